@@ -17,7 +17,7 @@ std::string describe(cudaError_t status, const char* call, std::string_view file
          cudaGetErrorName(status) + ": " + cudaGetErrorString(status);
 }
 
-/// The runtime and the driver number errors alike.
+/// The runtime and the driver use the same error numbers.
 cudaError_t of_runtime(CUresult status) noexcept {
   return static_cast<cudaError_t>(status);
 }
@@ -26,14 +26,14 @@ void log_failure(cudaError_t status, const char* call, const char* file, int lin
   try {
     log()->error("{}", describe(status, call, file, line));
   } catch (const std::exception&) {
-    // Nowhere left to say it.
+    // There is no other way to report it.
   }
 }
 
 }  // namespace
 
 void clear_error(cudaError_t status) noexcept {
-  // Ours is the last one, unless the runtime does not count it as an error (cudaErrorNotReady).
+  // The last error is ours, unless the runtime does not count it as an error (cudaErrorNotReady).
   if (cudaPeekAtLastError() == status) (void)cudaGetLastError();
 }
 

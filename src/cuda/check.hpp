@@ -5,14 +5,14 @@
 
 namespace feedline::detail {
 
-/// Clears an error that a call of ours has just returned, or the next, unrelated call would report
-/// it again. An error that the user's own calls left pending on this thread stays.
+/// Clears an error that one of our calls has just returned. Otherwise the next, unrelated call
+/// would report it again. An error that the user's own calls left pending on this thread stays.
 void clear_error(cudaError_t status) noexcept;
 
 /// Throws if a call of CUDA's runtime or driver failed. The runtime's error is cleared first; the
-/// driver keeps none.
-/// @param call The call's text, and where it stands: for the message. The file has no folder: that
-///        would be one of the machine that built the library.
+/// driver stores none.
+/// @param call The call's text, for the message, like `file` and `line`. The file has no folder,
+///        which would be one of the machine that built the library.
 /// @throws cuda_error
 void cuda_check(cudaError_t status, const char* call, const char* file, int line);
 void cuda_check(CUresult status, const char* call, const char* file, int line);

@@ -5,7 +5,7 @@
 namespace feedline::detail {
 namespace {
 
-/// The version of the driver's interface whose calls are asked for: all of them are in it.
+/// The version of the driver's interface that is requested: it contains all calls that are used.
 constexpr unsigned interface_version = 12000;
 
 template <class Call>

@@ -10,8 +10,8 @@
 
 namespace feedline::detail {
 
-/// The driver's calls that the runtime has no word for. They are taken at run time: a program that
-/// links feedline starts on a machine without a driver.
+/// Calls of the driver that the runtime does not offer. They are loaded at run time, so that a
+/// program that links feedline starts on a machine without a driver.
 struct cuda_driver {
   decltype(&cuDeviceGet) device_get;
   decltype(&cuDevicePrimaryCtxRetain) retain_primary_context;
@@ -20,11 +20,12 @@ struct cuda_driver {
   decltype(&cuCtxSetCurrent) set_current_context;
   decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode;
 
-  /// Makes no context. @throws cuda_error if there is no driver, or one without these calls.
+  /// Creates no context. @throws cuda_error if there is no driver, or one without these calls.
   [[nodiscard]] static const cuda_driver& get();
 };
 
-/// A GPU's primary context, which the runtime uses too, held from its first use on. Any thread.
+/// A GPU's primary context, which the runtime uses too, held from its first use on. Any thread may
+/// use it.
 class cuda_context {
  public:
   explicit cuda_context(int ordinal) noexcept : ordinal_{ordinal} {}
@@ -35,7 +36,7 @@ class cuda_context {
       FEEDLINE_CUDA_LOG(cuda_driver::get().release_primary_context(device_));
   }
 
-  /// The context; the first call makes it. @throws cuda_error.
+  /// The context; the first call creates it. @throws cuda_error.
   [[nodiscard]] CUcontext get() {
     if (CUcontext known = context_.load(std::memory_order_acquire)) return known;
     const std::scoped_lock lock{mutex_};
@@ -56,12 +57,12 @@ class cuda_context {
   std::atomic<CUcontext> context_{nullptr};
 };
 
-/// Lets the calling thread call CUDA for one GPU for a scope, and puts back what it finds:
-/// - the thread's current context, none included. The runtime would put back device 0 instead, and
-///   make a context there that nobody asked for;
-/// - the thread's capture mode. In the scope it is relaxed: while any thread captures a stream in
-///   the global mode, which is the default, CUDA refuses a call such as cudaEventQuery on every
-///   thread of another mode, and the capture is lost.
+/// Allows the calling thread to call CUDA for one GPU for a scope. The destructor restores:
+/// - the thread's current context, even if there was none. The runtime would set device 0 instead,
+///   and create a context there that the user never asked for;
+/// - the thread's capture mode. Inside the scope it is relaxed: while any thread captures a stream
+///   in the global mode, which is the default, CUDA refuses a call such as cudaEventQuery on every
+///   thread in another mode, and invalidates the capture.
 class cuda_current_device {
  public:
   /// @throws cuda_error
@@ -70,8 +71,8 @@ class cuda_current_device {
     if (entered != CUDA_SUCCESS) leave();
     cuda_check(entered, "making the GPU current", __FILE_NAME__, __LINE__);
   }
-  /// For functions that cannot throw: a failure is logged, and the calls that follow fail as well.
-  /// @param device Was used before.
+  /// For functions that cannot throw: a failure is logged, and the calls that follow it fail too.
+  /// @param device Must have been used before.
   cuda_current_device(cuda_context& device, std::nothrow_t) noexcept {
     cuda_log(enter(device.get()), "making the GPU current", __FILE_NAME__, __LINE__);
   }
@@ -79,7 +80,7 @@ class cuda_current_device {
   cuda_current_device& operator=(const cuda_current_device&) = delete;
   ~cuda_current_device() { leave(); }
 
-  /// Leaves the calling thread as it is in such a scope: for threads of the loader's own.
+  /// Leaves the calling thread in the state of such a scope: for the loader's own threads.
   static void keep_for_this_thread(cuda_context& device) noexcept {
     cuda_current_device cached{device, std::nothrow};
     cached.context_changed_ = false;
@@ -104,7 +105,7 @@ class cuda_current_device {
   const cuda_driver& driver_ = cuda_driver::get();
   CUcontext before_ = nullptr;
   bool context_changed_ = false;
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  ///< to be put back
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  ///< to be restored
 };
 
 }  // namespace feedline::detail

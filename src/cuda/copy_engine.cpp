@@ -12,7 +12,7 @@ namespace {
 /// Copies that are issued together.
 class copy_batch {
  public:
-  /// Rows that follow each other on both sides make one copy.
+  /// Merges rows that are adjacent on both sides into one copy.
   void add(std::byte* to, const std::byte* from, std::size_t bytes) {
     if (!sizes_.empty() && to == end_of_to_ && from == end_of_from_) {
       sizes_.back() += bytes;
@@ -25,8 +25,8 @@ class copy_batch {
     end_of_from_ = from + bytes;
   }
 
-  /// False if the driver has no such call, or refuses a copy: of memory that was pinned by several
-  /// calls, for one.
+  /// Returns false if the driver has no such call, or refuses a copy, for example from memory that
+  /// was pinned by several calls.
   [[nodiscard]] bool issue(cudaStream_t stream) {
 #if CUDART_VERSION >= 13000
     cudaMemcpyAttributes attributes{};
@@ -35,7 +35,7 @@ class copy_batch {
     const cudaError_t status = cudaMemcpyBatchAsync(to_.data(), from_.data(), sizes_.data(),
                                                     sizes_.size(), &attributes, &first, 1, stream);
     if (status == cudaSuccess) return true;
-    clear_error(status);  // one that stays is found by the kernel's launch
+    clear_error(status);  // a persistent error shows up when the kernel is launched
 #else
     (void)stream;
 #endif

@@ -7,8 +7,8 @@
 namespace feedline::detail {
 namespace {
 
-/// Zeroes device memory on a stream of its own: nothing of the pipeline's waits for the default
-/// stream, or holds it up.
+/// Zeroes device memory on its own stream, so that no work of the pipeline waits for the default
+/// stream or delays it.
 void zero_on_gpu(void* memory, std::size_t bytes) {
   cudaStream_t stream = nullptr;
   FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

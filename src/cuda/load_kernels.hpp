@@ -6,14 +6,14 @@
 
 namespace feedline::detail {
 
-/// Loads kernels on the current GPU; those that are there already cost a call each.
+/// Loads kernels on the current GPU; a kernel that is already loaded costs one call.
 ///
-/// By default CUDA loads a kernel with its first launch, which may wait until the GPU is idle (CUDA
-/// C++ Programming Guide, "Lazy Loading"). A kernel of the user's that waits for a batch, or for
-/// another GPU that waits for one, would never end.
+/// By default CUDA loads a kernel at its first launch, which may wait until the GPU is idle (CUDA
+/// C++ Programming Guide, "Lazy Loading"). If a kernel of the user's waits for a batch, or for
+/// another GPU that waits for one, that launch would never end.
 ///
-/// A GPU that they were not compiled for is no error here: much needs no kernel, and their
-/// launch says so. @throws cuda_error.
+/// A GPU for which they were not compiled is no error here: many uses need no kernel, and a launch
+/// reports the error. @throws cuda_error.
 template <class... Kernels>
 void load_kernels(Kernels... kernels) {
   cudaFuncAttributes attributes{};

@@ -9,10 +9,10 @@
 
 namespace feedline::detail {
 
-/// Counts who uses which pages of host memory, so that each is pinned by the first who asks and
-/// unpinned after the last, although arrays overlap.
+/// Counts the uses of pages of host memory, so that each page is pinned at its first use and
+/// unpinned after its last, although arrays overlap.
 ///
-/// Threads: one at a time.
+/// One thread at a time may call it.
 class page_uses {
  public:
   /// Whole pages, by the addresses of the first byte and of the byte after the last.
@@ -21,13 +21,13 @@ class page_uses {
     std::uintptr_t end = 0;
     friend bool operator==(const range&, const range&) = default;
   };
-  /// What became of pages that were to be pinned.
+  /// Result of pinning some pages.
   struct piece {
     range pages;
-    bool ours = true;  ///< to be unpinned; else somebody had pinned them before
+    bool ours = true;  ///< we unpin them; false if they had been pinned before by somebody else
   };
-  /// Pins pages that no earlier call pinned, piece after piece; throws if it cannot, with none
-  /// pinned.
+  /// Pins pages that no earlier call pinned, piece by piece. If it cannot, it throws, and leaves
+  /// none of them pinned.
   using pin_function = std::function<std::vector<piece>(range)>;
   /// Unpins a piece that is ours.
   using unpin_function = std::function<void(range)>;
@@ -35,10 +35,10 @@ class page_uses {
   page_uses(pin_function pin, unpin_function unpin)
       : pin_{std::move(pin)}, unpin_{std::move(unpin)} {}
 
-  /// Counts one use more of each page, and pins those that had none.
+  /// Adds a use to each page, and pins the pages that had none.
   /// @throws what `pin` throws; then nothing has changed.
   void add(range pages);
-  /// Takes a use back that `add` counted for the same pages, and unpins what has none left.
+  /// Removes a use that `add` counted for the same pages, and unpins the pages that have none left.
   void remove(range pages) noexcept;
 
  private:
@@ -47,7 +47,7 @@ class page_uses {
     bool ours;
     std::uint64_t count;
   };
-  using uses = std::map<std::uintptr_t, use>;  ///< disjoint, by their begin
+  using uses = std::map<std::uintptr_t, use>;  ///< disjoint, keyed by their begin
 
   [[nodiscard]] uses::iterator first_in(range pages);
   [[nodiscard]] std::vector<range> gaps_in(range pages);

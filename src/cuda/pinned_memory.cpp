@@ -28,8 +28,8 @@ constexpr std::size_t largest_registered_bytes = std::size_t{1} << 30;
 constexpr std::size_t bytes_a_thread = std::size_t{4} << 20;
 constexpr std::size_t max_threads = 8;
 
-/// Zeroes memory that was never touched, which makes the system find its pages: the time is the
-/// system's, and several threads share it.
+/// Zeroes memory that was never touched, which makes the system allocate its pages. That takes most
+/// of the time, and several threads share it.
 void zero(std::byte* memory, std::size_t bytes) noexcept {
   const std::size_t count = std::clamp<std::size_t>(bytes / bytes_a_thread, 1, max_threads);
   const std::size_t share = round_up(divide_up(bytes, count), page_bytes());
@@ -47,7 +47,7 @@ void* allocate_registered(std::size_t bytes) {
   const std::size_t whole = round_up(bytes, page_bytes());
   void* memory = std::aligned_alloc(page_bytes(), whole);
   if (memory == nullptr) return nullptr;
-  // Huge pages would be found sooner still, but readers filled slots on them some 3 % slower.
+  // Huge pages would be allocated even faster, but readers filled slots on them some 3 % slower.
   (void)madvise(memory, whole, MADV_NOHUGEPAGE);
   zero(static_cast<std::byte*>(memory), whole);
   const cudaError_t status = cudaHostRegister(memory, whole, cudaHostRegisterDefault);
@@ -73,7 +73,7 @@ void* allocate_by_cuda(std::size_t bytes) {
 using range = page_uses::range;
 using piece = page_uses::piece;
 
-/// Thrown and caught here.
+/// Thrown and caught in this file.
 struct no_memory {};
 
 range range_of(std::span<const std::byte> memory) noexcept {
@@ -106,9 +106,9 @@ bool holds_pinned(range pages) {
   return false;
 }
 
-/// Whether pages are pinned now that were not; false if some were already.
+/// Pins pages. Returns false if some were already pinned.
 bool try_register(range pages) {
-  // Read-only is all that is needed, and all that is allowed of a file mapped so.
+  // Read-only access is enough, and is the only access that CUDA allows to a file mapped read-only.
   unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
   if (current_device_has(cudaDevAttrHostRegisterReadOnlySupported))
     flags |= cudaHostRegisterReadOnly;
@@ -117,7 +117,7 @@ bool try_register(range pages) {
   if (status == cudaSuccess) return true;
   clear_error(status);
   if (status == cudaErrorMemoryAllocation) throw no_memory{};
-  // What cudaHostAlloc gave is no memory to register, and CUDA says no more than that.
+  // Memory of cudaHostAlloc cannot be registered, and CUDA reports only an invalid value.
   const bool already = status == cudaErrorHostMemoryAlreadyRegistered ||
                        (status == cudaErrorInvalidValue && holds_pinned(pages));
   if (!already) FEEDLINE_CUDA_CHECK(status);
@@ -128,7 +128,7 @@ void unregister(range pages) {
   FEEDLINE_CUDA_LOG(cudaHostUnregister(pointer_to(pages.begin)));
 }
 
-/// Pins what of the pages is not pinned, in pieces as long as can be.
+/// Pins the pages that are not pinned, in pieces that are as long as possible.
 void register_around(range pages, std::vector<piece>& pieces) {
   for (std::uintptr_t at = pages.begin; at < pages.end;) {
     const bool pinned = is_pinned(at);
@@ -137,7 +137,7 @@ void register_around(range pages, std::vector<piece>& pieces) {
     if (pinned || try_register({at, end})) {
       pieces.push_back({{at, end}, !pinned});
     } else if (end - at == page_bytes()) {
-      // Pinned from somewhere within: CUDA knows the bytes, and the GPU the page.
+      // Part of the page was pinned before: CUDA knows the bytes, and the GPU can access the page.
       pieces.push_back({{at, end}, false});
     } else {
       const std::uintptr_t middle = at + (end - at) / page_bytes() / 2 * page_bytes();
@@ -162,8 +162,8 @@ std::vector<piece> pin(range pages) {
   return pieces;
 }
 
-/// A process's pages are pinned once, for all GPUs and loaders, so they are counted once for all.
-/// Never destroyed: a loader may be, after everything static.
+/// A process's pages are pinned once, for all GPUs and loaders, so uses are counted in one object.
+/// It is never destroyed, because a loader may be destroyed after all static objects.
 struct process_pages {
   std::mutex mutex;
   page_uses uses{pin, unregister};

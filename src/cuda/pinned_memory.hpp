@@ -5,34 +5,34 @@
 
 namespace feedline::detail {
 
-/// Allocates zeroed host memory that copies can be made from asynchronously, aligned to a page.
+/// Allocates zeroed host memory, aligned to a page, that asynchronous copies can read.
 ///
 /// Up to 1 GiB it is ordinary memory, touched by several threads at once and then registered with
-/// CUDA, which is several times as fast as cudaHostAlloc; beyond that it is cudaHostAlloc's, which
-/// refuses what is not there where touching would end the process.
-/// Blocks. The current device's context is used.
+/// CUDA, which is several times as fast as cudaHostAlloc. Larger memory comes from cudaHostAlloc,
+/// which refuses if there is not enough; touching ordinary memory would then end the process.
+/// Blocks. Uses the current device's context.
 /// @param bytes At least 1.
-/// @return Null if there is not as much memory.
+/// @return Null if there is not enough memory.
 /// @throws cuda_error for any other refusal.
 [[nodiscard]] void* allocate_pinned(std::size_t bytes);
 
-/// Frees what `allocate_pinned` gave for so many bytes; null is nothing.
+/// Frees memory that `allocate_pinned` returned for this number of bytes; null is ignored.
 void free_pinned(void* memory, std::size_t bytes) noexcept;
 
-/// Of the system's pages.
+/// Size of a page of the system.
 [[nodiscard]] std::size_t page_bytes() noexcept;
 
-/// Makes host memory readable by the current GPU's kernels, at the same address: pins its pages.
-/// Arrays may overlap, be mapped several times, and have been pinned by the user before: then they
-/// stay so. Blocks. Any thread.
-/// @param memory Whole pages. Where one is pinned in part, CUDA refuses copies of other memory that
-///               begin on it and end elsewhere.
-/// @return False if there is not as much memory to pin.
-/// @throws cuda_error; device_error where a GPU has another address for such memory; usage_error if
-///         the memory is not of whole pages.
+/// Makes host memory readable by the current GPU's kernels, at the same address, by pinning its
+/// pages. Arrays may overlap and may be mapped several times. Memory that the user has pinned
+/// before stays pinned. Blocks. Any thread may call it.
+/// @param memory Whole pages. If a page is pinned only in part, CUDA refuses copies of other memory
+///               that begin on it and end elsewhere.
+/// @return False if there is not enough memory to pin.
+/// @throws cuda_error; device_error if a GPU sees such memory at another address; usage_error if
+///         the memory is not made of whole pages.
 [[nodiscard]] bool map_memory(std::span<const std::byte> memory);
 
-/// Ends what `map_memory` did for the same memory. Any thread.
+/// Undoes one `map_memory` of the same memory. Any thread may call it.
 void unmap_memory(std::span<const std::byte> memory) noexcept;
 
 }  // namespace feedline::detail

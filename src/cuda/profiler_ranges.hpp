@@ -4,8 +4,8 @@
 
 namespace feedline::detail {
 
-/// Named ranges of threads in Nsight Systems, in the domain "feedline", by NVTX (headers only). A
-/// domain has ranges of its own: they do not mix with those of the user's program.
+/// Named ranges of threads in Nsight Systems, in the domain "feedline", by NVTX (headers only).
+/// Ranges of a domain do not mix with those of the user's program.
 ///
 /// Without a profiler there is no domain, and a range costs one comparison.
 class profiler_ranges {

@@ -8,7 +8,7 @@
 namespace feedline::detail {
 namespace {
 
-/// A landing buffer's words and chunks, as `assembly` describes them.
+/// Reads the words and chunks of arrived memory, as `assembly` describes them.
 class landing_reader {
  public:
   explicit landing_reader(const assembly& work) noexcept : work_{work} {}

@@ -4,12 +4,12 @@
 
 namespace feedline::detail {
 
-/// Does at once, on the CPU, what `device::assemble` issues: the reference. All memory that `work`
-/// names is the host's.
+/// Does on the CPU, before it returns, what `device::assemble` issues: the reference
+/// implementation. All memory that `work` names is host memory.
 void assemble_on_host(const assembly& work) noexcept;
 
-/// The last of it alone: mixes samples whose rows are in the slot. Of `work`, only where the slot's
-/// rows and the random bits lie counts, and the mixing, which there must be.
+/// Only the last step: mixes samples whose rows are in the slot. Uses only the positions of the
+/// slot's rows and of the random bits in `work`, and its mixing, which must not be null.
 void mix_on_host(const assembly& work) noexcept;
 
 }  // namespace feedline::detail

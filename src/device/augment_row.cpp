@@ -11,7 +11,7 @@
 namespace feedline::detail {
 namespace {
 
-/// Lines of an image that is cropped, with zeros around it.
+/// Lines of a cropped image, with zeros around it.
 class cropped_lines {
  public:
   cropped_lines(const field_conversion& conversion, std::uint32_t random_bits,
@@ -21,7 +21,7 @@ class cropped_lines {
         row_{row},
         read_{line_reader_of<float>(conversion.from)} {}
 
-  /// As `resized_lines::make`.
+  /// Like `resized_lines::make`.
   void make(std::uint32_t channel, std::uint32_t y, std::uint32_t x,
             std::span<float> line) const noexcept {
     const field_conversion& by = conversion_;
@@ -44,8 +44,8 @@ class cropped_lines {
   line_reader<float> read_;
 };
 
-/// Goes through an image by strips of its lines, of one channel each or, where colours change, of
-/// all channels.
+/// Goes through an image by strips of its lines. A strip has one channel or, if colors change, all
+/// channels.
 class row_augmenter {
  public:
   row_augmenter(const field_conversion& conversion, const std::byte* row,
@@ -88,7 +88,7 @@ class row_augmenter {
             resized_lines{conversion, window, row}};
   }
 
-  /// Calls `visit(channel, y, x, pixels)` when `strips_` hold that many pixels from x on, of
+  /// Calls `visit(channel, y, x, pixels)` each time `strips_` hold that many pixels from x on, of
   /// `together_` channels.
   template <class Visit>
   void for_each_strip(const Visit& visit) noexcept {
@@ -127,7 +127,7 @@ class row_augmenter {
     return flipped_ ? conversion_.to_width - 1 - x : x;
   }
 
-  /// @param x Counts before the flip; what is erased is of the image behind it.
+  /// @param x Column before the flip; the erased part is relative to the flipped image.
   void erase(std::span<float> line, std::uint32_t channel, std::uint32_t y,
              std::uint32_t x) const noexcept {
     if (y - erased_.top >= erased_.height) return;
@@ -154,7 +154,7 @@ class row_augmenter {
 
   const field_conversion& conversion_;
   bool flipped_;
-  std::uint32_t together_;  ///< channels, at most 3
+  std::uint32_t together_;  ///< channels in a strip, at most 3
   line_writer<float> write_;
   color_factors factors_;
   image_part erased_;

@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-/// `transform_row` where the conversion has an augmentation.
+/// `transform_row` for a conversion with an augmentation.
 void augment_row(const field_conversion& conversion, const std::byte* row,
                  std::uint32_t random_bits, std::byte* out) noexcept;
 

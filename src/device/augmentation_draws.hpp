@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-// The numbers of draws: behind `first_window_draw`'s forty.
+// The numbers of draws: they follow the forty from `first_window_draw` on.
 inline constexpr std::uint32_t erase_draw = 56;
 inline constexpr std::uint32_t first_erased_draw = 60;
 inline constexpr std::uint32_t first_color_draw = 100;
@@ -20,8 +20,8 @@ inline constexpr std::uint32_t first_color_draw = 100;
           draw_in(augmentation.hue, random_bits, first_color_draw + 3)};
 }
 
-/// What of the batch's image is erased; of no height if nothing is. It is smaller than the image,
-/// as torchvision's.
+/// The part of the batch's image that is erased; its height is 0 if nothing is. It is smaller than
+/// the image, like torchvision's.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline image_part erased_part_of(
     const field_conversion& conversion, std::uint32_t random_bits) noexcept {
   const image_augmentation& augmentation = conversion.augmentation;

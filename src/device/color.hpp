@@ -9,12 +9,12 @@
 
 namespace feedline::detail {
 
-/// A pixel's channels, or the first of them: 0 to 255.
+/// A pixel's channels, or its first ones: 0 to 255.
 struct color {
   float of[3];
 };
 
-/// A sample's draws for its colours.
+/// A sample's color draws.
 struct color_factors {
   float brightness = 1.0F;
   float contrast = 1.0F;
@@ -22,14 +22,14 @@ struct color_factors {
   float hue = 0.0F;
 };
 
-/// A value times its factor, the other times the rest, brought within 0 to 255.
+/// The value times its factor plus the other times 1 - factor, clamped to 0 … 255.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float blended(float value, float other,
                                                         float factor) noexcept {
   const float mixed = sum(product(factor, value), product(sum(1.0F, -factor), other));
   return mixed < 0.0F ? 0.0F : mixed > 255.0F ? 255.0F : mixed;
 }
 
-/// ITU-R BT.601's luma, as torchvision rounds its weights.
+/// Luma of ITU-R BT.601, with torchvision's rounded weights.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float grey_of(const color& pixel,
                                                         std::uint32_t channels) noexcept {
   if (channels == 1) return pixel.of[0];
@@ -43,21 +43,21 @@ FEEDLINE_HOST_DEVICE inline void blend_all(color& pixel, float other, float fact
     if (c < channels) pixel.of[c] = blended(pixel.of[c], other, factor);
 }
 
-/// A pixel's share in its image's mean grey, which contrast is about: a whole number of 1/256, so
-/// that the sum is exact in any order.
+/// A pixel's share of its image's mean grey, which is the center of contrast: an integer, in units
+/// of 1/256, so that the sum is exact in any order.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t grey_share(
     color pixel, const color_factors& by, std::uint32_t channels) noexcept {
   blend_all(pixel, 0.0F, by.brightness, channels);
   return static_cast<std::uint32_t>(sum(product(grey_of(pixel, channels), 256.0F), 0.5F));
 }
-/// @param shares Of all pixels, summed up.
+/// @param shares Sum over all pixels.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float mean_grey(std::uint64_t shares,
                                                           std::uint32_t pixels) noexcept {
   return quotient(static_cast<float>(shares), product(256.0F, static_cast<float>(pixels)));
 }
 
-/// Turns a pixel's hue by so many circles, -1/2 to 1/2, by way of hue, saturation and value (A. R.
-/// Smith, "Color gamut transform pairs", SIGGRAPH 1978).
+/// Rotates a pixel's hue by a fraction of a circle, -1/2 to 1/2, by way of hue, saturation and
+/// value (A. R. Smith, "Color gamut transform pairs", SIGGRAPH 1978).
 FEEDLINE_HOST_DEVICE inline void turn_hue(color& pixel, float by) noexcept {
   const float r = pixel.of[0];
   const float g = pixel.of[1];
@@ -99,7 +99,7 @@ FEEDLINE_HOST_DEVICE inline void turn_hue(color& pixel, float by) noexcept {
   }
 }
 
-/// @param mean The image's, counted only if contrast is drawn.
+/// @param mean Mean grey of the image; used only if contrast is drawn.
 FEEDLINE_HOST_DEVICE inline void jitter(color& pixel, const color_factors& by, float mean,
                                         std::uint32_t channels) noexcept {
   blend_all(pixel, 0.0F, by.brightness, channels);

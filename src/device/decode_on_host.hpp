@@ -4,8 +4,8 @@
 
 namespace feedline::detail {
 
-/// Does at once, on the CPU, what `block_decoder::decode` and `find_bad` issue: the reference. All
-/// memory that is named is the host's.
+/// These do on the CPU, before they return, what `block_decoder::decode` and `find_bad` issue: the
+/// reference implementation. All memory in the arguments is host memory.
 void decode_on_host(const block_store& store, const block_decoder::work& work) noexcept;
 void find_bad_on_host(const block_store& store, const block_decoder::check& check) noexcept;
 

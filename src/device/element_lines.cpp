@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-// Compiled with -ffp-contract=off: a product is rounded, then the sum. The loops take words by
-// memcpy, for rows lie at any address; compilers make vector code of them all the same.
+// Compiled with -ffp-contract=off: a product is rounded before the sum. The loops read words by
+// memcpy, because rows may have any address; compilers vectorize them anyway.
 
 namespace feedline::detail {
 namespace {
@@ -17,7 +17,7 @@ using step = std::ptrdiff_t;
 
 template <class Value, class Word>
 Value as_number(Word word) noexcept {
-  return static_cast<Value>(word);  // a whole one with its sign
+  return static_cast<Value>(word);  // an integer with its sign
 }
 template <class Value>
 Value as_boolean(std::uint8_t byte) noexcept {
@@ -58,7 +58,7 @@ void write_whole(const std::uint64_t* in, step in_step, std::byte* out, step out
   }
 }
 
-/// A NaN becomes the one that an NVIDIA device's arithmetic gives; a CPU's has any sign and
+/// A NaN becomes the one that an NVIDIA device's arithmetic produces; a CPU's has any sign and
 /// payload.
 std::uint32_t to_f32(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -69,7 +69,7 @@ float as_is(float value) noexcept {
   return value;
 }
 
-/// Steps that the compiler is to know; 0: as the call says.
+/// @tparam InStep, OutStep Steps known at compile time; 0: the arguments give them.
 template <class Word, Word (*Rounded)(float) noexcept, step InStep, step OutStep>
 void write_stepping(const float* in, step in_step, std::byte* out, step out_step, step count,
                     affine by) noexcept {

@@ -22,11 +22,11 @@ std::align_val_t page() noexcept {
   return bytes;
 }
 
-/// Events are done as soon as they are recorded, since copies complete at once: one handle stands
-/// for all that tell no time.
+/// Events are done as soon as they are recorded, since copies complete at once: all events without
+/// a time share one handle.
 constexpr event_handle always_done{1};
 
-/// What the handle of one points to that does: when it was recorded.
+/// The object that the handle of an event with a time points to: when it was recorded.
 using time_noted = std::atomic<std::chrono::steady_clock::time_point>;
 
 time_noted* noted(event_handle event) noexcept {

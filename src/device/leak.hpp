@@ -11,11 +11,11 @@
 
 namespace feedline::detail {
 
-// What is left to do where a device refuses, and memory may still be in use.
+// Last measures for a device that refuses calls while memory may still be in use.
 
-/// Records what events the device still lets it behind work on a stream: for when something else
-/// was refused already, which is what is to be reported. False if one of them was refused: nobody
-/// can know when the work is done.
+/// Records events after the work on a stream, as far as the device allows it. For use when another
+/// call was refused already, and that refusal is the one to report. False if a recording was
+/// refused: then it is impossible to know when the work is done.
 [[nodiscard]] inline bool try_record_behind(device& device, stream_ref stream,
                                             std::initializer_list<event_handle> events) noexcept {
   bool all = true;
@@ -23,25 +23,25 @@ namespace feedline::detail {
     try {
       device.record(event, stream);
     } catch (...) {
-      all = false;  // the first refusal is the one to report
+      all = false;  // the earlier refusal is the one to report
     }
   }
   return all;
 }
 
-/// Lets a stream wait for an event, if the device still lets it: else false.
+/// Makes a stream wait for an event. False if the device refuses.
 [[nodiscard]] inline bool try_wait(device& device, stream_ref stream, event_handle event) noexcept {
   try {
     device.wait(stream, event);
     return true;
   } catch (...) {
-    return false;  // likewise
+    return false;  // the earlier refusal is the one to report
   }
 }
 
-/// Blocks until all that stands before an event is done, for memory that it uses is to be freed.
-/// False, with an error in the log, if the device refuses: then the memory must be leaked.
-/// @param whose "a device ring"
+/// Blocks until all work before an event is done, because the memory that it uses is about to be
+/// freed. False, with an error in the log, if the device refuses: then the memory must be leaked.
+/// @param whose Name of the owner, such as "a device ring".
 [[nodiscard]] inline bool sync_before_freeing(device& device, event_handle last,
                                               std::string_view whose) noexcept {
   try {
@@ -55,7 +55,7 @@ namespace feedline::detail {
   return false;
 }
 
-/// Never frees memory, for work may still use it; says so in the log.
+/// Never frees the memory, because work may still use it; logs an error that says so.
 inline void leak(device_memory& memory, std::string_view whose) noexcept {
   if (memory.data() == nullptr) return;
   log_error(

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-// Compiled with -ffp-contract=off, for what rounded.hpp says.
+// Compiled with -ffp-contract=off: rounded.hpp says why.
 
 namespace feedline::detail {
 namespace {
@@ -24,13 +24,13 @@ struct row_lines {
   std::size_t pixel_elements;
 };
 
-/// A stretch of a line, as it was before it was mixed.
+/// A stretch of a line, before it is mixed.
 struct stretch {
   std::array<std::byte, mixed_elements * sizeof(float)> bytes;
   std::array<float, mixed_elements> values;
 };
 
-/// Mixes two partners' rows of a field where they lie.
+/// Mixes two partners' rows of a field in place.
 class pair_mixer {
  public:
   explicit pair_mixer(const row_lines& lines) noexcept
@@ -91,7 +91,7 @@ class pair_mixer {
   std::size_t word_bytes_;
   line_reader<float> read_;
   line_writer<float> write_;
-  bool weighs_ = false;  ///< some element is a sum
+  bool weighs_ = false;  ///< some element is a weighted sum
   stretch first_;        // NOLINT: filled before it is read, and so are the next
   stretch second_;       // NOLINT
   std::array<float, mixed_elements> mixed_;  // NOLINT

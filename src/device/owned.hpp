@@ -20,7 +20,7 @@ class device_memory {
   [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return memory_.get_deleter().bytes; }
   [[nodiscard]] memory_kind kind() const noexcept { return memory_.get_deleter().kind; }
-  /// Lets go of it without freeing it, for good.
+  /// Releases the memory without freeing it, for good.
   void leak() noexcept { (void)memory_.release(); }
 
  private:
@@ -33,16 +33,17 @@ class device_memory {
   std::unique_ptr<std::byte, free_on> memory_;
 };
 
-/// Host memory that a device's work can read. Move-only; keeps the device alive, not the memory.
+/// Host memory that a device's work can read. Move-only; keeps the device alive, but not the
+/// memory.
 class mapped_memory {
  public:
   /// @param memory Not empty; outlives this.
   mapped_memory(const device_ptr& device, std::span<const std::byte> memory)
       : address_{device->map(memory), unmap_on{device, memory}} {}
 
-  /// Where the device reads it.
+  /// The address at which the device reads it.
   [[nodiscard]] const std::byte* address() const noexcept { return address_.get(); }
-  /// Lets go of it without ending the mapping, for good.
+  /// Releases the memory without ending the mapping, for good.
   void leak() noexcept { (void)address_.release(); }
 
  private:
@@ -54,7 +55,7 @@ class mapped_memory {
   std::unique_ptr<const std::byte, unmap_on> address_;
 };
 
-/// Asks for an event that notes when it is done.
+/// Requests an event with a time.
 struct with_time_t {};
 inline constexpr with_time_t with_time{};
 
@@ -81,11 +82,11 @@ class event {
   event_handle handle_;
 };
 
-/// Asks for a stream of high priority.
+/// Requests a stream of high priority.
 struct high_priority_t {};
 inline constexpr high_priority_t high_priority{};
 
-/// A stream of the pipeline's own. Keeps the device alive.
+/// A stream that belongs to the pipeline. Keeps the device alive.
 class stream {
  public:
   explicit stream(device_ptr device)

@@ -8,19 +8,19 @@
 
 namespace feedline::detail {
 
-/// Which elements of an axis make up one of the resized axis, and how much.
+/// The elements of an axis that contribute to one element of the resized axis, with their weights.
 ///
-/// A triangle as wide as two resized elements (two of the source, when enlarging) lies over the
-/// source, as in `resample_axis`. Here weights are whole numbers, exact in a float: element t of
-/// `from` lies |(2t + 1) to - (2i + 1) from| / 2 to away from resized element i, and the triangle
-/// reaches max(from, to) / to; both are multiplied by 2 to.
+/// A triangle as wide as two resized elements (two source elements if the image is enlarged) lies
+/// over the source, as in `resample_axis`. Here weights are integers, which a float holds exactly.
+/// The distance of element t of `from` from resized element i is |(2t + 1) to - (2i + 1) from| / 2
+/// to, and the triangle reaches max(from, to) / to; both are multiplied by 2 to.
 struct resize_taps {
   std::uint32_t first;
   std::uint32_t count;    ///< at least 1; all weights are above 0
-  std::int32_t distance;  ///< of the first
+  std::int32_t distance;  ///< distance of the first element
   std::int32_t step;      ///< from one distance to the next
   std::int32_t reach;
-  float total;  ///< of all weights, rounded
+  float total;  ///< sum of all weights, rounded
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE float weight(std::uint32_t tap) const noexcept {
     const std::int32_t from_centre = distance + static_cast<std::int32_t>(tap) * step;
@@ -37,7 +37,7 @@ inline constexpr std::uint32_t max_resized = 65535;
   const std::int64_t step = std::int64_t{2} * to;
   const std::int64_t centre = (std::int64_t{2} * i + 1) * from;
   const std::int64_t reach = std::int64_t{2} * (from > to ? from : to);
-  const std::int64_t before = centre - reach - to;  // in front of the first that counts
+  const std::int64_t before = centre - reach - to;  // the element before the first that counts
   const std::int64_t first = before < 0 ? 0 : before / step + 1;
   const std::int64_t behind = (centre + reach - to + step - 1) / step;
   const std::int64_t end = behind < from ? behind : from;
@@ -55,10 +55,10 @@ inline constexpr std::uint32_t max_resized = 65535;
   return taps;
 }
 
-/// A pixel's values of so many channels, three at most: of each along each line a sum in order of
-/// columns, divided by the weights' total, then the same over the lines. Kernels compute them so;
-/// the host makes lines once.
-/// @param load Gives the window's element at (y, x) of a channel.
+/// A pixel's values of up to three channels. Each is a sum along each line in order of columns,
+/// divided by the weights' total, and then the same over the lines. Kernels compute it so; the host
+/// computes each line once.
+/// @param load Returns the window's element at (y, x) of a channel.
 template <class Load>
 [[nodiscard]] FEEDLINE_HOST_DEVICE color resized_color(const resize_taps& rows,
                                                        const resize_taps& columns,

@@ -18,8 +18,8 @@ inline constexpr std::uint32_t strip_pixels = 64;
 
 /// Lines of a resized image, `strip_pixels` of one channel at a time.
 ///
-/// A line of the source that several lines of the result need is resized to the strip's columns
-/// once, if they are asked for one below the other: the last 32 stay.
+/// If lines of the result are requested from top to bottom, a source line that several of them need
+/// is resized to the strip's columns only once: the last 32 are cached.
 class resized_lines {
  public:
   resized_lines(const field_conversion& conversion, const image_part& window,
@@ -43,10 +43,10 @@ class resized_lines {
   line_reader<float> read_;
   std::size_t pixel_bytes_;
 
-  // The strip that lines were asked for last.
+  // The strip of the last request.
   std::uint32_t channel_ = 0;
   std::uint32_t x_ = 0;
-  std::size_t pixels_ = 0;  ///< 0: none was
+  std::size_t pixels_ = 0;  ///< 0: there was none
   std::array<resize_taps, strip_pixels> columns_{};
   std::array<std::uint32_t, kept_lines> kept_;
   std::array<strip, kept_lines> lines_;

@@ -19,9 +19,9 @@ constexpr std::chrono::seconds longest_wait{1};
 
 using all_retired = std::vector<std::unique_ptr<retirable>>;
 
-/// Never destroyed: loaders may go away after everything static.
+/// Never destroyed: a loader may be destroyed after all static objects.
 struct set_aside {
-  own_process process;  ///< in a fork's child what is here belongs to the parent
+  own_process process;  ///< in a child of fork the contents belong to the parent
   std::mutex mutex;
   all_retired all;
 };
@@ -61,13 +61,13 @@ void retire(std::unique_ptr<retirable> what) noexcept {
       return;
     }
   } catch (const std::exception&) {
-    // No memory to set it aside in.
+    // There is no memory to set it aside in.
   }
   (void)what.release();  // leaked: the device uses it
 }
 
 void free_retired() noexcept {
-  all_retired idle;  // destroyed unlocked: what it owns may retire too
+  all_retired idle;  // destroyed without the lock, because its members may call `retire` too
   try {
     set_aside& things = aside();
     if (!things.process.is_this()) return;

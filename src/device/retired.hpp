@@ -4,7 +4,7 @@
 
 namespace feedline::detail {
 
-/// Owns memory that a device may still use when nobody wants it any more.
+/// Owner of memory that a device may still use after its user has dropped it.
 class retirable {
  public:
   retirable() = default;
@@ -12,18 +12,18 @@ class retirable {
   retirable& operator=(const retirable&) = delete;
   virtual ~retirable() = default;
 
-  /// Whether nothing that was issued uses the memory any more; never blocks. @throws device_error.
+  /// Whether all issued work has finished with the memory; never blocks. @throws device_error.
   [[nodiscard]] virtual bool is_idle() = 0;
 };
 
-/// Destroys something once it is idle. Waits for that for a second at most: the consumer's work may
-/// itself be waiting for this thread. After that it is set aside, with a warning.
+/// Destroys an object once it is idle. Waits for that for one second at most, because the
+/// consumer's work may itself wait for this thread. After that the object is set aside, with a
+/// warning.
 void retire(std::unique_ptr<retirable> what) noexcept;
 
-/// Destroys what was set aside and is idle by now: whenever a loader or
-/// result ring is made or goes away. What is
-/// not idle at the program's end is left to the system. A child of fork frees nothing of its
-/// parent's. Any thread.
+/// Destroys objects that were set aside and are idle by now. Called whenever a loader or result
+/// ring is created or destroyed. Objects that are not idle at the program's end are left to the
+/// system. A child of fork frees nothing of its parent's. Any thread may call it.
 void free_retired() noexcept;
 
 }  // namespace feedline::detail

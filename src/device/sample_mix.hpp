@@ -10,28 +10,29 @@
 
 namespace feedline::detail {
 
-/// What becomes of a sample by its partner.
+/// How a sample is mixed with its partner.
 struct sample_mix {
-  float own = 1.0F;  ///< weight of its own label, and of its image if no box is cut; 1: stays
-  image_part box;    ///< of its image, that is the partner's; of no height: none is cut
+  float own = 1.0F;  ///< weight of its own label, and of its image if no box is cut; 1: unchanged
+  image_part box;    ///< part of its image that is taken from the partner; height 0: no box is cut
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool changes() const noexcept { return own != 1.0F; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool cuts() const noexcept { return box.height != 0; }
 };
 
-// The numbers of draws: behind those of colours.
+// The numbers of draws: they follow those of colors.
 inline constexpr std::uint32_t mixed_draw = 110;
 inline constexpr std::uint32_t cut_draw = 111;
 inline constexpr std::uint32_t first_weight_draw = 112;
 inline constexpr std::uint32_t box_row_draw = 114;
 inline constexpr std::uint32_t box_column_draw = 115;
 
-/// log2((drawn + ½) / 2^32), or a hair beside.
+/// log2((drawn + ½) / 2^32), or a value very close to it.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float log2_of_draw(std::uint32_t drawn) noexcept {
   float doublings = 0;
   for (drawn |= 1U; (drawn & 0x8000'0000U) == 0; drawn <<= 1) doublings = sum(doublings, 1.0F);
   const float rest = product(static_cast<float>(drawn), 0x1p-32F);  // 0.5 to 1
-  // ln x = 2 artanh((x - 1) / (x + 1)), and 2 / ln(2) / (2k + 1), from the last term on.
+  // ln x = 2 artanh((x - 1) / (x + 1)); the coefficients are 2 / ln(2) / (2k + 1), from the last
+  // term on.
   const float t = quotient(sum(rest, -1.0F), sum(rest, 1.0F));
   const float square = product(t, t);
   constexpr float terms[] = {0.26230818F, 0.32059889F, 0.41219858F,
@@ -41,11 +42,11 @@ inline constexpr std::uint32_t box_column_draw = 115;
   return sum(product(series, t), -doublings);
 }
 
-/// The cosine of an angle that is drawn from the whole circle.
+/// The cosine of an angle that is drawn from a whole circle.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float cosine_of_draw(std::uint32_t drawn) noexcept {
-  const float quarter = product(static_cast<float>(drawn & 0x7FFF'FFFFU), 0x1p-31F);  // of a circle
+  const float quarter = product(static_cast<float>(drawn & 0x7FFF'FFFFU), 0x1p-31F);  // in quarters
   const float square = product(quarter, quarter);
-  // Taylor's series of cos(pi / 2 x): (pi / 2)^2k / (2k)!, from the last term on.
+  // Coefficients of the Taylor series of cos(pi / 2 x): (pi / 2)^2k / (2k)!, from the last term on.
   constexpr float terms[] = {4.7108748e-7F, -2.5202042e-5F, 9.1926027e-4F, -2.0863481e-2F,
                              0.25366951F,   -1.2337006F,    1.0F};
   float series = -6.3866031e-9F;
@@ -53,10 +54,10 @@ inline constexpr std::uint32_t box_column_draw = 115;
   return (drawn >> 31) != 0 ? -series : series;
 }
 
-/// A draw from Beta(alpha, alpha), with neither tables nor tries: (1 + t / √(2 alpha + t²)) / 2, of
-/// a t from Student's distribution of 2 alpha degrees of freedom (R. Bailey, "Polar Generation of
-/// Random Variates with the t-Distribution", Mathematics of Computation 62, 1994; L. Devroye,
-/// "Random Variate Generation in One Line of Code", Winter Simulation Conference, 1996).
+/// A draw from Beta(alpha, alpha), without tables or rejection: (1 + t / √(2 alpha + t²)) / 2,
+/// where t is from Student's distribution with 2 alpha degrees of freedom (R. Bailey, "Polar
+/// Generation of Random Variates with the t-Distribution", Mathematics of Computation 62, 1994; L.
+/// Devroye, "Random Variate Generation in One Line of Code", Winter Simulation Conference, 1996).
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float beta_draw(float inverse_alpha,
                                                           std::uint32_t random_bits) noexcept {
   const float log2 = log2_of_draw(draw(random_bits, choice{first_weight_draw}));
@@ -69,7 +70,7 @@ inline constexpr std::uint32_t box_column_draw = 115;
   return product(sum(fminf(fmaxf(side, -1.0F), 1.0F), 1.0F), 0.5F);
 }
 
-/// A range of lines or columns: `half` on both sides of `middle`, as far as there are any.
+/// A range of lines or columns: `half` on both sides of `middle`, clipped to the image.
 struct box_range {
   std::uint32_t begin;
   std::uint32_t size;
@@ -82,7 +83,8 @@ struct box_range {
   return {begin, behind - begin};
 }
 
-/// The box that a sample takes over, as torchvision's CutMix cuts it. @param own Weight drawn.
+/// The box that a sample takes from its partner, cut like torchvision's CutMix. @param own Weight
+/// drawn.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline sample_mix cut_box(const pair_mixing& by, float own,
                                                              std::uint32_t random_bits) noexcept {
   const float half = product(square_root(sum(1.0F, -own)), 0.5F);
@@ -100,7 +102,7 @@ struct box_range {
   return {sum(1.0F, -share), {lines.begin, columns.begin, lines.size, columns.size}};
 }
 
-/// What becomes of a sample that has a partner.
+/// How a sample that has a partner is mixed.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline sample_mix mix_of(const pair_mixing& by,
                                                             std::uint32_t random_bits) noexcept {
   if (draw(random_bits, choice{mixed_draw}) >= by.mixed_below) return {};
@@ -109,7 +111,7 @@ struct box_range {
   return {beta_draw(by.inverse_mixup_alpha, random_bits), {}};
 }
 
-/// A value of a sample, weighed against its partner's.
+/// A value of a sample, and its partner's value, as a weighted sum.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float mixed_value(float own, float value,
                                                             float other) noexcept {
   return sum(product(own, value), product(sum(1.0F, -own), other));

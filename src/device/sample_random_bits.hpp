@@ -10,14 +10,14 @@
 
 namespace feedline::detail {
 
-/// What a sample's random transforms draw from in an epoch: a hash of all three, so that it depends
-/// on nothing else.
+/// Random bits for a sample's random transforms in an epoch: a hash of all three numbers, so that
+/// they depend on nothing else.
 [[nodiscard]] constexpr std::uint32_t sample_random_bits(std::uint64_t seed, std::uint64_t epoch,
                                                          std::uint64_t sample) noexcept {
   return static_cast<std::uint32_t>(sample_key(seed, epoch, sample) >> 32);
 }
 
-/// Which choice a draw is for.
+/// Number of the choice that a draw is for.
 enum class choice : std::uint32_t { crop_top = 1, crop_left = 2, flip = 3 };
 
 /// A draw of 32 bits for one of a sample's choices: MurmurHash3's finalizer (Appleby) over the
@@ -30,9 +30,9 @@ enum class choice : std::uint32_t { crop_top = 1, crop_left = 2, flip = 3 };
   return h ^ (h >> 16);
 }
 
-/// Draws below this are as often as `probability`, 0 to 1, says; at 1 each is.
+/// A draw is below this with the given probability, 0 to 1; with probability 1 every draw is.
 [[nodiscard]] inline std::uint64_t draw_bound(double probability) noexcept {
-  return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));  // of 2^32
+  return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));  // × 2^32
 }
 
 /// A draw scaled to 0 … bound − 1; `bound` at least 1.
@@ -41,7 +41,7 @@ enum class choice : std::uint32_t { crop_top = 1, crop_left = 2, flip = 3 };
   return static_cast<std::uint32_t>((std::uint64_t{draw(random_bits, of)} * bound) >> 32);
 }
 
-/// Where in its padded image a sample's window lies, and whether it is flipped.
+/// Position of a sample's window in its padded image, and whether it is flipped.
 struct image_window {
   std::uint32_t top;
   std::uint32_t left;

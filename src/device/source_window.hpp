@@ -18,7 +18,7 @@ struct image_part {
   std::uint32_t width = 0;
 };
 
-/// A draw in a range. @param number Of the draw, among those of a sample; 16 and more.
+/// A draw in a range. @param number Number of the draw among a sample's draws, at least 16.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float draw_in(const float_range& range,
                                                         std::uint32_t random_bits,
                                                         std::uint32_t number) noexcept {
@@ -26,17 +26,18 @@ struct image_part {
   return sum(range.low, product(share, sum(range.high, -range.low)));
 }
 
-/// What sizes and places of a part are drawn from.
+/// Ranges from which the size of a part is drawn, and the numbers of the draws.
 struct part_draws {
-  float_range area;       ///< of the image's
-  float_range log_ratio;  ///< binary, of width over height
+  float_range area;       ///< fraction of the image's area
+  float_range log_ratio;  ///< binary logarithm of width over height
   std::uint32_t max_height;
   std::uint32_t max_width;
-  std::uint32_t first_draw;  ///< its number; four each try
+  std::uint32_t first_draw;  ///< number of the first draw; each try takes four
 };
 
-/// Draws a part of an image of height × width, as torchvision's RandomResizedCrop and RandomErasing
-/// do: ten times, until it is neither empty nor too large. @return Whether one was.
+/// Draws a part of an image of height × width like torchvision's RandomResizedCrop and
+/// RandomErasing: up to ten times, until it is neither empty nor too large. @return Whether a try
+/// succeeded.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline bool draw_part(const part_draws& from,
                                                          std::uint32_t height, std::uint32_t width,
                                                          std::uint32_t random_bits,
@@ -59,10 +60,10 @@ struct part_draws {
   return false;
 }
 
-/// The numbers of draws; below are those of `choice`.
+/// The numbers of draws begin here; lower numbers are those of `choice`.
 inline constexpr std::uint32_t first_window_draw = 16;
 
-/// What of a sample's image is resized.
+/// The part of a sample's image that is resized.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline image_part source_window_of(
     const field_conversion& conversion, std::uint32_t random_bits) noexcept {
   const image_augmentation& augmentation = conversion.augmentation;

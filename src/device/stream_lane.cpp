@@ -19,7 +19,8 @@ stream_lane::stream_lane(device_ptr device, trace_lane_record& record, device_cl
 
 void stream_lane::mark(stream_ref stream, std::optional<trace_activity> next,
                        work_label label) noexcept {
-  // One place is of the last mark told: the next bar begins there, and times are measured from it.
+  // One entry holds the last mark that was recorded: the next bar begins there, and times are
+  // measured from it.
   if (placed_ - told_ + 1 == max_marks) return forget_next();
   placed_mark& here = placed(placed_);
   here.issued = clock::now();
@@ -43,7 +44,7 @@ void stream_lane::see() noexcept {
     std::optional<std::chrono::nanoseconds> since_last;
     try {
       since_last = device_->elapsed(last_, next.at.get());
-    } catch (...) {  // the work has failed, and whoever waits for it will tell
+    } catch (...) {  // the work has failed, and the thread that waits for it will report it
       tell();
       told_ = seen_ = placed_;
       return forget_next();

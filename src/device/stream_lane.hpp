@@ -14,46 +14,46 @@
 
 namespace feedline::detail {
 
-/// The device's clock, joined to the host's: the lanes of a device share one, so that their times
-/// can be compared.
+/// The device's clock, related to the host's. The lanes of a device share one clock, so that their
+/// times can be compared.
 struct device_clock {
   event_handle anchor = event_handle::none;
-  /// When the anchor was passed, or before.
+  /// A time at which the anchor had been passed, or earlier.
   std::chrono::steady_clock::time_point anchored;
-  /// What is added to times that are measured from there.
+  /// Added to times that are measured from there.
   std::chrono::nanoseconds correction{};
 };
 
-/// Which batches a stream works on.
+/// The batches that a stream works on.
 struct work_label {
   std::uint64_t epoch = 0;
   std::uint64_t batch = 0;
-  std::uint32_t batches = 0;  ///< 0: none is known
+  std::uint32_t batches = 0;  ///< 0: unknown
 };
 
-/// Records what a stream does between marks in its work. A mark is a timed event, and its time is
-/// taken once the stream has passed it: nobody waits.
+/// Records what a stream does between marks in its work. A mark is a timed event; its time is read
+/// after the stream has passed it, so no thread waits.
 ///
-/// Times are added up from mark to mark. A mark is not before the host issued it, nor behind the
-/// moment when the host saw it passed; where it would be, the clock of all lanes is corrected.
-/// Threads: one at a time uses the lanes of a clock.
+/// Times are added up from mark to mark. A mark cannot be passed before the host issued it, nor
+/// after the host saw that it was passed; if a measured time says otherwise, the clock of all lanes
+/// is corrected. Only one thread at a time may use the lanes of a clock.
 class stream_lane {
  public:
-  /// How many marks may be under way; what comes when there is no room is left out.
+  /// Most marks in flight; marks for which there is no room are dropped.
   static constexpr std::size_t max_marks = 128;
 
   /// @throws device_error
   /// @param joined Borrowed.
   stream_lane(device_ptr device, trace_lane_record& record, device_clock& joined);
 
-  /// Marks the place behind the work on the stream so far.
-  /// @param next What the stream does from here to the next mark; empty: nothing to tell.
+  /// Marks the end of the stream's work so far.
+  /// @param next Activity of the stream from here to the next mark; empty: nothing is recorded.
   void mark(stream_ref stream, std::optional<trace_activity> next, work_label label = {}) noexcept;
-  /// It is not known what the stream does behind the last mark.
+  /// Says that the stream's activity after the last mark is unknown.
   void forget_next() noexcept;
-  /// Takes the times of all marks that the stream has passed.
+  /// Reads the times of all marks that the stream has passed.
   void see() noexcept;
-  /// Records what was between the marks seen so far.
+  /// Records the activities between the marks seen so far.
   void tell() noexcept;
 
  private:
@@ -73,7 +73,7 @@ class stream_lane {
   trace_lane_record& record_;
   device_clock& clock_;
   std::vector<placed_mark> marks_;
-  std::size_t told_ = 0;  ///< marks
+  std::size_t told_ = 0;  ///< number of marks that were recorded
   std::size_t seen_ = 0;
   std::size_t placed_ = 0;
   event_handle last_;                                  ///< the last one seen, or the anchor

@@ -12,38 +12,38 @@
 
 namespace feedline::detail {
 
-/// Measures how long a stream takes from one place in its work to another. Nobody waits: a time is
-/// known once the stream has passed both places, and is taken then.
+/// Measures how long a stream takes from one point in its work to another. No thread waits: a time
+/// is read after the stream has passed both points.
 ///
-/// The events are made at construction. A device that refuses to record one is not measured: the
-/// work that is measured fails by itself. Threads: one at a time.
+/// The events are created at construction. If a device refuses to record an event, there is no
+/// measurement: the measured work will fail by itself. One thread at a time may use it.
 class stream_timer {
  public:
   using duration = std::chrono::nanoseconds;
 
-  /// @param pairs Measurements that may be under way at once.
+  /// @param pairs Most measurements in flight at once.
   /// @throws device_error
   stream_timer(const device_ptr& device, std::size_t pairs) : device_{device} {
     for (std::size_t i = 0; i < pairs && device_->tells_times(); ++i)
       pairs_.push_back({event{device, with_time}, event{device, with_time}});
   }
 
-  /// Whether the device tells times at all.
+  /// Whether the device measures times at all.
   [[nodiscard]] bool works() const noexcept { return !pairs_.empty(); }
-  /// A measurement was begun, and not ended yet.
+  /// Whether a measurement was begun, and not ended yet.
   [[nodiscard]] bool begun() const noexcept { return begun_; }
   [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
 
-  /// A measurement begins behind the work on the stream so far. False if there is no pair left.
+  /// Begins a measurement after the stream's work so far. False if there is no pair left.
   bool begin(stream_ref stream) noexcept {
     if (under_way_ == pairs_.size()) return false;
     return begun_ = try_record(next().begin, stream);
   }
-  /// It ends behind the work on the stream so far.
+  /// Ends it after the stream's work so far.
   void end(stream_ref stream) noexcept {
     if (std::exchange(begun_, false) && try_record(next().end, stream)) ++under_way_;
   }
-  /// It is not ended.
+  /// Drops the measurement that was begun.
   void drop() noexcept { begun_ = false; }
 
   /// The oldest measurement's time, if the stream has passed its end; never blocks.
@@ -54,7 +54,7 @@ class stream_timer {
     try {
       time = device_->elapsed(oldest.begin.get(), oldest.end.get());
       if (!time) return std::nullopt;
-    } catch (...) {  // the work has failed: it took no time that counts
+    } catch (...) {  // the work has failed: its time does not count
       time = duration{0};
     }
     first_ = (first_ + 1) % pairs_.size();

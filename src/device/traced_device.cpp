@@ -25,7 +25,8 @@ traced_device::traced_device(device_ptr real, std::shared_ptr<trace_recorder> re
   for (int tries = 0; tries < 2 || (took > quick && tries < most_tries); ++tries) {
     const auto before = clock::now();
     real_->record(anchor_.get(), quiet.get());
-    // Who sleeps until the event is done wakes too late to tell when it was.
+    // Spins, because a thread that sleeps until the event is done wakes too late to tell when that
+    // was.
     while (!real_->is_done(anchor_.get()) && clock::now() - before < longest_look) {
     }
     took = clock::now() - before;
@@ -63,8 +64,9 @@ void traced_device::poll() noexcept {
 }
 
 void traced_device::take_times() noexcept {
-  // The consumer's work comes behind the copies of its batches. Marks of these that it has passed
-  // are seen and told before its own, so that a correction of the clock does not part them.
+  // The consumer's work follows the copies of its batches. Marks of these copies that the stream
+  // has passed are seen and recorded before the consumer's own, so that a correction of the clock
+  // applies to both.
   if (consumers_) consumers_->see();
   for (const auto& [stream, lane] : lanes_) {
     lane->see();
@@ -109,7 +111,7 @@ stream_lane* traced_device::lane_of(stream_ref stream) noexcept {
 bool traced_device::is_pending(event_handle event) noexcept {
   try {
     return !real_->is_done(event);
-  } catch (...) {  // the work has failed: the next call of the pipeline's tells
+  } catch (...) {  // the work has failed: the pipeline's next call reports it
     return false;
   }
 }

@@ -16,26 +16,26 @@
 
 namespace feedline::detail {
 
-/// A device whose streams leave a trace: a lane for each stream that is made, and one for the
-/// consumer's. All calls go to the real device, which must tell times.
+/// A device whose streams record a trace: in one lane for each stream that is created, and one for
+/// the consumer's stream. All calls go to the real device, which must measure times.
 ///
-/// What is traced: copies and assemblies; waits for events that are not done as they are issued;
-/// and on the consumer's stream the time from a slot's arrival to the next mark. Threads: as
-/// `device`; streams are made, and `follow` is called, before there are other threads.
+/// It traces copies and assemblies; waits for events that are not done when the wait is issued;
+/// and, on the consumer's stream, the time from a slot's arrival to the next mark. Threads: like
+/// `device`; streams are created, and `follow` is called, before there are other threads.
 class traced_device final : public device {
  public:
-  /// Waits for the device once, to learn its time. @throws device_error
+  /// Waits for the device once, to read its time. @throws device_error
   traced_device(device_ptr real, std::shared_ptr<trace_recorder> recorder);
   ~traced_device() override;
 
-  /// From now on work is traced. @param transfer, consumer Clocks whose threads issue it: they tell
-  /// which batches it is for. Borrowed.
+  /// Traces work from now on. @param transfer, consumer Clocks of the threads that issue it: they
+  /// tell which batches it is for. Borrowed.
   void follow(const stage_clock& transfer, const stage_clock& consumer);
-  /// The consumer's epoch is at its end, and its stream is still there.
+  /// Call it when the consumer's epoch ends while its stream still exists.
   void end_epoch(stream_ref stream) noexcept;
-  /// The consumer has left its epoch; its stream may be gone.
+  /// Call it when the consumer has left its epoch; its stream may be gone.
   void leave_epoch() noexcept;
-  /// Takes the times of what the streams have done.
+  /// Reads the times of what the streams have done.
   void poll() noexcept;
 
   [[nodiscard]] device_capabilities capabilities() const override;
@@ -68,9 +68,9 @@ class traced_device final : public device {
 
  private:
   friend device_ptr untraced(const device_ptr& device);
-  /// Gives a new stream a lane. @throws What adding one throws: the stream is ended then.
+  /// Adds a lane for a new stream. @throws what adding one throws: the stream is destroyed then.
   [[nodiscard]] stream_ref followed(stream_ref made);
-  /// Null for a stream that was not made here.
+  /// Null for a stream that was not created here.
   [[nodiscard]] stream_lane* lane_of(stream_ref stream) noexcept;
   [[nodiscard]] work_label transfers() const noexcept;
   [[nodiscard]] bool is_pending(event_handle event) noexcept;
@@ -81,7 +81,7 @@ class traced_device final : public device {
   const device_ptr real_;
   const std::shared_ptr<trace_recorder> recorder_;
   const event anchor_;
-  std::mutex mutex_;  ///< guards the clock and what is in the lanes
+  std::mutex mutex_;  ///< guards the clock and the lanes' contents
   device_clock clock_;
   std::vector<std::pair<stream_ref, std::unique_ptr<stream_lane>>> lanes_;
   std::unique_ptr<stream_lane> consumers_;  ///< null until `follow`
@@ -89,7 +89,7 @@ class traced_device final : public device {
   const stage_clock* consumer_ = nullptr;
 };
 
-/// The device behind a traced one, or the device itself: for work that leaves no trace, by any
+/// The device that a traced device wraps, or the device itself: for work that is not traced, by any
 /// thread.
 [[nodiscard]] inline device_ptr untraced(const device_ptr& device) {
   const auto* const traced = dynamic_cast<const traced_device*>(device.get());

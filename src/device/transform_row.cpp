@@ -8,28 +8,29 @@
 #include <array>
 #include <cstring>
 
-// A row passes through a small buffer of floats, or of whole numbers where those are only cast:
-// elements that lie side by side are read into it, then channel by channel scaled and written to
-// their places. So there is one reading loop a type and one writing loop a type and step, not one
-// for each pair of types, and both become vector code.
+// A row passes through a small buffer of floats, or of integers if they are only cast: adjacent
+// elements are read into it, then scaled channel by channel and written to their positions. So
+// there is one reading loop for each type and one writing loop for each type and step, not one for
+// each pair of types, and compilers vectorize both.
 
 namespace feedline::detail {
 namespace {
 
 using step = std::ptrdiff_t;
 
-constexpr step buffer_elements = 1024;  // 4 or 8 KiB of a core's first cache
+constexpr step buffer_elements = 1024;  // 4 or 8 KiB of a core's L1 cache
 
-/// What is cut out of an image, in the image's own coordinates: they begin below 0 in padding.
+/// The part that is cut out of an image, in the image's own coordinates, which are below 0 in
+/// padding.
 struct window {
-  step channels, height, width;  ///< of the image
+  step channels, height, width;  ///< size of the image
   step top, left;
   step to_height, to_width;
   bool flipped;
 };
 
-/// A sample's window. What lies side by side here and there is made one long line: whole images,
-/// mostly.
+/// A sample's window. Elements that are adjacent both in the image and in the result are joined
+/// into one long line: usually the whole image.
 window widened_window(const field_conversion& conversion, std::uint32_t random_bits) noexcept {
   const image_window at = window_of(conversion, random_bits);
   window w{.channels = conversion.channels,
@@ -55,7 +56,7 @@ window widened_window(const field_conversion& conversion, std::uint32_t random_b
   return w;
 }
 
-/// @tparam Value What the buffer holds.
+/// @tparam Value Type of the buffer's values.
 template <class Value>
 class row_converter {
  public:
@@ -94,7 +95,7 @@ class row_converter {
     return {conversion_.scale[at], conversion_.offset[at]};
   }
 
-  /// Where an element of the window goes; `x` counts before the flip.
+  /// Address of an element of the window; `x` is the column before the flip.
   std::byte* place_of(std::byte* out, step channel, step y, step x) const noexcept {
     const window& w = window_;
     if (w.flipped) x = w.to_width - 1 - x;
@@ -103,7 +104,7 @@ class row_converter {
     return out + at * to_word_bytes_;
   }
 
-  /// Writes `count` pixels' elements of a channel from `x` on; in_step apart in `in`.
+  /// Writes `count` pixels' elements of a channel from `x` on; in `in` they are in_step apart.
   void write(const Value* in, step in_step, step channel, step y, step x, step count,
              std::byte* out) const noexcept {
     if (window_.flipped) {
@@ -126,8 +127,8 @@ class row_converter {
   void convert_line(const std::byte* in, step plane, step y, step begin, step end,
                     std::byte* out) const noexcept {
     std::array<Value, buffer_elements> buffer;                   // NOLINT: filled before it is read
-    const step group = std::min(interleaved_, buffer_elements);  // channels at once
-    const step pixels = buffer_elements / group;                 // 1 unless that is all channels
+    const step group = std::min(interleaved_, buffer_elements);  // channels at a time
+    const step pixels = buffer_elements / group;                 // 1 unless a group is all channels
     for (step x = begin; x < end; x += pixels) {
       const step count = std::min(pixels, end - x);
       for (step channel = 0; channel < interleaved_; channel += group) {
@@ -146,10 +147,10 @@ class row_converter {
   line_writer<Value> write_;
   step word_bytes_;
   step to_word_bytes_;
-  step planes_;       ///< of the row: its channels lie plane after plane, or
-  step interleaved_;  ///< so many of them side by side
-  step first_;        ///< of the window's columns that lie in the image
-  step last_;         ///< behind the last
+  step planes_;       ///< planes of the row: its channels are stored plane after plane, or
+  step interleaved_;  ///< this many of them are interleaved
+  step first_;        ///< first column of the window that is inside the image
+  step last_;         ///< one past the last such column
 };
 
 void write_one_hot(const field_conversion& conversion, const std::byte* row,
@@ -158,7 +159,7 @@ void write_one_hot(const field_conversion& conversion, const std::byte* row,
   std::memset(out, 0, conversion.classes * word_bytes);
   std::uint64_t hot = 0;
   line_reader_of<std::uint64_t>(conversion.from)(row, 1,
-                                                 &hot);  // a negative one is beyond all classes
+                                                 &hot);  // negative: above any class
   constexpr float one = 1.0F;
   if (hot < conversion.classes)
     line_writer_of<float>(conversion.from, conversion.to)(&one, 0, out + hot * word_bytes, 1, 1,

@@ -20,7 +20,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::uint32_t largest_side = 65535;  // as JPEG's
+constexpr std::uint32_t largest_side = 65535;  // the same as JPEG's
 
 image_options checked(image_options options) {
   const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
@@ -40,7 +40,7 @@ image_options checked(image_options options) {
   return options;
 }
 
-/// What one thread works with.
+/// Readers of one thread.
 struct image_worker {
   image_worker(const image_options& options, std::shared_ptr<std::atomic<bool>> palette_told)
       : jpeg{make_jpeg_reader(options)}, png{make_png_reader(options, std::move(palette_told))} {}
@@ -95,14 +95,14 @@ class image_decoder final : public decoder {
 
   std::span<const block_step> steps() const noexcept override { return steps_; }
 
-  /// An image that is to be refused is not for devices: decoding tells why.
+  /// Images that must be refused are not left to devices: decoding them gives the reason.
   std::optional<encoded_blocks::stored_block> for_device(
       std::span<const std::byte> file) const override {
     jpeg_frame frame;
     if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
       return std::nullopt;
-    if (frame.components != 3) return std::nullopt;  // devices decode colours alone
-    if (frame.has_stray_bytes) return std::nullopt;  // readers count and tell of them
+    if (frame.components != 3) return std::nullopt;  // devices decode color images only
+    if (frame.has_stray_bytes) return std::nullopt;  // readers count and report them
     const image_extents extents{frame.height, frame.width};
     if (extents.pixels() > max_image_pixels) return std::nullopt;
     try {

@@ -60,7 +60,8 @@ class folder_values final : public detail::coded_values {
   }
 
  private:
-  /// A file that was waited for: hints are of use, until this many were there already.
+  /// Hints are useful from a file that had to be waited for, until this many files in a row were in
+  /// memory already.
   void note(bool was_in_memory) const noexcept {
     constexpr std::int64_t trial = 4096;
     if (!was_in_memory) {
@@ -74,7 +75,7 @@ class folder_values final : public detail::coded_values {
   mutable std::atomic<std::int64_t> hints_left_{0};
 };
 
-/// Those of all roots, in order of their bytes, each once.
+/// Classes of all roots, in byte order, each once.
 std::vector<std::string> classes_of(const std::vector<detail::image_lister>& listers) {
   std::vector<std::string> classes;
   for (const detail::image_lister& lister : listers)
@@ -95,7 +96,7 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
   if (roots.empty()) throw usage_error{"image folder: there is no root"};
   const std::uint64_t largest = detail::largest_label(options.label_type);
   decoder_ptr decoder =
-      make_image_decoder(options.image);  // looks at options before a long listing
+      make_image_decoder(options.image);  // checks the options before a long listing
   image_folder result;
   std::vector<detail::image_lister> listers;
   for (const std::string& root : roots)

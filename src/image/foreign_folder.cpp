@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names that sets of images with targets give their folders.
+/// Names of folders that hold images or targets in data sets that have both.
 constexpr auto image_names =
     std::to_array<std::string_view>({"image", "images", "img", "imgs", "input", "inputs",
                                      "jpegimages", "leftimg8bit", "photos", "pictures", "rgb"});

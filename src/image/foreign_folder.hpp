@@ -8,15 +8,15 @@
 
 namespace feedline::detail {
 
-/// Files of a folder that are no images, by what their names end in.
+/// Files of a folder that are not images, counted by the ending of their names.
 class other_files {
  public:
   void add(const std::string& name);
   void clear() { by_ending_.clear(); }
   [[nodiscard]] bool empty() const noexcept { return by_ending_.empty(); }
-  /// The commonest: "3 .npy files, such as 'a.npy'". Not empty.
+  /// The most frequent ending: "3 .npy files, such as 'a.npy'". Must not be empty.
   [[nodiscard]] std::string describe() const;
-  /// The commonest ending: ".npy"; empty where names have none. Not empty itself.
+  /// The most frequent ending: ".npy"; empty if the names have none. The object must not be empty.
   [[nodiscard]] const std::string& ending() const { return commonest()->first; }
 
  private:
@@ -31,10 +31,10 @@ class other_files {
   map by_ending_;
 };
 
-/// Refuses a folder that is a Zarr store, or whose folders are no classes: images, and masks or
-/// annotations beside them.
-/// @param folders Names of those within.
-/// @throws dataset_error that says what it is, and what to do.
+/// Refuses a folder that is a Zarr store, or whose folders are not classes but images, and masks or
+/// annotations for them.
+/// @param folders Names of the folders within.
+/// @throws dataset_error that says what the folder is, and what to do.
 void refuse_foreign_folder(const std::filesystem::path& root,
                            const std::vector<std::string>& folders);
 

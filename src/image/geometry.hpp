@@ -18,15 +18,16 @@ struct image_extents {
 
 /// A window of an image after its resize.
 struct resample_window {
-  image_extents resized;  ///< what the whole image becomes
+  image_extents resized;  ///< extents of the whole resized image
   std::uint32_t top = 0;
   std::uint32_t left = 0;
-  image_extents extents;  ///< of the window, which lies within `resized`
+  image_extents extents;  ///< extents of the window, which is within `resized`
 };
 
-/// What the whole of an image becomes, before any cut; no pixels if that is beyond all measure: 1 ×
-/// 10 million pixels enlarged.
-/// @param original No side is 0, or above 65,535. @param shorter_side 0: exactly `wanted`.
+/// Extents of a whole image after its resize, before any cut; no pixels if they are too large, such
+/// as 1 × 10 million pixels enlarged.
+/// @param original No side is 0, or above 65,535. @param shorter_side 0: the result is exactly
+///                 `wanted`.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr image_extents resized_extents(
     image_extents original, image_extents wanted, std::uint32_t shorter_side) noexcept {
   if (shorter_side == 0) return wanted;
@@ -40,14 +41,14 @@ struct resample_window {
   return extents;
 }
 
-/// Where a window begins that leaves so many pixels over: in the middle. A half pixel goes to the
-/// even side, as Python's round has it.
+/// Begin of a centered window that leaves `rest` pixels over. A half pixel is rounded to the even
+/// side, as Python's round does.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t middle_of(std::uint32_t rest) noexcept {
   const std::uint32_t half = rest / 2;
   return half + (rest % 2 != 0 && half % 2 != 0 ? 1U : 0U);
 }
 
-/// The window that is kept of a resized image. @param wanted No larger than `resized`.
+/// The window that is cut out of a resized image. @param wanted No larger than `resized`.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr resample_window middle_window(
     image_extents resized, image_extents wanted) noexcept {
   return {resized, middle_of(resized.height - wanted.height),

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A link that leads back to a folder above it makes folders without end.
+/// Depth limit, because a link back to a parent folder makes endless folders.
 constexpr unsigned deepest = 32;
 
 bool is_named_as_image(std::string_view name) {
@@ -31,7 +31,7 @@ struct entry {
   bool is_folder = false;
 };
 
-/// What a folder holds in order of name, hidden things left out; links count as what they lead to.
+/// Entries of a folder in order of name, without hidden ones; a link counts as its target.
 std::vector<entry> entries_of(const fs::path& folder) try {
   std::vector<entry> entries;
   for (const auto& each : fs::directory_iterator{folder}) {
@@ -76,7 +76,7 @@ dataset_error image_lister::no_class() const {
 void image_lister::list_class(const std::string& name, image_files& into) {
   const fs::path folder = root_ / name;
   left_out_.clear();
-  std::map<std::string, std::vector<std::string>> found;  // names, by folder
+  std::map<std::string, std::vector<std::string>> found;  // file names, by folder
   list_folder(folder, 0, found);
   if (found.empty())
     throw dataset_error{{.path = folder.string(), .field = {}},

@@ -14,16 +14,16 @@
 
 namespace feedline::detail {
 
-/// The images that were found. Names lie in one block of memory.
+/// The images that were found. Names are stored in one block of memory.
 struct image_files {
   struct file {
-    std::uint64_t name_end = 0;  ///< in `names`
+    std::uint64_t name_end = 0;  ///< end in `names`
     std::uint32_t folder = 0;
   };
 
   std::vector<std::string> folders = {};
   std::vector<file> files = {};
-  std::string names = {};  ///< of all files, one behind the other
+  std::string names = {};  ///< names of all files, one after the other
 
   [[nodiscard]] std::string path_of(std::uint64_t image) const {
     const file& each = files[image];
@@ -34,24 +34,23 @@ struct image_files {
   }
 };
 
-/// Finds a root's classes and their images. What is told of the folder goes to `told`.
+/// Finds a root's classes and their images. Reports on the folder go to `told`.
 class image_lister {
  public:
   /// Finds the classes.
-  /// @param shown Examples of files that are left out are named relative to it; empty: by their
-  /// paths.
-  /// @throws dataset_error if there is none, the folder is none of images by class, or it cannot be
-  /// listed.
+  /// @param shown Examples of skipped files are named relative to it; empty: by their whole paths.
+  /// @throws dataset_error if there are no classes, the folder is not one of images by class, or it
+  /// cannot be listed.
   image_lister(std::filesystem::path root, std::filesystem::path shown, image_folder& told);
 
-  /// Names, in order of their bytes; not empty.
+  /// Names of the classes, in byte order; not empty.
   [[nodiscard]] const std::vector<std::string>& classes() const noexcept { return classes_; }
 
   /// Adds a class's images. @throws dataset_error as above.
   void list_class(const std::string& name, image_files& into);
 
  private:
-  /// A folder, and those within.
+  /// Lists a folder and the folders within it.
   void list_folder(const std::filesystem::path& folder, unsigned depth,
                    std::map<std::string, std::vector<std::string>>& found);
   void leave_out(const std::filesystem::path& path);
@@ -61,7 +60,7 @@ class image_lister {
   std::filesystem::path shown_;
   image_folder& told_;
   std::vector<std::string> classes_;
-  other_files left_out_;  ///< of the folder, or the class, that is being listed
+  other_files left_out_;  ///< skipped files of the folder, or the class, that is being listed
 };
 
 }  // namespace feedline::detail

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <iterator>
 
-// Each needs what stands before it: the numbers of libjpeg's messages hang on its version, which
-// jpeglib.h defines.
+// Keep the order: each header needs those before it. The numbers of libjpeg's messages depend on
+// its version, which jpeglib.h defines.
 // clang-format off
 #include <cstdio>
 
@@ -21,19 +21,19 @@
 namespace feedline::detail {
 namespace {
 
-/// A progressive file may hold any number of passes over its pixels: honest ones about ten.
+/// A progressive file may hold any number of passes over its pixels: normal files have about ten.
 constexpr int max_scans = 500;
 
-/// libjpeg's warnings about headers, which change no pixel. Of the others, all but one tell that
-/// pixels are lost.
+/// Warnings of libjpeg about headers, which change no pixel. All but one of its other warnings mean
+/// that pixels are lost.
 constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
                                        static_cast<int>(JWRN_JFIF_MAJOR),
                                        static_cast<int>(JWRN_NOT_SEQUENTIAL)};
 
-/// What libjpeg's callbacks find by way of `client_data`.
+/// Data of libjpeg's callbacks, found through `client_data`.
 struct jpeg_session : image_library_exit {
   bool allow_damaged = false;
-  bool has_bytes_after_scan = false;  ///< before a marker that a scan does not have
+  bool has_bytes_after_scan = false;  ///< before a marker that does not belong to a scan
 };
 static_assert(JMSG_LENGTH_MAX <= decltype(jpeg_session::words){}.size());
 
@@ -47,15 +47,16 @@ jpeg_session& session_of(j_common_ptr info) {
   std::longjmp(current.way_out, 1);
 }
 
-/// Whether a warning is of bytes that may be stray: cameras and programs write such between
-/// segments, and after the last pixel's data. Before a restart marker they are the scan's.
+/// Whether a warning is about bytes that may be stray: cameras and programs write such bytes
+/// between segments, and after the last pixel's data. Before a restart marker they belong to the
+/// scan.
 bool may_be_of_stray_bytes(const jpeg_error_mgr& errors) {
   const int marker = errors.msg_parm.i[1];
   return errors.msg_code == JWRN_EXTRANEOUS_DATA && (marker < JPEG_RST0 || marker > JPEG_RST0 + 7);
 }
 
-/// Whether bytes after a file's scan are stray, and not what is left of data that is wrong. It can
-/// be told of files that devices decode, too: others may have more scans.
+/// Whether bytes after a file's scan are stray, and not the rest of wrong data. This is known only
+/// for files that devices can decode: others may have more scans.
 bool are_stray_after_scan(std::span<const std::byte> file) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
   jpeg_frame frame;
@@ -80,7 +81,7 @@ void on_message(j_common_ptr info, int level) {
     info->err->format_message(info, current.words.data());
 }
 
-/// Whether a count is 1, 10, 100 and so on: the ones that are logged.
+/// Whether a count is 1, 10, 100 and so on: only such counts are logged.
 bool is_power_of_ten(std::uint64_t count) {
   while (count >= 10 && count % 10 == 0) count /= 10;
   return count == 1;
@@ -97,8 +98,8 @@ std::uint8_t product(unsigned a, unsigned b) {
   return static_cast<std::uint8_t>((a * b + 127) / 255);
 }
 
-/// CMYK to RGB, in place. The ink is inverted in every file, as Pillow takes it: Adobe's marker,
-/// which promises that, is often missing.
+/// Converts CMYK to RGB, in place. The ink is taken as inverted in every file, as Pillow does:
+/// Adobe's marker, which would say so, is often missing.
 void to_rgb(std::uint8_t* pixels, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint8_t* from = pixels + 4 * i;
@@ -153,8 +154,9 @@ class jpeg_reader final : public image_reader {
                   session_.words.data());
   }
 
-  /// The least of the sizes that libjpeg decodes to which is as large as wanted. Of the reduced
-  /// ones, only 1/8, 1/4 and 1/2 are decoded by vector code: 5/8, say, takes longer than the whole.
+  /// Chooses the smallest size to which libjpeg decodes that is at least as large as wanted. Only
+  /// the reduced sizes 1/8, 1/4 and 1/2 have vector code: 5/8, for example, takes longer than the
+  /// full size.
   image_extents choose_size(image_extents resized) {
     info_.scale_denom = 8;
     for (info_.scale_num = options_.reduced_decoding ? 1 : 8;; info_.scale_num *= 2) {

@@ -9,17 +9,18 @@
 
 namespace feedline::detail {
 
-/// Taps of elements of an axis, worked out once for all who resize along it. An element has a
-/// record of words: its first source element, and pairs of weights, of which some may be 0.
+/// Taps of elements of an axis, computed once for all resizes along it. Each element has a record
+/// of words: its first source element, and pairs of weights, of which some may be 0.
 class packed_taps {
  public:
   /// How a word holds two weights.
   enum class packing : std::uint8_t {
-    halves,  ///< in 16 bits each. There is an even number of pairs
-    bytes,   ///< the low byte of each, then the high byte of each. First elements are even
+    halves,  ///< in 16 bits each; the number of pairs is even
+    bytes,   ///< the low byte of each, then the high byte of each; first elements are even
   };
 
-  /// @param from, to As of `resample_taps`. @param begin The first element that has a record.
+  /// @param from, to Like those of `resample_taps`. @param begin The first element that has a
+  ///              record.
   FEEDLINE_HOST_DEVICE constexpr packed_taps(packing packs, std::uint32_t from, std::uint32_t to,
                                              std::uint32_t begin) noexcept
       : packs_{packs},
@@ -28,21 +29,22 @@ class packed_taps {
         begin_{begin},
         pairs_{pairs_of(packs, resample_taps::count_of(from, to))} {}
 
-  /// No axis has longer records.
+  /// Bound on the words of an axis' records.
   [[nodiscard]] static constexpr std::uint64_t max_words(std::uint32_t from,
                                                          std::uint32_t elements) noexcept {
     return from + std::uint64_t{3} * elements;
   }
-  /// Of weights, in each record.
+  /// Pairs of weights in each record.
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t pairs() const noexcept {
     return pairs_;
   }
 
-  /// Writes a part of a record. @param i Of `begin`. @param first_pair, end_pair Which pairs.
+  /// Writes a part of a record. @param i Index of the element, counted from `begin`. @param
+  /// first_pair, end_pair The pairs that are written.
   FEEDLINE_HOST_DEVICE void write(std::uint32_t i, std::uint32_t first_pair, std::uint32_t end_pair,
                                   std::uint32_t* record) const noexcept {
     const resample_taps taps{from_, to_, begin_ + i};
-    const std::uint32_t unused = packs_ == packing::bytes ? taps.first() % 2 : 0;  // in front
+    const std::uint32_t unused = packs_ == packing::bytes ? taps.first() % 2 : 0;  // zeros in front
     const auto weight_before = [&](std::uint32_t weight) {
       const std::uint32_t tap = weight < unused ? 0 : weight - unused;
       return static_cast<std::uint32_t>(
@@ -72,7 +74,7 @@ class packed_taps {
   std::uint32_t pairs_;
 };
 
-/// Eight elements between the axes, of 16 bits each: see `line_bits`.
+/// Eight elements between the two axes, 16 bits each: see `line_bits`.
 struct packed_line {
   std::uint32_t word[4];
 };
@@ -81,8 +83,8 @@ struct packed_line {
 inline constexpr std::uint32_t max_rows_beyond = 3;
 
 /// Sums of eight columns of bytes over the rows of a record of `packing::halves`. Up to
-/// `max_rows_beyond` more rows are read, also behind the last, and weigh nothing.
-/// @param columns Their first row; a multiple of 8, as `row_bytes`.
+/// `max_rows_beyond` more rows are read, even after the last row, with weight 0.
+/// @param columns The columns' first row; aligned to 8, like `row_bytes`.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline packed_line sum_rows(const std::uint8_t* columns,
                                                                std::uint32_t row_bytes,
                                                                const std::uint32_t* record,
@@ -90,7 +92,7 @@ inline constexpr std::uint32_t max_rows_beyond = 3;
   std::uint32_t sums[8];
   for (std::uint32_t& sum : sums) sum = row_half;
   const std::uint8_t* at = columns + std::size_t{row_bytes} * record[0];
-  // Four rows at once: a GPU waits for all of them together.
+  // Loads four rows at once, so that a GPU waits for all of them together.
   const auto add_rows = [&](const std::uint32_t* weights) {
     two_words rows[4];
     for (std::size_t i = 0; i < 4; ++i) rows[i] = load_two_words(at + row_bytes * i);
@@ -119,10 +121,10 @@ inline constexpr std::uint32_t max_rows_beyond = 3;
   return line;
 }
 
-/// A sum along a line, or a part of it, by records of `packing::bytes`.
+/// A sum along a line, or along a part of it, by records of `packing::bytes`.
 class column_sum {
  public:
-  /// @param two Elements of a line, an even one and the next. @param weights Of a pair.
+  /// @param two Two elements of a line, an even one and the next. @param weights A pair of weights.
   FEEDLINE_HOST_DEVICE void add(std::uint32_t two, std::uint32_t weights) {
     low_ = add_low_products(two, weights, low_);
     high_ = add_high_products(two, weights, high_);
@@ -130,7 +132,7 @@ class column_sum {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t sum() const { return low_ + (high_ << 8U); }
 
  private:
-  // Modulo 2^32; the sum is less.
+  // Modulo 2^32; the true sum is smaller.
   std::uint32_t low_ = 0;
   std::uint32_t high_ = 0;
 };

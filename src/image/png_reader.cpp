@@ -12,7 +12,7 @@
 namespace feedline::detail {
 namespace {
 
-/// What libpng's callbacks find by way of their pointers.
+/// Data of libpng's callbacks, found through their pointers.
 struct png_session : image_library_exit {
   std::span<const std::byte> rest = {};
 };
@@ -23,7 +23,7 @@ struct png_session : image_library_exit {
   std::longjmp(current.way_out, 1);
 }
 
-void on_warning(png_structp, png_const_charp) {}  // of chunks that tell nothing of the pixels
+void on_warning(png_structp, png_const_charp) {}  // not about pixels
 
 void give_bytes(png_structp png, png_bytep to, std::size_t count) {
   auto& current = *static_cast<png_session*>(png_get_io_ptr(png));
@@ -32,7 +32,7 @@ void give_bytes(png_structp png, png_bytep to, std::size_t count) {
   current.rest = current.rest.subspan(count);
 }
 
-/// libpng's reader, which serves for one image only.
+/// libpng's reader, which reads only one image.
 struct png_structs {
   png_structs() = default;
   png_structs(const png_structs&) = delete;
@@ -56,7 +56,7 @@ class png_reader final : public image_reader {
                                 png_get_image_width(current.png, current.info)};
     const bool has_palette =
         png_get_color_type(current.png, current.info) == PNG_COLOR_TYPE_PALETTE;
-    static_cast<void>(geometry_.resized(extents));  // or refuses it
+    static_cast<void>(geometry_.resized(extents));  // throws if it refuses them
     out.resize(extents);
     read_rows(current, out);
     if (has_palette && !told_->exchange(true))
@@ -81,7 +81,7 @@ class png_reader final : public image_reader {
     session_.guard([&] {
       png_set_read_fn(current.png, &session_, give_bytes);
       png_set_user_limits(current.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // ours are elsewhere
-      // Texts, profiles and dates are passed over, however long: they hide bombs of their own.
+      // Texts, profiles and dates are skipped, however long: they can be decompression bombs, too.
       png_set_chunk_malloc_max(current.png, 0);
       png_set_keep_unknown_chunks(current.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
       png_read_info(current.png, current.info);

@@ -6,13 +6,13 @@
 
 namespace feedline::detail {
 
-/// Which elements of an axis make up one of the resized axis, and how much.
+/// The elements of an axis that contribute to one element of the resized axis, with their weights.
 ///
-/// A triangle as wide as two resized elements (two source elements, when enlarging) is laid over
-/// the source: what PIL calls bilinear, and torchvision bilinear with antialiasing. All numbers are
-/// whole, so weights are the same on every machine: source element k lies |(2k + 1) to - (2i + 1)
-/// from| / 2 to away from resized element i, and the triangle reaches max(from, to) / to; both are
-/// multiplied by 2 to.
+/// A triangle as wide as two resized elements (two source elements if the image is enlarged) lies
+/// over the source: PIL calls this bilinear, torchvision bilinear with antialiasing. All numbers
+/// are integers, so weights are the same on every machine. The distance of source element k from
+/// resized element i is |(2k + 1) to - (2i + 1) from| / 2 to, and the triangle reaches max(from,
+/// to) / to; both are multiplied by 2 to.
 class resample_taps {
  public:
   static constexpr int weight_bits = 14;  ///< weights sum up to 2^14 exactly
@@ -35,7 +35,8 @@ class resample_taps {
     total_ = sum_of(count_);
   }
 
-  /// Taps of each element of an axis; as many centres of elements lie under the triangle.
+  /// Number of taps of each element of an axis: the most centers of elements that can be under the
+  /// triangle.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t count_of(
       std::uint32_t from, std::uint32_t to) noexcept {
     const std::uint64_t widest =
@@ -50,12 +51,13 @@ class resample_taps {
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t count() const noexcept {
     return count_;
   }
-  /// 0 to 2^14. @param tap Below `count()`.
+  /// Weight of a tap, 0 to 2^14. @param tap Below `count()`.
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int16_t weight(
       std::uint32_t tap) const noexcept {
     return static_cast<std::int16_t>(weight_before(tap + 1) - weight_before(tap));
   }
-  /// What the taps before one weigh together. This, not each weight, is rounded: so all sum up.
+  /// Sum of the weights of all taps before one. This sum, not each weight, is rounded, so that the
+  /// weights add up.
   /// @param tap Up to `count()`.
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int32_t weight_before(
       std::uint32_t tap) const noexcept {
@@ -64,12 +66,12 @@ class resample_taps {
   }
 
  private:
-  /// Taps in front of the first that lies at `distance` or farther right.
+  /// Number of taps before the first one at `distance` or farther right.
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int64_t taps_before(
       std::int64_t distance) const noexcept {
     return distance <= distance_ ? 0 : (distance - distance_ + step_ - 1) / step_;
   }
-  /// The triangle's heights over the first taps: a rising and a falling series.
+  /// Sum of the triangle's heights over the first taps: a rising and a falling series.
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int64_t sum_of(
       std::int64_t taps) const noexcept {
     const std::int64_t rising = (taps < middle_ ? taps : middle_) - begin_;
@@ -86,16 +88,16 @@ class resample_taps {
   std::uint32_t first_ = 0;
   std::int64_t step_;
   std::int64_t reach_;
-  std::int64_t distance_ = 0;  ///< of the first tap from the triangle's middle
-  // Taps that lie under the rising and the falling side.
+  std::int64_t distance_ = 0;  ///< distance of the first tap from the triangle's middle
+  // Taps under the rising side: [begin_, middle_); under the falling side: [middle_, end_).
   std::int64_t begin_ = 0;
   std::int64_t middle_ = 0;
   std::int64_t end_ = 0;
   std::int64_t total_ = 0;
 };
 
-/// Between the axes a value is kept times 2^6: with weights of 14 bits, sums stay within 32 bits,
-/// and what is kept within 16.
+/// Between the axes a value is scaled by 2^6: with weights of 14 bits, sums then fit in 32 bits,
+/// and the values in 16.
 inline constexpr int line_bits = 6;
 inline constexpr int row_shift = resample_taps::weight_bits - line_bits;
 inline constexpr int column_shift = resample_taps::weight_bits + line_bits;

@@ -51,7 +51,7 @@ void store(std::int16_t* to, __m128i low, __m128i high) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_packs_epi32(low, high));
 }
 
-/// Two weights side by side, four times; the second is 0 if there is none.
+/// Two adjacent weights, repeated four times; the second is 0 if there is none.
 __m128i two_weights(std::span<const std::int16_t> weights, std::size_t tap) {
   const auto first = static_cast<std::uint16_t>(weights[tap]);
   const auto second =
@@ -59,7 +59,7 @@ __m128i two_weights(std::span<const std::int16_t> weights, std::size_t tap) {
   return _mm_set1_epi32(static_cast<std::int32_t>(first | std::uint32_t{second} << 16));
 }
 
-/// Two rows at a time: their bytes interleaved, widened, multiplied and added in pairs.
+/// Takes two rows at a time: their bytes are interleaved, widened, multiplied and added in pairs.
 void sum_rows_vector(const std::uint8_t* rows, std::size_t stride,
                      std::span<const std::int16_t> weights, std::span<std::int16_t> line) {
   const __m128i zero = _mm_setzero_si128();
@@ -87,7 +87,7 @@ void sum_rows_vector(const std::uint8_t* rows, std::size_t stride,
   sum_rows_plain(rows + x, stride, weights, line.subspan(x));
 }
 
-/// Two pixels at a time: their channels interleaved, multiplied and added in pairs.
+/// Takes two pixels at a time: their channels are interleaved, multiplied and added in pairs.
 void sum_columns_vector(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
                         std::size_t pixel_stride, std::size_t channel_stride) {
   for (std::uint32_t i = 0; i < columns.count(); ++i) {

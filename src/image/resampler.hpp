@@ -11,15 +11,16 @@
 
 namespace feedline::detail {
 
-/// Pixels of three bytes, row after row with no gaps, in memory that grows to the largest image and
-/// stays.
+/// Pixels of three bytes, row after row without gaps, in memory that grows to the largest image and
+/// is reused.
 class rgb_image {
  public:
-  /// Makes room; what was in it is lost. @param pixel_bytes More than 3 while a decoder needs them.
+  /// Makes room; the previous contents are lost. @param pixel_bytes More than 3 while a decoder
+  /// needs them.
   void resize(image_extents extents, std::size_t pixel_bytes = 3) {
     const std::size_t bytes = static_cast<std::size_t>(extents.pixels()) * pixel_bytes;
     if (bytes > bytes_.size()) {
-      bytes_ = {};  // before there are more: not both at a time
+      bytes_ = {};  // freed first, so that both do not exist at once
       bytes_.resize(bytes);
     }
     extents_ = extents;
@@ -35,23 +36,23 @@ class rgb_image {
   image_extents extents_;
 };
 
-/// Part of a resize along one axis: the `resample_taps` of the wanted elements. One thread's; keeps
+/// A resize along one axis: the `resample_taps` of the wanted elements. For one thread; it reuses
 /// its memory.
 class resample_axis {
  public:
   /// Plans elements [begin, begin + count) of an axis of `from` elements resized to `to`. Does
-  /// nothing if that was the last plan. None is 0; begin + count <= to.
+  /// nothing if that was the last plan. `from`, `to` and `count` are not 0; begin + count <= to.
   void plan(std::uint32_t from, std::uint32_t to, std::uint32_t begin, std::uint32_t count);
 
   [[nodiscard]] std::uint32_t count() const noexcept { return wanted_.count; }
-  /// Source elements of each wanted one; weights may be 0.
+  /// Number of source elements of each wanted one; weights may be 0.
   [[nodiscard]] std::uint32_t taps() const noexcept { return taps_; }
   /// The first source element of a wanted one; `first(i) + taps() <= from`.
   [[nodiscard]] std::uint32_t first(std::uint32_t i) const noexcept { return first_[i]; }
   [[nodiscard]] std::span<const std::int16_t> weights(std::uint32_t i) const noexcept {
     return std::span{weights_}.subspan(std::size_t{i} * taps_, taps_);
   }
-  /// Source elements that are used at all: [used_begin, used_end).
+  /// Source elements that are used: [used_begin, used_end).
   [[nodiscard]] std::uint32_t used_begin() const noexcept { return first_.front(); }
   [[nodiscard]] std::uint32_t used_end() const noexcept { return first_.back() + taps_; }
 
@@ -71,10 +72,10 @@ class resample_axis {
 };
 
 /// Resizes images: columns first, then rows, in integers, so that results are the same on every
-/// machine. Each is within 1 of the exact value. One thread's; keeps its memory.
+/// machine. Each value is within 1 of the exact one. For one thread; it reuses its memory.
 class resampler {
  public:
-  /// @param out The window's pixels, 3 bytes each; all are written.
+  /// @param out Pixels of the window, 3 bytes each; all are written.
   void resize(const rgb_image& from, const resample_window& window, image_layout layout,
               std::span<std::byte> out);
 
@@ -84,14 +85,14 @@ class resampler {
   std::vector<std::int16_t> line_;
 };
 
-/// The two inner loops, as plain code and, where the machine has it, as vector code that gives the
-/// same.
+/// The two inner loops, as plain code and, if the machine supports it, as vector code with the same
+/// results.
 struct resample_loops {
-  /// A line of the columns' weighted sums over `taps` rows, `stride` bytes apart, times 64.
+  /// Makes a line: weighted sums of the columns over `taps` rows, `stride` bytes apart, times 64.
   void (*sum_rows)(const std::uint8_t* rows, std::size_t stride,
                    std::span<const std::int16_t> weights, std::span<std::int16_t> line);
-  /// The row's weighted sums: pixels one after the other, or in three planes. @param line Its first
-  /// pixel is `columns.used_begin()`; one element more than its pixels can be read.
+  /// Makes a row's weighted sums: pixels interleaved, or in three planes. @param line Its first
+  /// pixel is `columns.used_begin()`; one element after its pixels must be readable.
   void (*sum_columns)(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
                       std::size_t pixel_stride, std::size_t channel_stride);
 };

@@ -20,7 +20,7 @@
 namespace feedline::detail {
 namespace {
 
-/// What one launch does: its parts, which share out its blocks in order.
+/// The work of one launch: its parts, which share the launch's blocks in order.
 template <class Part>
 struct launch {
   slot_frame frame;
@@ -28,11 +28,11 @@ struct launch {
   Part parts[max_parts<Part>];
 };
 
-// What every driver takes as a kernel's parameters.
+// The size of kernel parameters that every driver accepts.
 static_assert(sizeof(launch<planned_part>) <= 4096);
 static_assert(sizeof(launch<mix_part>) <= 4096);
 
-/// The part that the calling block works at.
+/// The part that the calling block works on.
 template <class Part>
 __device__ __forceinline__ const Part& part_of_block(const launch<Part>& work) {
   std::uint32_t place = work.count - 1;
@@ -78,11 +78,11 @@ __global__ void __launch_bounds__(block_threads)
           by.from, [&](auto type) { convert_singly<decltype(type)>(frame, part, by, block); });
     case part_kind::augment:
     case part_kind::mix:
-      return;  // by the kernels below
+      return;  // done by the kernels below
   }
 }
 
-/// One of its own, for it takes more registers than the others need.
+/// A separate kernel, because it takes more registers than the other kinds of parts need.
 __global__ void __launch_bounds__(block_threads, 4)
     augment_kernel(const __grid_constant__ launch<planned_part> work) {
   __shared__ augment_memory shared;
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(block_threads, 4)
   });
 }
 
-/// Behind the others: it changes the rows that they make.
+/// Runs after the other kernels, because it changes the rows that they make.
 __global__ void __launch_bounds__(block_threads)
     mix_kernel(const __grid_constant__ launch<mix_part> work) {
   const mix_part& part = part_of_block(work);
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Collects parts and launches them, as many at once as fit.
+/// Collects parts and launches them, as many at a time as one launch can take.
 template <class Part>
 class launcher {
  public:
@@ -130,7 +130,7 @@ class launcher {
 
   void flush() {
     if (launch_.count == 0) return;
-    // Short parts first: they are done while the long ones run, and not behind them.
+    // Short parts first, so that they finish while the long ones run, and not after them.
     std::stable_sort(launch_.parts, launch_.parts + launch_.count,
                      [](const Part& a, const Part& b) { return a.blocks < b.blocks; });
     std::uint32_t blocks = 0;
@@ -140,8 +140,8 @@ class launcher {
       blocks += launch_.parts[i].blocks;
       if (launch_.parts[i].kind == part_kind::tile) shared_bytes = block_warps * tile_bytes;
     }
-    // Not by <<<>>>, which says only by the thread's last error whether it failed: that may be an
-    // error of the user's, from before.
+    // Not launched by <<<>>>, which reports a failure only through the thread's last error: that
+    // may be an older error of the user's.
     void* parameters[] = {&launch_};
     FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel_, dim3{blocks}, dim3{block_threads}, parameters,
                                          shared_bytes, stream_));
@@ -154,7 +154,7 @@ class launcher {
   launch<Part> launch_;
 };
 
-/// Makes rows of the slot, of those fields for whose places `wanted` is true.
+/// Makes the slot's rows of the fields for whose indices `wanted` is true.
 template <class Wanted>
 void issue_rows(const assembly& work, const slot_frame& frame, const Wanted& wanted,
                 cudaStream_t stream) {
@@ -180,8 +180,8 @@ void issue_rows(const assembly& work, const slot_frame& frame, const Wanted& wan
   converts.flush();
 }
 
-/// The same of all fields. Rows that pass through other memory are gathered there as they are, and
-/// converted then.
+/// Makes the rows of all fields. Rows with a `passing` buffer are first gathered there unchanged,
+/// and then converted.
 void issue_all_rows(const assembly& work, const slot_frame& frame, cudaStream_t stream) {
   const auto passes = [&](std::size_t place) {
     return work.fields[place].passing != nullptr && work.fields[place].cached_on_host;

@@ -11,7 +11,7 @@ namespace feedline::detail {
 void load_assembly_kernels();
 
 /// Issues the kernels of an assembly on a stream of the current GPU, and returns: one launch for up
-/// to eight fields, or a few less where rows are cached and converted at once.
+/// to eight fields, or for a few less if rows are cached and converted at once.
 /// @throws cuda_error; usage_error if the work has more of something than a kernel can count.
 void issue_assembly(const assembly& work, cudaStream_t stream);
 

@@ -1,4 +1,5 @@
-// Over 250 lines: the parts that a field makes, one short function a kind, share what stands first.
+// Over 250 lines: the functions that plan a field's parts, one short function a kind, share the
+// helpers at the top.
 
 #include "cuda/assembly/assembly_plan.hpp"
 
@@ -13,18 +14,18 @@
 namespace feedline::detail {
 namespace {
 
-/// Blocks that pull rows over the bus as they are, by lines: these keep it full, and leave the
+/// Blocks that read rows unchanged over the bus, by lines: so many keep the bus full, and leave the
 /// other multiprocessors to the consumer's kernels.
 constexpr std::uint32_t max_bus_line_blocks = 8;
-/// The same of rows that are read element by element, of which a block has less under way.
+/// The same for rows that are read element by element: a block has fewer such reads in flight.
 constexpr std::uint32_t max_bus_element_blocks = 16;
-/// Blocks that convert them on the way, which takes a block longer; more get in each other's way.
+/// Blocks that also convert the rows, which takes a block longer; more blocks slow each other down.
 constexpr std::uint32_t max_bus_blocks = 64;
-/// Rows of fewer lines are read element by element over the bus: whole lines would be mostly of
-/// others.
+/// Rows of fewer lines are read element by element over the bus: whole lines would mostly hold
+/// other rows.
 constexpr std::size_t fewest_lines = 2;
 
-/// Runs that hold samples.
+/// Number of runs that hold samples.
 std::uint64_t run_count(const assembly& work) noexcept {
   const std::uint64_t last = work.samples - 1;
   return last / work.batch_size * work.runs_per_batch + last % work.batch_size / work.run_samples +
@@ -46,7 +47,7 @@ void set_items(assembly_part& part, std::uint64_t rows, std::uint64_t row_items,
                pace.max_blocks));
 }
 
-/// Lets a part go through its rows by vectors.
+/// Makes a part go through its rows by vectors.
 void set_vectors(assembly_part& part, std::uint64_t rows, std::size_t vector_bytes) {
   part.vector_bytes = static_cast<std::uint8_t>(vector_bytes);
   set_items(part, rows, part.row_bytes / vector_bytes, {vectors_a_thread, max_blocks});
@@ -57,7 +58,8 @@ bool is_for_lines(const field_assembly& field) noexcept {
   return field.cached_on_host && field.row_bytes >= fewest_lines * line_bytes;
 }
 
-/// Lets a part go through its rows by the lines that they touch at most, wherever they begin.
+/// Makes a part go through its rows by the largest number of lines that a row can touch, wherever
+/// it begins.
 void set_lines(assembly_part& part, std::uint64_t rows, std::size_t alignment, pace pace) {
   const std::uint64_t lines =
       divide_up<std::uint64_t>(part.row_bytes + line_bytes - alignment, line_bytes);
@@ -100,7 +102,7 @@ assembly_part plan_keep(const assembly& work, std::size_t place) {
   return part;
 }
 
-/// By what the number of an element is divided first: see `pixel_of`.
+/// The number by which an element's index is divided first: see `pixel_of`.
 divider outer_of(bool channels_last, std::uint32_t channels, std::uint32_t height,
                  std::uint32_t width) {
   return divide_by(channels_last ? channels : std::uint64_t{height} * width);
@@ -116,7 +118,8 @@ bool is_straight(const field_conversion& conversion) noexcept {
   return whole && same_layout && conversion.flip_below == 0;
 }
 
-/// Whether wide groups do: all of one channel, or of three in turn.
+/// Whether the field can be converted by wide groups: the elements of each are of one channel, or
+/// of three in turn.
 bool is_wide(const assembly& work, const field_assembly& field, const conversion& by) noexcept {
   if (!by.straight || size_bytes(by.from) != 1 || by.to_elements % wide_elements != 0) return false;
   if (std::min(source_alignment(work, field), target_alignment(work, field)) < widest_vector)

@@ -12,10 +12,10 @@
 
 namespace feedline::detail {
 
-// What an assembly's kernels are told, by value: everything that can be worked out once is worked
-// out on the host.
+// The values that an assembly's kernels take as parameters: all that can be computed once is
+// computed on the host.
 
-/// What all fields of an assembly share.
+/// Values that all fields of an assembly share.
 struct slot_frame {
   const std::byte* landing_buffer = nullptr;
   const std::uint32_t* sources = nullptr;      ///< null: sample i's row is row i
@@ -25,89 +25,89 @@ struct slot_frame {
   divider batch_size;
   divider run_samples;
   std::uint32_t runs_per_batch = 0;
-  std::uint32_t entry_words = 0;  ///< of the directory
+  std::uint32_t entry_words = 0;  ///< words in an entry of the directory
 };
 
-/// What a part of the work does.
+/// Kinds of parts of the work.
 enum class part_kind : std::uint8_t {
   copy,     ///< samples' rows into the slot, by vectors
-  keep,     ///< chunks' rows into the kept ones, by vectors
+  keep,     ///< chunks' rows into the cached rows, by vectors
   convert,  ///< elements that stay in their order, by groups of elements of the slot
-  widen,    ///< those of one byte, by wide groups
+  widen,    ///< one-byte elements that stay in their order, by wide groups
   tile,     ///< images whose elements move, by tiles
-  single,   ///< those that no tile holds, by groups of elements of the slot, one after the other
-  scatter,  ///< all, by lines of the source: each is read once
+  single,   ///< images that do not fit into tiles, by groups of elements, one after the other
+  scatter,  ///< elements read over the bus, by lines of the source: each is read once
   fill,     ///< the elements of the slot that `scatter` finds no source for
-  one_hot,  ///< by groups of elements of the slot
-  cast,     ///< whole numbers to such, by groups of elements of the slot
-  augment,  ///< images with an augmentation: a block `item_tiles` of the slot
-  mix,      ///< rows of the slot, two by two: a warp some vectors of both (`mix_part`)
+  one_hot,  ///< classes to one-hot rows, by groups of elements of the slot
+  cast,     ///< integers to integers, by groups of elements of the slot
+  augment,  ///< images with an augmentation: a block makes `item_tiles` tiles of the slot
+  mix,      ///< rows of the slot, two by two: a warp mixes some vectors of both (`mix_part`)
 };
 
 /// One field's share of an assembly, or a part of it. Its items (vectors of a row, groups of
-/// elements, or tiles) are numbered row after row and dealt out to threads, tiles to warps, so that
-/// a block's work is the same whatever the length of a row.
+/// elements, or tiles) are numbered row after row and distributed over threads (tiles over warps),
+/// so that a block's work does not depend on the length of a row.
 struct assembly_part {
   const std::byte* cached = nullptr;
-  field_assembly::rows_in_place in_place = {};  ///< which cached rows lie there
+  field_assembly::rows_in_place in_place = {};  ///< the cached rows that are in host memory
   std::byte* to = nullptr;  ///< the field in the slot's first batch, or row 0 of the cached rows
   std::size_t row_bytes = 0;
   std::size_t to_row_bytes = 0;
   std::uint64_t items = 0;
   divider row_items;  ///< items a row; all below `divider::limit`
   std::uint32_t field = 0;
-  std::uint32_t first_block = 0;  ///< of the launch's
+  std::uint32_t first_block = 0;  ///< the launch's first block for this part
   std::uint32_t blocks = 0;
   part_kind kind = part_kind::copy;
   std::uint8_t vector_bytes = 1;  ///< 1, 2, 4, 8 or 16
-  bool by_lines = false;          ///< copies and scatters: items are the 16 bytes of lines
+  bool by_lines = false;          ///< copies and scatters: an item is 16 bytes of a line
 };
 
-/// What a GPU asks of the bus at once.
+/// Bytes that a GPU requests over the bus at once.
 inline constexpr std::uint32_t line_bytes = 128;
 
 /// Elements that a thread converts together.
 inline constexpr std::uint32_t group_elements = 4;
-/// The same, of one byte each.
+/// Elements of one byte that a thread converts together.
 inline constexpr std::uint32_t wide_elements = 16;
 
 /// Pixels of an image that a block augments together.
 inline constexpr std::uint32_t augment_tile_width = 32;
 inline constexpr std::uint32_t augment_tile_height = 64;
 
-/// `field_conversion`, with what else a kernel needs.
+/// `field_conversion` and the other values that a kernel needs.
 struct conversion : field_conversion {
-  std::uint32_t to_elements = 1;  ///< of a row
-  divider outer = {};       ///< of the batch's row: by channels if they are last, else by a plane
-  divider lines = {};       ///< of the batch's row: by its width
-  divider from_outer = {};  ///< the same of the dataset's row
+  std::uint32_t to_elements = 1;  ///< elements of a row
+  divider outer = {};             ///< divides by the channels if they are last, else by a plane
+  divider lines = {};             ///< divides by the width of the batch's row
+  divider from_outer = {};        ///< the same of the dataset's row
   divider from_lines = {};
-  tile_shape tiles = {};       ///< of `tile`
+  tile_shape tiles = {};       ///< for `tile`
   bool straight = false;       ///< element i becomes element i
-  bool three_in_turn = false;  ///< its channel is i mod 3, and each has a scale and an offset
-  bool aligned_loads = false;  ///< elements of the dataset's rows lie at multiples of their size
-  bool group_loads = false;    ///< and groups at multiples of theirs, or of 16
-  bool group_stores = false;   ///< groups of the batch's rows likewise, and all are whole
-  // Of `augment`:
-  divider tiles_across = {};      ///< by the tiles beside each other in an image
-  std::uint32_t image_tiles = 1;  ///< of an image
-  std::uint32_t item_tiles = 1;   ///< of an item: one, or all of an image
-  bool needs_mean = false;        ///< an item is an image, whose mean grey is taken first
+  bool three_in_turn = false;  ///< element i has channel i mod 3; each channel has scale and offset
+  bool aligned_loads = false;  ///< elements of the dataset's rows are aligned to their size
+  bool group_loads = false;    ///< groups of the dataset's rows are aligned to their size, or to 16
+  bool group_stores = false;   ///< groups of the batch's rows are aligned so too, and all are whole
+  // For `augment`:
+  divider tiles_across = {};      ///< divides by the number of tiles side by side in an image
+  std::uint32_t image_tiles = 1;  ///< tiles in an image
+  std::uint32_t item_tiles = 1;   ///< tiles in an item: one, or all of an image
+  bool needs_mean = false;        ///< an item is an image, whose mean grey is computed first
 };
 
-/// A part of an assembly with all that any kind of part needs.
+/// A part of an assembly with the values that any kind of part needs.
 struct planned_part : assembly_part {
-  conversion by = {};  ///< unless it copies or keeps
+  conversion by = {};  ///< not used by parts that copy or keep
 };
 
-/// Threads of a block, and items that each has under way at once.
+/// Threads of a block, and items that each thread has in flight at once.
 inline constexpr std::uint32_t block_threads = 256;
 inline constexpr std::uint32_t block_warps = block_threads / warp_threads;
 inline constexpr std::uint32_t vectors_a_thread = 4;
 inline constexpr std::uint32_t groups_a_thread = 2;
 
-/// Parts that one launch can do: at most 8, and no more than every driver takes as a kernel's
-/// parameters, which is 4096 bytes.
+/// Parts that one launch can take: at most 8, and no more than fit into 4096 bytes, the size of
+/// kernel parameters that every driver accepts.
 template <class Part>
 inline constexpr std::uint32_t max_parts = static_cast<std::uint32_t>(
     std::min<std::size_t>(8, (4096 - sizeof(slot_frame) - 16) / sizeof(Part)));
@@ -120,21 +120,22 @@ struct field_parts {
   std::size_t count = 0;
 };
 
-/// The value, of what a message calls `what`. @throws usage_error if a kernel cannot count so many.
+/// The value as 32 bits. @param what Name of the value in the message. @throws usage_error if a
+/// kernel cannot count so many.
 [[nodiscard]] std::uint32_t counted(std::uint64_t value, const char* what);
 
-/// Blocks of a kernel that reads nothing over the bus, at most: each then goes round.
+/// Most blocks of a kernel that reads nothing over the bus: with more work, each block loops.
 inline constexpr std::uint64_t max_blocks = std::uint64_t{1} << 20;
 
-/// @throws usage_error if something has more than a kernel counts: 2^31 samples, or runs times
-/// their samples, or elements or bytes of a row.
+/// @throws usage_error if something is more than a kernel can count: 2^31 samples, runs times their
+/// samples, or elements or bytes of a row.
 [[nodiscard]] slot_frame plan_frame(const assembly& work);
 
 /// Cuts a field's share of the work into parts, each with the widest vectors and the number of
-/// blocks that suit it; `first_block` is the launch's to say. @throws as `plan_frame`.
+/// blocks that suit it; the launch sets `first_block`. @throws like `plan_frame`.
 void plan_field(const assembly& work, std::size_t place, field_parts& parts);
 
-/// Whether all fields are copied as they are: a lighter kernel does.
+/// Whether all fields are copied unchanged: then a lighter kernel is enough.
 [[nodiscard]] bool only_copies(const assembly& work) noexcept;
 
 }  // namespace feedline::detail

@@ -12,7 +12,7 @@
 
 namespace feedline::detail {
 
-/// All that is drawn for a sample, and where its rows are.
+/// All random draws of a sample, and the addresses of its rows.
 struct drawn_sample {
   augmented_image image;
   color_factors factors;
@@ -20,7 +20,7 @@ struct drawn_sample {
   std::byte* to;
 };
 
-/// Shared memory for what has a constructor, which shared variables cannot have.
+/// Shared memory for an object that has a constructor, which shared variables cannot have.
 template <class T>
 struct shared_room {
   alignas(T) std::byte bytes[sizeof(T)];
@@ -28,14 +28,15 @@ struct shared_room {
   [[nodiscard]] __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
 };
 
-/// What a block shares that augments.
+/// Shared memory of a block that augments.
 struct augment_memory {
   shared_room<drawn_sample> sample;
   resized_tile_memory tile;
 };
 
 /// Calls f(row of the tile, channel, color) for each of a thread's pixels of a tile, resized or
-/// cropped: of three channels from that one on, or as many as there are.
+/// cropped. A color has three channels, beginning with `channel`, or fewer if the image has no
+/// more.
 template <class T, image_kind Kind, class Function>
 __device__ __forceinline__ void for_moved_pixels(resized_tile_memory& shared, const conversion& by,
                                                  const augmented_image& image,
@@ -78,7 +79,7 @@ template <class T, image_kind Kind>
 __device__ float mean_of_image(resized_tile_memory& shared, const conversion& by,
                                const augmented_image& image, const color_factors& factors) {
   __shared__ unsigned long long shares;
-  __syncthreads();  // the sample before is done with it
+  __syncthreads();  // the threads have finished the sample before
   if (threadIdx.x == 0) shares = 0;
   __syncthreads();
   unsigned long long own = 0;
@@ -111,8 +112,8 @@ __device__ float mean_of_image(resized_tile_memory& shared, const conversion& by
   return drawn;
 }
 
-/// Resizes or crops samples' images, changes and erases what is to be, into the slot: one block's
-/// share of a part.
+/// Resizes or crops samples' images, changes their colors and erases their boxes, into the slot:
+/// one block's share of a part.
 template <class T, image_kind Kind>
 __device__ __forceinline__ void augment_samples(const slot_frame& frame, const assembly_part& part,
                                                 const conversion& by, std::uint32_t block,
@@ -122,7 +123,7 @@ __device__ __forceinline__ void augment_samples(const slot_frame& frame, const a
   const std::uint32_t channel_apart = by.to_channels_last ? 1 : by.to_height * by.to_width;
   for (std::uint64_t each = block; each < part.items; each += part.blocks) {
     const row_item place = split(part, each);
-    __syncthreads();  // the sample before is done
+    __syncthreads();  // the threads have finished the sample before
     if (threadIdx.x == 0) shared.sample.value() = draw_sample(frame, part, by, place.row);
     __syncthreads();
     const drawn_sample& sample = shared.sample.value();

@@ -9,15 +9,15 @@
 
 namespace feedline::detail {
 
-/// A sample's image, as it is to become.
+/// A sample's image, and how it is cropped or resized.
 struct augmented_image {
   const std::byte* row;
-  image_window crop;   ///< unless it is resized
-  image_part resized;  ///< what is, else
+  image_window crop;   ///< used if the image is not resized
+  image_part resized;  ///< else the part of the image that is resized
   bool flipped;
 };
 
-/// A part of a batch's image that a block makes at once: a warp makes its rows.
+/// A part of a batch's image that a block makes at once: each warp makes some of its rows.
 struct augment_tile {
   std::uint32_t top;
   std::uint32_t left;
@@ -34,7 +34,7 @@ __device__ inline std::uint32_t tile_row() {
 }
 static_assert(augment_tile_width == warp_threads);
 
-/// @param number Of an image's tiles, row by row.
+/// @param number Index among an image's tiles, row by row.
 __device__ inline augment_tile tile_of(const conversion& by, std::uint32_t number) {
   const std::uint32_t down = by.tiles_across.quotient(number);
   const std::uint32_t top = down * augment_tile_height;
@@ -43,16 +43,16 @@ __device__ inline augment_tile tile_of(const conversion& by, std::uint32_t numbe
           min(by.to_width - left, augment_tile_width)};
 }
 
-/// What a kernel knows of images when it is compiled.
+/// Kinds of images that kernels are compiled for.
 enum class image_kind : std::uint8_t { any, rgb_bytes };
 
-/// The channels of an image, or of its part from channel `first` on, three at most.
+/// The number of channels of an image from channel `first` on, three at most.
 template <image_kind Kind>
 __device__ std::uint32_t channels_from(const conversion& by, std::uint32_t first) {
   return Kind == image_kind::rgb_bytes ? 3 : min(by.channels - first, 3U);
 }
 
-/// Elements of an image: its pixels' channels from `first` on.
+/// The elements of an image: its pixels' channels from `first` on.
 template <class T, image_kind Kind>
 class source_elements {
  public:
@@ -64,7 +64,7 @@ class source_elements {
         begin_{first * channel_apart_},
         aligned_{by.aligned_loads} {}
 
-  /// The number of a pixel's first element, and by how much that of the next column is larger.
+  /// The index of a pixel's first element, and its distance to that of the next column.
   [[nodiscard]] __device__ std::uint32_t at(std::uint32_t y, std::uint32_t x) const {
     return begin_ + (y * width_ + x) * column_apart();
   }

@@ -10,7 +10,7 @@
 
 namespace feedline::detail {
 
-/// How many of a group's elements the row has.
+/// How many of a group's elements belong to the row.
 __device__ inline std::uint32_t group_length(const conversion& by, std::uint32_t first) {
   return min(group_elements, by.to_elements - first);
 }
@@ -25,7 +25,7 @@ __device__ inline void store_values(const conversion& by, std::byte* row, std::u
   }
 }
 
-/// A group of elements at a multiple of its size, or of 16.
+/// Loads a group of elements that is aligned to its size, or to 16.
 template <class T>
 __device__ __forceinline__ void load_group(const std::byte* row, std::uint32_t first,
                                            T (&elements)[4]) {
@@ -40,7 +40,7 @@ __device__ __forceinline__ void load_group(const std::byte* row, std::uint32_t f
   memcpy(elements, words, bytes);
 }
 
-/// Values of a group.
+/// Computes the values of a group.
 template <class T>
 __device__ __forceinline__ void convert_group(const conversion& by, const std::byte* row,
                                               std::uint32_t first,
@@ -61,14 +61,14 @@ __device__ __forceinline__ void convert_group(const conversion& by, const std::b
     if (by.per_channel) {
       const std::uint32_t quotient = by.outer.quotient(first + i);
       channel = by.to_channels_last ? first + i - quotient * by.outer.divisor() : quotient;
-      channel = min(channel, by.channels - 1);  // behind the row's end
+      channel = min(channel, by.channels - 1);  // the group reaches past the row's end
     }
     values[i] = scaled(by, channel, to_float(elements[i]));
   }
 }
 
-/// Converts samples' rows, whose elements stay where they were, into the slot: one block's share of
-/// a part.
+/// Converts samples' rows, whose elements keep their order, into the slot: one block's share of a
+/// part.
 template <class T>
 __device__ __forceinline__ void convert_samples(const slot_frame& frame, const assembly_part& part,
                                                 const conversion& by, std::uint32_t block) {
@@ -81,7 +81,7 @@ __device__ __forceinline__ void convert_samples(const slot_frame& frame, const a
 #pragma unroll
     for (std::uint32_t i = 0; i < groups_a_thread; ++i) {
       const std::uint64_t item = first + i * block_threads;
-      // Past the end, the item before it once more: loads need no branch.
+      // Threads past the end load the last item again, so that loads need no branch.
       places[i] = split(part, item < part.items ? item : part.items - 1);
       rows[i] = sample_row(frame, part, places[i].row, source_of(frame, places[i].row));
     }
@@ -118,8 +118,8 @@ __device__ inline void fill_padding(const slot_frame& frame, const assembly_part
   }
 }
 
-/// Casts samples' rows into the slot, or converts those that `convert_tiles` cannot: one block's
-/// share of a part, element by element.
+/// Casts samples' rows into the slot, or converts those that `convert_tiles` cannot convert: one
+/// block's share of a part, element by element.
 template <class T>
 __device__ __forceinline__ void convert_singly(const slot_frame& frame, const assembly_part& part,
                                                const conversion& by, std::uint32_t block) {
@@ -133,7 +133,7 @@ __device__ __forceinline__ void convert_singly(const slot_frame& frame, const as
     const std::uint32_t length = group_length(by, first);
     for (std::uint32_t i = 0; i < length; ++i) {
       std::uint32_t from = first + i;
-      std::uint32_t channel = 0;  // counts only below
+      std::uint32_t channel = 0;  // used only in the branch below
       T element = {};
       bool inside = true;
       if (!by.straight) {

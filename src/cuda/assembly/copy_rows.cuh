@@ -8,8 +8,8 @@
 
 namespace feedline::detail {
 
-/// Copies samples' rows into the slot: one block's share of a part. All of a thread's sources are
-/// asked for before the first is used, and all its vectors before the first is stored.
+/// Copies samples' rows into the slot: one block's share of a part. A thread requests all its
+/// sources before it uses the first, and all its vectors before it stores the first.
 template <class Vector>
 __device__ __forceinline__ void copy_samples(const slot_frame& frame, const assembly_part& part,
                                              std::uint32_t block) {
@@ -23,7 +23,7 @@ __device__ __forceinline__ void copy_samples(const slot_frame& frame, const asse
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
       const std::uint64_t item = first + i * block_threads;
-      // Past the end, the item before it once more: loads need no branch.
+      // Threads past the end load the last item again, so that loads need no branch.
       places[i] = split(part, item < part.items ? item : part.items - 1);
       sources[i] = source_of(frame, places[i].row);
     }
@@ -36,7 +36,7 @@ __device__ __forceinline__ void copy_samples(const slot_frame& frame, const asse
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
       if (first + i * block_threads < part.items) {
-        // Not read again here: it need not push out of the cache what is.
+        // These bytes are not read again here, so they need not evict others from the cache.
         __stcs(reinterpret_cast<Vector*>(slot_row(frame, part, places[i].row)) + places[i].item,
                vectors[i]);
       }
@@ -44,7 +44,7 @@ __device__ __forceinline__ void copy_samples(const slot_frame& frame, const asse
   }
 }
 
-/// Stores what of a piece is the row's, by words. It is not read again here.
+/// Stores the bytes of a piece that belong to the row, by words. They are not read again here.
 template <class Word>
 __device__ __forceinline__ void store_piece(const line_piece& piece, const uint4& vector,
                                             std::int32_t row_bytes, std::byte* row) {
@@ -58,9 +58,9 @@ __device__ __forceinline__ void store_piece(const line_piece& piece, const uint4
   }
 }
 
-/// The same as `copy_samples` for rows behind the bus: they are read by whole lines, 16 bytes a
-/// thread, whatever their size and address, and stored as it may be. A warp's lines follow one
-/// another, and nothing stays in the cache: so the fewest blocks fill the bus.
+/// The same as `copy_samples`, for rows that are read over the bus: whole lines are read, 16 bytes
+/// a thread, whatever the rows' size and address, and stored by words of any size that fits. A
+/// warp's lines are consecutive, and nothing stays in the cache, so that a few blocks fill the bus.
 template <class Word>
 __device__ __forceinline__ void copy_lines(const slot_frame& frame, const assembly_part& part,
                                            std::uint32_t block) {
@@ -99,7 +99,7 @@ __device__ __forceinline__ void copy_lines(const slot_frame& frame, const assemb
   }
 }
 
-/// Copies rows that arrived into the kept ones: one block's share of a part.
+/// Copies rows that arrived into the cached rows: one block's share of a part.
 template <class Vector>
 __device__ __forceinline__ void keep_rows(const slot_frame& frame, const assembly_part& part,
                                           std::uint32_t block) {
@@ -142,7 +142,7 @@ __device__ __forceinline__ void move_rows(const slot_frame& frame, const assembl
   }
 }
 
-/// Does one block's share of a part that copies or keeps.
+/// Does one block's share of a part that copies samples' rows or caches rows.
 __device__ inline void move_rows(const slot_frame& frame, const assembly_part& part,
                                  std::uint32_t block) {
   switch (part.vector_bytes) {

@@ -14,7 +14,7 @@
 
 namespace feedline::detail {
 
-// What C++20 has no types for; numbers stand for themselves.
+// Types for elements that C++20 has no types for. Numbers are represented by their own types.
 struct f16_word {
   std::uint16_t bits;
 };
@@ -25,8 +25,8 @@ struct boolean_byte {
   std::uint8_t byte;
 };
 
-/// Calls `visit` with a value of the type that stands for an element type. All threads of a warp
-/// give the same one.
+/// Calls `visit` with a value of the type that represents an element type. All threads of a warp
+/// give the same element type.
 template <class Visit>
 __device__ __forceinline__ void visit_element(element_type type, Visit&& visit) {
   switch (type) {
@@ -74,11 +74,11 @@ __device__ inline float to_float(boolean_byte value) {
   return value.byte != 0 ? 1.0F : 0.0F;
 }
 
-/// Whether the elements that a type stands for are whole numbers.
+/// Whether the elements that a type represents are integers.
 template <class T>
 inline constexpr bool is_whole_element = std::is_integral_v<T> || std::is_same_v<T, boolean_byte>;
 
-/// A whole number modulo 2^64.
+/// An integer modulo 2^64.
 template <class T>
 __device__ std::uint64_t to_whole(T value) {
   return static_cast<std::uint64_t>(value);
@@ -87,7 +87,7 @@ __device__ inline std::uint64_t to_whole(boolean_byte value) {
   return value.byte != 0 ? 1 : 0;
 }
 
-/// Stores a whole number, cut to an integer's bits or as a boolean, as the element number `index`.
+/// Stores an integer, truncated to an integer type's bits or as a boolean, as element `index`.
 __device__ inline void store_whole(std::byte* to, std::uint32_t index, std::uint64_t value,
                                    element_type type) {
   switch (type) {
@@ -112,7 +112,8 @@ __device__ inline void store_whole(std::byte* to, std::uint32_t index, std::uint
   }
 }
 
-/// An element as an index: what is negative is larger than any; what is no integer, too.
+/// An element as an index. A value that is negative or no integer gives an index larger than any
+/// valid one.
 template <class T>
 __device__ std::uint64_t to_index(T value) {
   if constexpr (is_whole_element<T>)
@@ -121,14 +122,14 @@ __device__ std::uint64_t to_index(T value) {
     return ~std::uint64_t{0};
 }
 
-/// The unsigned integer of so many bytes that the GPU loads at once.
+/// The unsigned integer type of `Bytes` bytes that the GPU loads at once.
 template <std::size_t Bytes>
 using word_of_bytes = std::tuple_element_t<
     std::countr_zero(Bytes),
     std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, unsigned long long, uint4>>;
 
-/// The element number `index` from `from` on, which no work under way writes.
-/// @param aligned It lies at a multiple of its size.
+/// Loads element `index` of `from`, which no kernel in flight writes.
+/// @param aligned Whether it is aligned to its size.
 template <class T>
 __device__ T load_element(const std::byte* from, std::uint32_t index, bool aligned) {
   using word = word_of_bytes<sizeof(T)>;
@@ -152,7 +153,7 @@ __device__ inline std::uint16_t to_half_bits(float value, element_type type) {
                                    : __bfloat16_as_ushort(__float2bfloat16_rn(value));
 }
 
-/// Stores a value as the element number `index`.
+/// Stores a value as element `index`.
 __device__ inline void store_element(std::byte* to, std::uint32_t index, float value,
                                      element_type type) {
   if (type == element_type::f32) {
@@ -175,7 +176,7 @@ __device__ __forceinline__ std::uint32_t to_half_pair(float low, float high, ele
   return bits;
 }
 
-/// Stores four values from the element number `index` on, at a multiple of their size.
+/// Stores four values from element `index` on, aligned to their size.
 __device__ inline void store_group(std::byte* to, std::uint32_t index, const float (&values)[4],
                                    element_type type) {
   if (type == element_type::f32) {
@@ -187,8 +188,7 @@ __device__ inline void store_group(std::byte* to, std::uint32_t index, const flo
   }
 }
 
-/// Stores values, a multiple of eight, from the element number `index` on, at a multiple of 16
-/// bytes.
+/// Stores values, a multiple of eight, from element `index` on, aligned to 16 bytes.
 template <std::uint32_t Count>
 __device__ __forceinline__ void store_wide(std::byte* to, std::uint32_t index,
                                            const float (&values)[Count], element_type type) {

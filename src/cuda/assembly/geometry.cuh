@@ -7,14 +7,15 @@
 
 namespace feedline::detail {
 
-/// An element of an image, by its coordinates; what is outside is at more than width or height.
+/// An element of an image, by its coordinates. A coordinate outside the image is at least its width
+/// or height.
 struct pixel {
   std::uint32_t channel;
   std::uint32_t y;
   std::uint32_t x;
 };
 
-/// @param outer By the channels if they are last, else by a plane.
+/// @param outer Divides by the channels if they are last, else by the size of a plane.
 __device__ inline pixel pixel_of(std::uint32_t element, bool channels_last, const divider& outer,
                                  const divider& lines) {
   const std::uint32_t quotient = outer.quotient(element);
@@ -31,8 +32,8 @@ __device__ inline std::uint32_t element_of(const pixel& at, bool channels_last,
                        : (at.channel * height + at.y) * width + at.x;
 }
 
-/// What a pixel of the batch's image is of the dataset's. Coordinates wrap below 0, and are then
-/// outside as well.
+/// The pixel of the dataset's image from which a pixel of the batch's image is made. Coordinates
+/// below 0 wrap, and are then outside as well.
 __device__ inline pixel source_pixel(const conversion& by, const image_window& window, pixel at) {
   const std::uint32_t x = window.flipped ? by.to_width - 1 - at.x : at.x;
   return {at.channel, at.y + window.top - by.padding, x + window.left - by.padding};
@@ -41,7 +42,8 @@ __device__ inline bool is_inside(const conversion& by, const pixel& source) {
   return source.y < by.height && source.x < by.width;
 }
 
-/// What a pixel of the dataset's image is of the batch's; outside if the window leaves it out.
+/// The pixel of the batch's image that is made from a pixel of the dataset's image; outside if the
+/// window leaves it out.
 __device__ inline pixel target_pixel(const conversion& by, const image_window& window, pixel at) {
   const std::uint32_t x = at.x + by.padding - window.left;
   return {at.channel, at.y + by.padding - window.top, window.flipped ? by.to_width - 1 - x : x};
@@ -50,7 +52,7 @@ __device__ inline bool is_in_window(const conversion& by, const pixel& target) {
   return target.y < by.to_height && target.x < by.to_width;
 }
 
-/// A product and a sum, each rounded: never one operation.
+/// A product and a sum, each rounded: never contracted into one operation.
 __device__ inline float scaled(const conversion& by, std::uint32_t channel, float value) {
   const std::uint32_t place = by.per_channel ? channel : 0;
   return __fadd_rn(__fmul_rn(value, by.scale[place]), by.offset[place]);

@@ -11,7 +11,7 @@
 
 namespace feedline::detail {
 
-/// Two partners' rows, and what becomes of each.
+/// Two partners' rows, and how each is mixed.
 struct mixed_pair {
   std::byte* first;
   std::byte* second;
@@ -30,7 +30,7 @@ __device__ __forceinline__ T from_float(float value) {
   }
 }
 
-/// What another lane of the warp has drawn.
+/// The draw of another lane of the warp.
 __device__ __forceinline__ sample_mix of_lane(const sample_mix& own, int lane) {
   constexpr unsigned all = 0xFFFF'FFFF;
   return {__shfl_sync(all, own.own, lane),
@@ -51,7 +51,7 @@ __device__ __forceinline__ mixed_pair pair_of(const slot_frame& frame, const mix
   return {first, first + part.to_row_bytes, of_lane(own, 0), of_lane(own, 1)};
 }
 
-/// Which elements of a vector a sample takes from its partner, a bit each.
+/// The elements of a vector that a sample takes from its partner, a bit each.
 template <std::uint32_t Count>
 __device__ __forceinline__ std::uint32_t taken_of(const mix_part& part, const image_part& box,
                                                   std::uint32_t element) {
@@ -72,7 +72,8 @@ __device__ __forceinline__ std::uint32_t taken_of(const mix_part& part, const im
   return taken;
 }
 
-/// A sample's elements, mixed. @param taken Of the partner's, where a box is cut.
+/// Stores a sample's mixed elements. @param taken The bits of elements taken from the partner, if a
+/// box is cut.
 template <class T, std::uint32_t Count>
 __device__ __forceinline__ void store_mixed(std::byte* to, std::uint32_t vector,
                                             const sample_mix& mix, std::uint32_t taken,
@@ -92,7 +93,7 @@ __device__ __forceinline__ void store_mixed(std::byte* to, std::uint32_t vector,
   reinterpret_cast<word*>(to)[vector] = bits;
 }
 
-/// Reads both, then writes those that change: each place of a row is one thread's.
+/// Reads both rows, then writes those that change: each element of a row belongs to one thread.
 template <class T, std::uint32_t Count>
 __device__ __forceinline__ void mix_vector(const mix_part& part, const mixed_pair& pair,
                                            std::uint32_t element) {
@@ -115,7 +116,7 @@ __device__ __forceinline__ void mix_vector(const mix_part& part, const mixed_pai
   if (in_second != 0) store_mixed<T>(pair.second, vector, pair.of_second, in_second, second, first);
 }
 
-/// Mixes partners' rows where they lie: one block's share of a part, a warp an item.
+/// Mixes partners' rows in place: one block's share of a part, one warp an item.
 template <class T, std::uint32_t Count>
 __device__ __forceinline__ void mix_items(const slot_frame& frame, const mix_part& part,
                                           std::uint32_t block) {

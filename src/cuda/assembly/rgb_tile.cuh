@@ -9,13 +9,13 @@
 
 namespace feedline::detail {
 
-// Tiles of images of three channels of bytes. They are what most images are, and so everything that
-// can be is known when this is compiled: where a group's bytes are, and what becomes of each.
+// Tiles of images with three channels of bytes. Most images are of this kind, so everything
+// possible is known at compile time: where a group's bytes are, and how each is converted.
 
-/// Where the lines of a tile's source are in shared memory: `line_in_tile`, with what is the same
-/// for all lines worked out once.
+/// Where the lines of a tile's source are in shared memory: like `line_in_tile`, but values that
+/// are the same for all lines are computed once.
 struct rgb_lines {
-  std::uint32_t shift;        ///< of the tile's first line, behind the start of its first vector
+  std::uint32_t shift;        ///< offset of the tile's first line in its first vector
   std::uint32_t row_line;     ///< from a line to the next in the dataset's row
   std::uint32_t row_plane;    ///< from a plane to the next there
   std::uint32_t line_bytes;   ///< from a line to the next in shared memory
@@ -34,9 +34,9 @@ struct rgb_lines {
   }
 };
 
-/// Reads bytes of a line's source by words, wherever they begin. It may read the word behind them:
-/// a line whose bytes end with a word begins with one, at most 12 bytes into its first vector, and
-/// its vectors have room for 15.
+/// Reads bytes of a line's source by words, wherever they begin. It may read the word after them.
+/// That word is inside the line's memory: a line whose bytes end with a word begins with one, at
+/// most 12 bytes into its first vector, and its vectors have room for 15.
 template <std::uint32_t Words>
 __device__ __forceinline__ void load_words(const uint4* memory, std::uint32_t begin,
                                            std::uint32_t (&words)[Words]) {
@@ -51,7 +51,7 @@ __device__ __forceinline__ void load_words(const uint4* memory, std::uint32_t be
   }
 }
 
-/// Turns four pixels of three bytes each round.
+/// Reverses the order of four pixels of three bytes each.
 __device__ __forceinline__ void reverse_pixels(std::uint32_t (&words)[3]) {
   const std::uint32_t first = __byte_perm(words[1], words[2], 0x2765);
   const std::uint32_t inner = __byte_perm(words[1], words[2], 0x0043);
@@ -61,20 +61,20 @@ __device__ __forceinline__ void reverse_pixels(std::uint32_t (&words)[3]) {
   words[1] = __byte_perm(inner, outer, 0x5410);
   words[2] = last;
 }
-/// The same of one byte each.
+/// Reverses the order of four pixels of one byte each.
 __device__ __forceinline__ void reverse_pixels(std::uint32_t (&words)[1]) {
   words[0] = __byte_perm(words[0], 0, 0x0123);
 }
 
-/// Pixels that lie side by side in the batch, in fours of a line each, as bytes.
-/// @tparam Planes Of the dataset's row; else its channels are last.
+/// Pixels side by side in the batch, as bytes: some groups of four, each in one line.
+/// @tparam Planes Whether the dataset's row has planes; else its channels are last.
 template <std::uint32_t Fours, bool Planes>
 struct rgb_group {
   static constexpr std::uint32_t planes = Planes ? 3 : 1;
 
   std::uint32_t words[Fours][planes][3 / planes];
 
-  /// @param first Of the tile's fours.
+  /// @param first Index among the tile's groups of four.
   __device__ __forceinline__ rgb_group(const rgb_lines& lines, const image_tile& at,
                                        const uint4* memory, const divider& line_fours,
                                        std::uint32_t first) {
@@ -98,7 +98,7 @@ struct rgb_group {
   }
 };
 
-/// What the channels are scaled by.
+/// The scale and offset of each channel.
 struct rgb_scaling {
   float scale[3];
   float offset[3];
@@ -113,7 +113,7 @@ struct rgb_scaling {
   }
 };
 
-/// The vector that fours of values become.
+/// Converts groups of four values to a vector.
 template <element_type To, std::uint32_t Fours>
 __device__ __forceinline__ auto to_vector(const float (&values)[4 * Fours]) {
   const auto pair = [&](std::uint32_t first) {
@@ -131,7 +131,7 @@ __device__ __forceinline__ auto to_vector(const float (&values)[4 * Fours]) {
 template <element_type To, std::uint32_t Fours>
 using rgb_vector = decltype(to_vector<To, Fours>({}));
 
-/// What becomes of a group: three vectors, of a channel each or as they lie side by side.
+/// Converts a group to three vectors. Each has one channel, or the channels are interleaved.
 template <element_type To, bool ToPlanes, std::uint32_t Fours, bool Planes>
 __device__ __forceinline__ void make_vectors(const rgb_group<Fours, Planes>& group,
                                              const rgb_scaling& scaling,
@@ -151,9 +151,9 @@ __device__ __forceinline__ void make_vectors(const rgb_group<Fours, Planes>& gro
   }
 }
 
-/// Stores vectors of a warp, three a thread that lie side by side, so that threads store side by
-/// side too: they go through shared memory. All threads of the warp call it.
-/// @param index Of the thread's first, in the batch's row; `none` where it has none.
+/// Stores a warp's vectors, three adjacent ones a thread, so that neighboring threads also store to
+/// neighboring addresses: the vectors go through shared memory. All threads of the warp call it.
+/// @param index Index of the thread's first vector in the batch's row; `none` if it has no vectors.
 template <class Vector>
 __device__ __forceinline__ void store_side_by_side(Vector* to, std::uint32_t index,
                                                    std::uint32_t none, const Vector (&vectors)[3],
@@ -167,12 +167,13 @@ __device__ __forceinline__ void store_side_by_side(Vector* to, std::uint32_t ind
     const std::uint32_t first = __shfl_sync(~0U, index, static_cast<int>(place / 3));
     if (first != none) __stcs(to + first + place % 3, stage[place]);
   }
-  __syncwarp();  // before the next ones take their place
+  __syncwarp();  // before the next vectors overwrite these
 }
 
 /// Makes a tile whose source is in shared memory: one thread's share.
-/// @tparam Planes Of the dataset's row; @tparam ToPlanes of the batch's.
-/// @param stage Of the warp, behind the source, if the batch has no planes.
+/// @tparam Planes Whether the dataset's row has planes. @tparam ToPlanes Whether the batch's row
+///                has planes.
+/// @param stage Shared memory of the warp, after the source; used if the batch has no planes.
 template <element_type To, std::uint32_t Fours, bool Planes, bool ToPlanes>
 __device__ __forceinline__ void make_rgb_groups(const conversion& by, const image_tile& at,
                                                 std::uint32_t thread, const uint4* memory,
@@ -183,7 +184,7 @@ __device__ __forceinline__ void make_rgb_groups(const conversion& by, const imag
   const rgb_scaling scaling{by};
   const divider line_fours = by.tiles.groups;
   const std::uint32_t count = at.lines * line_fours.divisor();
-  const std::uint32_t row_fours = by.to_width / 4;  // of a line of the whole image
+  const std::uint32_t row_fours = by.to_width / 4;  // fours in a line of the whole image
   const std::uint32_t plane = by.to_height * row_fours / Fours;
   auto* const to = reinterpret_cast<vector*>(at.to);
 #pragma unroll 1
@@ -209,7 +210,7 @@ __device__ __forceinline__ void make_rgb_groups(const conversion& by, const imag
   }
 }
 
-/// The same, whatever the layouts.
+/// The same, for layouts that are known at run time.
 template <element_type To, std::uint32_t Fours>
 __device__ __forceinline__ void make_rgb_layout(const conversion& by, const image_tile& at,
                                                 std::uint32_t thread, const uint4* memory,
@@ -224,7 +225,7 @@ __device__ __forceinline__ void make_rgb_layout(const conversion& by, const imag
   make_rgb_groups<To, Fours, true, true>(by, at, thread, memory, stage);
 }
 
-/// The same, whatever the batch's elements.
+/// The same, for batch element types that are known at run time.
 __device__ __forceinline__ void make_rgb_tile(const conversion& by, const image_tile& at,
                                               std::uint32_t thread, const uint4* memory,
                                               uint4* stage) {

@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-/// An item: which row it is of, and which of that row's items it is.
+/// An item: the row it belongs to, and its index among that row's items.
 struct row_item {
   std::uint32_t row;
   std::uint32_t item;
@@ -31,7 +31,7 @@ __device__ inline const std::byte* chunk_rows(const slot_frame& frame, const ass
   return frame.landing_buffer + std::size_t{__ldg(entry + 2 + part.field)} * 16;
 }
 
-/// A sample's source: the number of a cached row, or which row of its run's chunk.
+/// A sample's source: the number of a cached row, or the index of a row in its run's chunk.
 __device__ inline std::uint32_t source_of(const slot_frame& frame, std::uint32_t sample) {
   return frame.sources == nullptr ? sample : __ldg(frame.sources + sample);
 }
@@ -64,19 +64,19 @@ __device__ inline std::byte* slot_row(const slot_frame& frame, const assembly_pa
          std::size_t{in_batch} * part.to_row_bytes;
 }
 
-/// A sample's draws; 0 where none are made.
+/// A sample's random bits; 0 if there are none.
 __device__ inline std::uint32_t random_bits_of_sample(const slot_frame& frame,
                                                       std::uint32_t sample) {
   return frame.random_bits == nullptr ? 0 : __ldg(frame.random_bits + sample);
 }
 
-/// A row that arrived and the cached row it becomes; null where there is none.
+/// A row that arrived and the cached row that it is copied to; null if there is none.
 struct kept_pair {
   const std::byte* from;
   std::byte* to;
 };
 
-/// @param row Counted through all runs as if each had as many rows as it may have.
+/// @param row Index over all runs, as if each run had its maximum number of rows.
 __device__ inline kept_pair row_to_keep(const slot_frame& frame, const assembly_part& part,
                                         std::uint32_t row) {
   const std::uint32_t run = frame.run_samples.quotient(row);
@@ -91,15 +91,15 @@ __device__ inline kept_pair row_to_keep(const slot_frame& frame, const assembly_
           part.to + std::size_t{number} * part.row_bytes};
 }
 
-/// What one item of a part `by_lines` is of a row: 16 bytes, wherever the row begins. They may
-/// begin in front of it, or end behind it, but not in another page.
+/// The 16 bytes that one item of a part `by_lines` reads of a row, wherever the row begins. They
+/// may begin before the row or end after it, but never in another page.
 struct line_piece {
   const std::byte* from;
   std::int32_t offset;  ///< from the row's start
-  bool wanted;          ///< some of them are the row's
+  bool wanted;          ///< whether some of the bytes belong to the row
 };
 
-/// @param item Counted from the start of the line that the row begins in.
+/// @param item Index counted from the start of the line in which the row begins.
 __device__ inline line_piece piece_of(const assembly_part& part, const std::byte* row,
                                       std::uint32_t item) {
   const auto behind = static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(row) % line_bytes);
@@ -107,7 +107,7 @@ __device__ inline line_piece piece_of(const assembly_part& part, const std::byte
   return {row + offset, offset, offset > -16 && offset < static_cast<std::int32_t>(part.row_bytes)};
 }
 
-/// A vector that no work under way writes.
+/// Loads a vector that no kernel in flight writes.
 template <class Vector>
 __device__ Vector load_vector(const std::byte* row, std::uint32_t vector = 0) {
   return __ldg(reinterpret_cast<const Vector*>(row) + vector);

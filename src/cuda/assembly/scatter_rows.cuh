@@ -11,8 +11,8 @@
 
 namespace feedline::detail {
 
-/// Whether the elements `first` to `last` are surely all beside the window, so that they need not
-/// cross the bus: above it, below it, or of one line and left or right of it.
+/// Whether the elements `first` to `last` are certainly all outside the window, so that they need
+/// not cross the bus: above it, below it, or in one line and left or right of it.
 __device__ inline bool is_left_out(const conversion& by, const image_window& window,
                                    std::uint32_t first, std::uint32_t last) {
   const pixel from = pixel_of(first, by.channels_last, by.from_outer, by.from_lines);
@@ -27,8 +27,8 @@ __device__ inline bool is_left_out(const conversion& by, const image_window& win
   return last_x < window.left || x >= window.left + by.to_width;
 }
 
-/// Converts the elements of a piece that are the row's into the sample's row of the slot, wherever
-/// each belongs.
+/// Converts the elements of a piece that belong to the row, and stores each at its position in the
+/// sample's row of the slot.
 template <class T>
 __device__ __forceinline__ void scatter_piece(const conversion& by, const image_window& window,
                                               const line_piece& piece, const uint4& vector,
@@ -51,8 +51,9 @@ __device__ __forceinline__ void scatter_piece(const conversion& by, const image_
   }
 }
 
-/// Converts samples' rows into the slot, reading each piece of the source once, in order: one
-/// block's share of a part. For rows behind the bus, which is slower than any order of stores.
+/// Converts samples' rows into the slot, and reads each piece of the source once, in order: one
+/// block's share of a part. For rows that are read over the bus, which is slower than stores in any
+/// order.
 template <class T>
 __device__ __forceinline__ void scatter_samples(const slot_frame& frame, const assembly_part& part,
                                                 const conversion& by, std::uint32_t block) {

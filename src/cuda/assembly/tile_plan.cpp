@@ -10,20 +10,20 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::uint64_t vector_bytes = widest_vector;
-/// A tile has no more lines than fill these, unless it is one line: higher ones were slower.
+/// A tile's lines fill no more than this, unless the tile is one line: taller tiles were slower.
 constexpr std::uint64_t short_vectors = tile_bytes / 2 / vector_bytes;
-/// What device memory is written by: two tiles that share one write it twice.
+/// The unit in which device memory is written: two tiles that share a sector write it twice.
 constexpr std::uint64_t sector_bytes = 32;
 
-/// Lines of the batch's image that are whole sectors together.
+/// The fewest lines of the batch's image that together are whole sectors.
 std::uint64_t sector_lines(const field_conversion& by) {
   const std::uint64_t line_bytes =
       by.to_width * size_bytes(by.to) * (by.to_channels_last ? by.channels : 1);
   return sector_bytes / std::gcd(sector_bytes, line_bytes);
 }
 
-/// As many lines as tiles of at most `most` have: the whole image; or else whole sectors, if any
-/// are, and about the same.
+/// The number of lines of each tile, at most `most`: the whole image; or else whole sectors, if
+/// they fit, with tiles of about the same height.
 std::uint64_t lines_of_tiles(const field_conversion& by, std::uint64_t most) {
   if (by.to_height <= most) return by.to_height;
   const std::uint64_t together = sector_lines(by) <= most ? sector_lines(by) : 1;
@@ -31,8 +31,8 @@ std::uint64_t lines_of_tiles(const field_conversion& by, std::uint64_t most) {
   return together * divide_up(units, divide_up(units, most / together));
 }
 
-/// Fours of pixels that are whole vectors: two if they lie side by side in each tile, from line to
-/// line too.
+/// How many groups of four pixels make whole vectors: two if they are side by side in each tile,
+/// also across lines.
 std::uint8_t fours_at_once(const field_conversion& by, const tile_shape& tiles,
                            std::size_t to_alignment) {
   const bool fit = 8 * size_bytes(by.to) <= vector_bytes && to_alignment >= vector_bytes;
@@ -62,7 +62,7 @@ std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t ali
   tile_shape tiles;
   tiles.has_ends = alignment < vector_bytes;
   for (const std::uint32_t pixels : group_pixels) {
-    if (rgb && pixels > 4) continue;  // two fours at once may be of two lines
+    if (rgb && pixels > 4) continue;  // two fours at once may be in two lines
     tiles.pixels = static_cast<std::uint8_t>(pixels);
     if (width % pixels == 0 && most_pixels >= pixels &&
         to_alignment >= std::min(pixels * size_bytes(by.to), vector_bytes))
@@ -70,7 +70,7 @@ std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t ali
   }
   const std::uint64_t pixels = tiles.pixels;
   const std::uint64_t most_groups = std::min(most_pixels, width) / pixels;
-  // As few as can be side by side, each of about the same width.
+  // The fewest tiles side by side, each of about the same width.
   const std::uint64_t fewest = divide_up(width, most_groups * pixels);
   const std::uint64_t groups = divide_up(width, fewest * pixels);
   const std::uint64_t line_bytes = groups * pixels * pixel_bytes;

@@ -9,16 +9,16 @@
 
 namespace feedline::detail {
 
-/// `resize_taps` as kernels use them: distances are floats, which are exact.
+/// `resize_taps` in the form that kernels use: distances are floats, which are exact.
 struct tile_taps {
   std::uint32_t first;
   std::uint32_t count;
   float distance;
   float total;
-  float inverse;  ///< of the total, rounded
+  float inverse;  ///< inverse of the total, rounded
 };
 
-/// What the taps of an axis have in common.
+/// Values that the taps of an axis share.
 class tile_axis {
  public:
   __device__ tile_axis(std::uint32_t from, std::uint32_t to)
@@ -32,7 +32,7 @@ class tile_axis {
     return {taps.first, taps.count, static_cast<float>(taps.distance), taps.total,
             __frcp_rn(taps.total)};
   }
-  /// Calls f(number of the tap, its weight) for each.
+  /// Calls f(index of the tap, its weight) for each tap.
   template <class Function>
   __device__ __forceinline__ void for_taps(const tile_taps& taps, const Function& f) const {
     float distance = taps.distance;
@@ -48,7 +48,8 @@ class tile_axis {
   float reach_;
 };
 
-/// Divides sums by taps' total: of whole numbers by its reciprocal, to the same bits.
+/// Divides sums by the taps' total. Sums of integers are multiplied by its reciprocal, with the
+/// same bits as a result.
 template <class T>
 __device__ __forceinline__ void divide_by_total(color& sums, const tile_taps& taps) {
   for (float& each : sums.of)
@@ -56,8 +57,8 @@ __device__ __forceinline__ void divide_by_total(color& sums, const tile_taps& ta
                                                  : quotient(each, taps.total);
 }
 
-/// What a block shares while it resizes to a tile: taps, which take 64-bit divisions, and the
-/// window's lines, resized to the tile's columns, which several of its rows need.
+/// Shared memory of a block that resizes to a tile: taps, which take 64-bit divisions, and the
+/// window's lines, resized to the tile's columns, because several of its rows need them.
 struct resized_tile_memory {
   static constexpr std::uint32_t max_lines = 76;
 
@@ -66,11 +67,11 @@ struct resized_tile_memory {
   float lines[max_lines][3][augment_tile_width];
 };
 
-/// Resizes to a tile of a sample's image.
+/// Resizes a sample's image to a tile.
 template <class T, image_kind Kind>
 class tile_resizer {
  public:
-  /// All threads of a block make its taps.
+  /// All threads of a block together compute the tile's taps.
   __device__ tile_resizer(resized_tile_memory& shared, const conversion& by,
                           const augmented_image& image, const augment_tile& tile)
       : shared_{shared},
@@ -79,7 +80,7 @@ class tile_resizer {
         tile_{tile},
         rows_{image.resized.height, by.to_height},
         columns_{image.resized.width, by.to_width} {
-    __syncthreads();  // those before are used no more
+    __syncthreads();  // the taps before are no longer used
     const std::uint32_t i = threadIdx.x;
     if (i < tile.width) {
       const std::uint32_t x = tile.left + i;
@@ -91,8 +92,8 @@ class tile_resizer {
   }
   static_assert(warp_threads + augment_tile_height <= block_threads);
 
-  /// Calls f(row of the tile, color) for each of a thread's pixels: of three channels from `first`
-  /// on, or as many as there are.
+  /// Calls f(row of the tile, color) for each of a thread's pixels. A color has three channels from
+  /// `first` on, or fewer if the image has no more.
   template <class Function>
   __device__ __forceinline__ void for_pixels(std::uint32_t first, const Function& f) {
     const elements source{by_, image_.row, first};
@@ -103,11 +104,11 @@ class tile_resizer {
       while (end > begin && end_line(end - 1) - line > resized_tile_memory::max_lines) --end;
       const bool has_room = end > begin;
       if (has_room) {
-        if (begin > 0 || first > 0) __syncthreads();  // the lines before are used no more
+        if (begin > 0 || first > 0) __syncthreads();  // the lines before are no longer used
         make_lines(source, line, end_line(end - 1), channels);
         __syncthreads();
       } else {
-        ++end;  // a row of more lines than there is room for
+        ++end;  // a row that needs more lines than there is room for
       }
       if (tile_column() < tile_.width)
 #pragma unroll 1
@@ -124,7 +125,7 @@ class tile_resizer {
     return shared_.rows[row].first + shared_.rows[row].count;
   }
 
-  /// A line of the window, resized to a column.
+  /// Resizes a line of the window to one column.
   [[nodiscard]] __device__ __forceinline__ color sum_columns(const elements& source,
                                                              std::uint32_t line,
                                                              const tile_taps& taps,
@@ -151,7 +152,7 @@ class tile_resizer {
         shared_.lines[line - begin][c][tile_column()] = sums.of[c];
     }
   }
-  /// @param line The first that `make_lines` made.
+  /// @param line The first line that `make_lines` made.
   [[nodiscard]] __device__ __forceinline__ color sum_lines(std::uint32_t row,
                                                            std::uint32_t line) const {
     const tile_taps taps = shared_.rows[row];
@@ -164,7 +165,7 @@ class tile_resizer {
     divide_by_total<T>(sums, taps);
     return sums;
   }
-  /// The same without lines.
+  /// The same result, computed without stored lines.
   [[nodiscard]] __device__ color sum_all(const elements& source, std::uint32_t row,
                                          std::uint32_t channels) const {
     const tile_taps taps = shared_.rows[row];

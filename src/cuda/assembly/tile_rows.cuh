@@ -15,17 +15,17 @@ namespace feedline::detail {
 // Images whose elements move: a warp takes a tile of a sample's image in the batch, reads all of
 // its source into shared memory by whole vectors, and makes the tile from there.
 
-/// Pixels of a tile that lie side by side, and their source in shared memory.
+/// Adjacent pixels of a tile, and their source in shared memory.
 struct tile_group {
   const image_tile& at;
   const std::byte* memory;
   std::uint32_t line;
   std::uint32_t x;
-  std::uint32_t first;  ///< of the line's source, the byte at which the first pixel begins
+  std::uint32_t first;  ///< the byte of the line's source at which the first pixel begins
   std::uint32_t step;   ///< from one pixel to the next; wraps below 0
 };
 
-/// @param x Of the first pixel.
+/// @param x Column of the first pixel.
 __device__ __forceinline__ tile_group group_at(const conversion& by, const image_tile& at,
                                                const uint4* memory, std::uint32_t line,
                                                std::uint32_t x) {
@@ -39,7 +39,7 @@ __device__ __forceinline__ tile_group group_at(const conversion& by, const image
           at.window.flipped ? 0 - bytes : bytes};
 }
 
-/// Where in shared memory the first pixel's element of a channel is.
+/// The byte of shared memory at which the first pixel's element of a channel begins.
 template <class T>
 __device__ __forceinline__ std::uint32_t channel_begin(const conversion& by,
                                                        const tile_group& group,
@@ -50,7 +50,7 @@ __device__ __forceinline__ std::uint32_t channel_begin(const conversion& by,
                             : line_in_tile(by, group.at, channel, group.line));
 }
 
-/// The value that the element at a byte of shared memory becomes.
+/// The value to which the element at a byte of shared memory is converted.
 template <class T>
 __device__ __forceinline__ float tile_value(const conversion& by, const tile_group& group,
                                             std::uint32_t channel, std::uint32_t byte) {
@@ -64,7 +64,7 @@ __device__ __forceinline__ float tile_value(const conversion& by, const tile_gro
   return scaled(by, channel, to_float(element));
 }
 
-/// Stores values that lie side by side: one, or whole vectors.
+/// Stores adjacent values: one, or whole vectors.
 template <std::uint32_t Count>
 __device__ __forceinline__ void store_pixels(const conversion& by, const tile_group& group,
                                              std::uint32_t index, const float (&values)[Count]) {
@@ -94,7 +94,7 @@ __device__ __forceinline__ void make_planes(const conversion& by, const tile_gro
   }
 }
 
-/// Makes a group of an image whose channels are last, by as many stores as it has channels.
+/// Makes a group of an image whose channels are last, with one store for each channel.
 template <class T, std::uint32_t Pixels>
 __device__ __forceinline__ void make_pixels(const conversion& by, const tile_group& group) {
   std::uint32_t index =

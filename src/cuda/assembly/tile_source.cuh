@@ -12,8 +12,8 @@ namespace feedline::detail {
 
 /// A rectangle of a sample's image in the batch, and where its source is.
 struct image_tile {
-  const std::byte* row;  ///< the dataset's
-  std::byte* to;         ///< the batch's
+  const std::byte* row;  ///< in the dataset
+  std::byte* to;         ///< in the batch
   image_window window;
   std::uint32_t y;  ///< in the batch's image
   std::uint32_t x;
@@ -21,9 +21,9 @@ struct image_tile {
   std::uint32_t width;
   std::uint32_t from_y;  ///< in the dataset's image; wraps below 0
   std::uint32_t from_x;
-  std::uint32_t begin;  ///< of each line's source, the bytes that the image has
+  std::uint32_t begin;  ///< the bytes [begin, end) of each line's source are inside the image
   std::uint32_t end;
-  std::uint32_t vector_offsets;  ///< whole vectors of the row are at offsets below it
+  std::uint32_t vector_offsets;  ///< a whole vector of the row begins at an offset below this
 };
 
 __device__ __forceinline__ image_tile tile_at(const slot_frame& frame, const assembly_part& part,
@@ -33,7 +33,7 @@ __device__ __forceinline__ image_tile tile_at(const slot_frame& frame, const ass
   image_tile at;
   const auto row_bytes = static_cast<std::uint32_t>(part.row_bytes);
   at.vector_offsets = row_bytes < 16 ? 0 : row_bytes - 15;
-  // Both loads are under way before either is waited for.
+  // Issue both loads before waiting for either.
   const std::uint32_t source = source_of(frame, place.row);
   const std::uint32_t random_bits = random_bits_of_sample(frame, place.row);
   at.row = sample_row(frame, part, place.row, source);
@@ -61,7 +61,7 @@ __device__ inline std::uint32_t line_in_row(const conversion& by, const image_ti
                                             std::uint32_t plane, std::uint32_t line) {
   return ((plane * by.height + at.from_y + line) * by.width + at.from_x) * by.tiles.pixel_bytes;
 }
-/// How far behind the start of its first vector that is.
+/// The offset of that byte in its first vector.
 __device__ inline std::uint32_t line_shift(const image_tile& at, std::uint32_t in_row) {
   return (static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at.row)) + in_row) % 16;
 }
@@ -74,15 +74,15 @@ __device__ inline std::uint32_t line_in_tile(const conversion& by, const image_t
 
 /// 16 bytes of a line's source.
 struct tile_vector {
-  std::int32_t offset;  ///< from the row's start
-  std::int32_t begin;   ///< of them, those that the image has: none if it is not before the end
+  std::int32_t offset;  ///< offset from the row's start
+  std::int32_t begin;   ///< bytes [begin, end) of the vector are in the image; maybe none
   std::int32_t end;
-  bool whole;  ///< it has some, and the row has all
+  bool whole;  ///< some bytes are in the image, and all are in the row
 };
 
-/// @tparam Planes Of the dataset's row; else its channels are last.
-/// @tparam Padded Some of the source may be padding.
-/// @param index Of all vectors of a tile's source.
+/// @tparam Planes Whether the dataset's row has planes; else its channels are last.
+/// @tparam Padded Whether some of the source may be padding.
+/// @param index Index among all vectors of a tile's source.
 template <bool Planes, bool Padded>
 __device__ __forceinline__ tile_vector tile_vector_at(const conversion& by, const image_tile& at,
                                                       std::uint32_t index) {
@@ -91,7 +91,7 @@ __device__ __forceinline__ tile_vector tile_vector_at(const conversion& by, cons
   const std::uint32_t plane = Planes ? tiles.lines.quotient(line_of_all) : 0;
   const std::uint32_t line = line_of_all - plane * tiles.lines.divisor();
   const std::uint32_t in_row = line_in_row(by, at, plane, line);
-  // Of the line's source, the first byte; below 0 where the vector begins in front of it.
+  // Offset of the vector in the line's source; below 0 if the vector begins before the line.
   const auto first = static_cast<std::int32_t>(
       (index - line_of_all * tiles.vectors.divisor()) * 16 - line_shift(at, in_row));
   bool in_image = line < at.lines;
@@ -122,7 +122,7 @@ __device__ __forceinline__ void load_once(uint4* to, const std::byte* from) {
 #endif
 }
 
-/// Reads what is the row's of a vector that is not wholly the row's.
+/// Reads the bytes of a vector that belong to the row, if not all do.
 __device__ inline void load_end(const image_tile& at, const tile_vector& vector, uint4* to) {
   const auto* const from = reinterpret_cast<const std::uint8_t*>(at.row) + vector.offset;
 #pragma unroll 1
@@ -154,7 +154,7 @@ __device__ __forceinline__ void load_tile(const conversion& by, const image_tile
   }
 }
 
-/// Reads a tile's source: one thread's share. Nothing is read outside the dataset's row; vectors of
+/// Reads a tile's source: one thread's share. Nothing outside the dataset's row is read; vectors of
 /// padding become 0.
 __device__ __forceinline__ void load_tile(const conversion& by, const image_tile& at,
                                           std::uint32_t thread, uint4* memory) {
@@ -171,8 +171,8 @@ __device__ inline bool has_padding(const conversion& by, const image_tile& at) {
   return at.begin != 0 || at.end < at.width * by.tiles.pixel_bytes;
 }
 
-/// Sets what is padding to 0 in vectors that hold some of the image too: one thread's share. All
-/// threads have loaded theirs.
+/// Zeroes the padding in vectors that also hold some of the image: one thread's share. All threads
+/// have finished their loads.
 __device__ __forceinline__ void clear_padding(const conversion& by, const image_tile& at,
                                               std::uint32_t thread, uint4* memory) {
   const std::uint32_t tile_lines = by.tiles.lines.divisor();

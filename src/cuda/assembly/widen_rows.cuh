@@ -9,11 +9,12 @@
 
 namespace feedline::detail {
 
-/// Scales 16 elements that stay where they are, and stores them.
+/// Scales 16 elements, which keep their order, and stores them.
 template <class T>
 __device__ __forceinline__ void widen(const conversion& by, const uint4& vector, std::byte* to,
                                       std::uint32_t first) {
-  // All of one channel; or of three in turn, from that of the first on.
+  // All elements are of one channel; or of three in turn, beginning with the first element's
+  // channel.
   float scale[3];
   float offset[3];
   if (by.three_in_turn) {
@@ -55,7 +56,7 @@ __device__ __forceinline__ void widen_samples(const slot_frame& frame, const ass
 #pragma unroll
     for (std::uint32_t i = 0; i < groups_a_thread; ++i) {
       const std::uint64_t item = first + i * block_threads;
-      // Past the end, the item before it once more: loads need no branch.
+      // Threads past the end load the last item again, so that loads need no branch.
       places[i] = split(part, item < part.items ? item : part.items - 1);
       const std::byte* const row =
           sample_row(frame, part, places[i].row, source_of(frame, places[i].row));

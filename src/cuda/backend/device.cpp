@@ -44,9 +44,9 @@ std::string name_of(int ordinal) {
   return "cuda:" + std::to_string(ordinal) + " " + properties.name;
 }
 
-/// On the GPU's NUMA node; empty if the system does not tell.
+/// Cores on the GPU's NUMA node; empty if the system does not report it.
 detail::core_list cores_near(int ordinal) {
-  char address[32] = {};  // on the PCI bus
+  char address[32] = {};  // address on the PCI bus
   const cudaError_t status = cudaDeviceGetPCIBusId(address, sizeof address, ordinal);
   if (status == cudaSuccess) return detail::cores_near("/", address);
   detail::clear_error(status);
@@ -145,7 +145,7 @@ class cuda_device final : public device {
   }
 
   // The current device decides what cudaStreamLegacy and cudaStreamPerThread mean, and a thread
-  // that has none gets device 0 with its first call: so it is set for each of these too.
+  // without one gets device 0 at its first call. So the device is set for each of these calls too.
   void record(event_handle event, stream_ref stream) override {
     const cuda_current_device current{context_};
     FEEDLINE_CUDA_CHECK(cudaEventRecord(native(event), native(stream)));
@@ -159,7 +159,7 @@ class cuda_device final : public device {
     const cuda_current_device current{context_};
     const cudaError_t status = cudaEventQuery(native(event));
     if (status == cudaErrorNotReady) {
-      detail::clear_error(status);  // it is an answer
+      detail::clear_error(status);  // the status is an answer, not an error
       return false;
     }
     FEEDLINE_CUDA_CHECK(status);
@@ -179,7 +179,7 @@ class cuda_device final : public device {
     float milliseconds = 0;
     const cudaError_t status = cudaEventElapsedTime(&milliseconds, native(begin), native(end));
     if (status == cudaErrorNotReady) {
-      detail::clear_error(status);  // it is an answer
+      detail::clear_error(status);  // the status is an answer, not an error
       return std::nullopt;
     }
     FEEDLINE_CUDA_CHECK(status);
@@ -197,7 +197,7 @@ class cuda_device final : public device {
     return is_capturing_now(stream);
   }
 
-  /// The legacy stream waits for those of all threads.
+  /// The legacy stream waits for the per-thread streams of all threads.
   [[nodiscard]] stream_ref for_any_thread(stream_ref stream) const override {
     return native(stream) == cudaStreamPerThread ? stream_ref{cudaStreamLegacy} : stream;
   }
@@ -227,13 +227,13 @@ class cuda_device final : public device {
   }
 
  private:
-  /// `is_capturing`, where this GPU is the current one.
+  /// `is_capturing`, if this GPU is already current.
   [[nodiscard]] static bool is_capturing_now(stream_ref stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaError_t answer = cudaStreamIsCapturing(native(stream), &status);
     if (answer == cudaErrorStreamCaptureImplicit) {
-      // cudaStreamLegacy, while a stream is captured that waits for it: it cannot be used
-      // meanwhile.
+      // cudaStreamLegacy, while a stream that waits for it is being captured: it cannot be used
+      // until the capture ends.
       detail::clear_error(answer);
       return true;
     }
@@ -241,8 +241,8 @@ class cuda_device final : public device {
     return status != cudaStreamCaptureStatusNone;
   }
 
-  /// Never with cudaEventBlockingSync: the GPU then interrupts the host at each record.
-  /// @param priority Of its kernels where the GPU is full; 0: the least.
+  /// Never uses cudaEventBlockingSync: the GPU would then interrupt the host at each record.
+  /// @param priority Priority of its kernels when the GPU is full; 0 is the lowest.
   [[nodiscard]] stream_ref make_stream_with(int priority) {
     const cuda_current_device current{context_};
     detail::load_assembly_kernels();  // a loader makes its streams before it issues anything

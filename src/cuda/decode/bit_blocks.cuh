@@ -9,11 +9,11 @@
 
 namespace feedline::detail {
 
-/// Warps that share out a load's blocks, which are small and many.
+/// Warps that share a load's blocks, which are small and many.
 inline constexpr std::uint32_t bit_block_warps = 8;
 
 /// Decodes a warp's share of a load that the bit shuffle compressed. A warp is a thread block.
-/// @param decode Decodes a block: as of `each_framed_block`.
+/// @param decode Decodes a block: like that of `each_framed_block`.
 template <class Decode>
 __device__ void decode_share(const decode_frame& frame, std::uint32_t step, decode_operation does,
                              block_warp& warp, Decode decode) {

@@ -5,11 +5,11 @@
 
 namespace feedline::detail {
 
-// Checksums of a block's bytes, each by all threads of a thread block.
+// Checksums of a block's bytes, each computed by all threads of a thread block.
 
 inline constexpr std::uint32_t decode_threads = 256;
 
-/// Two sums over all threads; every thread gets them. @param modulo Keeps them small.
+/// Two sums over all threads; every thread gets both. @param modulo Keeps the sums small.
 __device__ inline ulonglong2 sum_of_threads(std::uint64_t a, std::uint64_t b,
                                             std::uint32_t modulo) {
   __shared__ ulonglong2 of_warps[decode_threads / 32];
@@ -26,12 +26,13 @@ __device__ inline ulonglong2 sum_of_threads(std::uint64_t a, std::uint64_t b,
     sums.x += each.x;
     sums.y += each.y;
   }
-  __syncthreads();  // so that it may be called again
+  __syncthreads();  // allows the next call
   return make_ulonglong2(sums.x % modulo, sums.y % modulo);
 }
 
-/// Adler-32 (RFC 1950): the sum of the bytes and 1 below, the sum of those sums above, both modulo
-/// 65521. A byte counts in the second as often as there are bytes from it on.
+/// Adler-32 (RFC 1950). The low half is 1 and the sum of the bytes, the high half the sum of those
+/// sums after each byte, both modulo 65521. The high half counts a byte as often as there are bytes
+/// from it on.
 /// @param bytes Below 2^31: a thread's sums then fit in 64 bits.
 __device__ inline std::uint32_t adler32(const std::byte* from, std::uint32_t bytes) {
   constexpr std::uint32_t modulo = 65521;
@@ -65,8 +66,7 @@ __device__ inline std::uint32_t adler32(const std::byte* from, std::uint32_t byt
   return static_cast<std::uint32_t>(high << 16U | low);
 }
 
-/// Fletcher's checksum as hdf5/filter/fletcher32.cpp explains it, over words that are read as they
-/// lie in memory.
+/// Fletcher's checksum as hdf5/filter/fletcher32.cpp explains it, over words in memory order.
 /// @param from Aligned to 4 bytes.
 __device__ inline std::uint32_t fletcher32(const std::byte* from, std::uint32_t bytes) {
   constexpr std::uint32_t modulo = 65535;
@@ -95,7 +95,7 @@ __device__ inline std::uint32_t fletcher32(const std::byte* from, std::uint32_t 
   }
   const ulonglong2 sums = sum_of_threads(first, second, modulo);
   const bool is_zero = __syncthreads_or(static_cast<int>(seen != 0)) == 0;
-  const auto folded = [&](std::uint64_t sum) {  // 65535 for all but plain 0
+  const auto folded = [&](std::uint64_t sum) {  // 65535 for every multiple of it but 0
     return sum == 0 && !is_zero ? std::uint64_t{modulo} : sum;
   };
   return static_cast<std::uint32_t>(folded(sums.y) << 16U | folded(sums.x));

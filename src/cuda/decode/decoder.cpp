@@ -21,7 +21,7 @@
 namespace feedline::detail {
 namespace {
 
-/// Device memory, and what frees it.
+/// Device memory that its owner frees.
 class gpu_memory {
  public:
   gpu_memory(std::shared_ptr<cuda_context> context, std::size_t bytes, const std::string& name)
@@ -47,7 +47,7 @@ class gpu_memory {
   std::byte* data_ = nullptr;
 };
 
-/// Copies to device memory, and waits. On a stream of its own, so that it waits for no other work.
+/// Copies to device memory, and waits. It uses its own stream, so that it waits for no other work.
 void copy_to_gpu(std::byte* to, std::span<const std::byte> from) {
   cudaStream_t stream = nullptr;
   FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

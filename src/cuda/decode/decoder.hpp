@@ -12,13 +12,13 @@
 
 namespace feedline::detail {
 
-/// What a decoder is made from.
+/// The parts from which a decoder is made.
 struct decoder_parts {
   block_store store;
-  std::vector<decode_program> programs;  ///< of its fields
+  std::vector<decode_program> programs;  ///< one for each field
   decoder_layout layout;
   std::shared_ptr<cuda_context> context;
-  std::string name;  ///< the device's, for messages
+  std::string name;  ///< name of the device, for messages
 };
 
 /// @throws out_of_memory, cuda_error.

@@ -7,9 +7,9 @@
 
 namespace feedline::detail {
 
-/// What a GPU decodes: deflate, Zstandard, LZ4, the shuffles, fletcher32, JPEG, and blocks as they
-/// are. Makes no context.
-/// @param name The device's, for messages.
+/// The decoders of a GPU: deflate, Zstandard, LZ4, the shuffles, fletcher32, JPEG, and blocks
+/// without filters. Creates no context.
+/// @param name Name of the device, for messages.
 [[nodiscard]] std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal,
                                                                              std::string name);
 

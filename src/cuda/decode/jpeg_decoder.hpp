@@ -15,17 +15,17 @@
 
 namespace feedline::detail {
 
-/// Decodes the images among a call's loads to rows: to the bit as the CPU's decoder does at full
-/// size. Batches share the memory for what is between file and row.
+/// Decodes the images among a call's loads to rows: bit for bit like the CPU's decoder at full
+/// size. Batches share the memory for intermediate results.
 ///
-/// Used while its GPU is current. One thread's.
+/// Use it while its GPU is current, from one thread.
 class jpeg_decoder {
  public:
-  /// @param memory Device memory: `jpeg_memory_bytes`; empty where no load is an image.
+  /// @param memory Device memory of `jpeg_memory_bytes`; empty if no load is an image.
   explicit jpeg_decoder(std::span<std::byte> memory) noexcept : memory_{memory} {}
 
-  /// Issues on `stream` the decoding of all images, and what looks for damage in them. Blocks
-  /// nobody. Sets the words of loads whose files are not as their loads say, and of damaged ones
+  /// Issues on `stream` the decoding of all images and the checks for damage. Does not block. Sets
+  /// the `bad` words of loads whose files differ from what the load says, and of damaged files
   /// unless their row allows damage.
   /// @param frame Its loads were begun on `stream`.
   /// @throws cuda_error.
@@ -33,7 +33,7 @@ class jpeg_decoder {
               std::span<const block_load> loads, cudaStream_t stream);
 
  private:
-  /// Decodes `images_`, which are of one field.
+  /// Decodes `images_`, which are all of one field.
   void decode_field(const image_row& row, std::uint32_t* bad, cudaStream_t stream);
 
   std::span<std::byte> memory_;

@@ -77,12 +77,12 @@ __global__ void __launch_bounds__(decode_threads)
       join_bits(to, from, bytes, task.element_bytes, frame.said[number], share, shared);
       break;
     default:
-      break;  // another kernel's
+      break;  // done by another kernel
   }
 }
 
-/// A stream by a warp. A warp is a thread block of its own, so that none waits for the longest
-/// stream of others.
+/// A warp decodes a stream. A warp is a thread block by itself, so that it does not wait for the
+/// longest stream of other warps.
 __global__ void __launch_bounds__(warp_team::width)
     inflate_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
   __shared__ inflate_tables tables;

@@ -8,10 +8,11 @@
 namespace feedline::detail {
 namespace {
 
-/// Warps that share out a load's blocks. Where it has one block alone, the others end at once.
+/// Warps that share a load's blocks. If it has only one block, the other warps end at once.
 constexpr std::uint32_t warps = 4;
 
-/// A warp is a thread block of its own: none waits for the longest block of others.
+/// A warp is a thread block by itself, so that it does not wait for the longest block of other
+/// warps.
 __global__ void __launch_bounds__(block_warp::lanes)
     lz4_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
   __shared__ lz4_tables<block_warp> tables;

@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-// What puts a block's bytes elsewhere: by tiles, which thread blocks share out.
+// Functions that move a block's bytes, in tiles that thread blocks share.
 
 inline constexpr std::uint32_t decode_tile_bytes = 16 * 1024;
 
@@ -48,7 +48,7 @@ __device__ inline void copy_tiles(std::byte* to, const std::byte* from, std::uin
 }
 
 /// Undoes the byte shuffle of whole elements, through shared memory.
-/// @tparam Size Bytes of an element; 0: `size`, at most a sixteenth of a tile.
+/// @tparam Size Bytes of an element; 0: `size` is used, at most a sixteenth of a tile.
 template <std::uint32_t Size>
 __device__ void join_byte_tiles(std::byte* to, const std::byte* from, std::uint32_t count,
                                 std::uint32_t size, tile_share share, std::byte* shared) {
@@ -77,7 +77,7 @@ __device__ void join_byte_tiles(std::byte* to, const std::byte* from, std::uint3
   }
 }
 
-/// Undoes the byte shuffle; bytes beyond the last whole element are as they are.
+/// Undoes the byte shuffle; bytes after the last whole element are copied unchanged.
 __device__ inline void join_bytes(std::byte* to, const std::byte* from, std::uint32_t bytes,
                                   std::uint32_t size, tile_share share, std::byte* shared) {
   const std::uint32_t count = bytes / size;
@@ -104,7 +104,8 @@ __device__ inline void join_bytes(std::byte* to, const std::byte* from, std::uin
   if (share.first == 0) copy_bytes(to + whole, from + whole, bytes - whole);
 }
 
-/// Row j's bit i becomes row i's bit j; row j is byte j from the lowest (Hacker's Delight, 7-3).
+/// Transposes 8 x 8 bits: row j's bit i becomes row i's bit j, where row j is byte j from the
+/// lowest (Hacker's Delight, 7-3).
 __device__ inline std::uint64_t transposed_bits(std::uint64_t rows) {
   std::uint64_t swapped = (rows ^ (rows >> 7U)) & 0x00AA00AA00AA00AAULL;
   rows ^= swapped ^ (swapped << 7U);
@@ -114,7 +115,7 @@ __device__ inline std::uint64_t transposed_bits(std::uint64_t rows) {
   return rows ^ swapped ^ (swapped << 28U);
 }
 
-/// A block of elements of the bit shuffle: each thread makes a byte of eight elements.
+/// Undoes the bit shuffle of one block of elements: each thread makes a byte of eight elements.
 __device__ inline void join_bit_planes(std::byte* to, const std::byte* from, std::uint32_t count,
                                        std::uint32_t size) {
   const std::uint32_t width = count / 8;
@@ -130,8 +131,9 @@ __device__ inline void join_bit_planes(std::byte* to, const std::byte* from, std
   }
 }
 
-/// Undoes the bit shuffle; fewer than eight elements at the end are as they are.
-/// @param block Elements that were shuffled together, a multiple of 8; the last block may be less.
+/// Undoes the bit shuffle; fewer than eight elements at the end are copied unchanged.
+/// @param block Elements that were shuffled together, a multiple of 8; the last block may have
+///              fewer.
 __device__ inline void join_bits(std::byte* to, const std::byte* from, std::uint32_t bytes,
                                  std::uint32_t size, std::uint32_t block, tile_share share,
                                  std::byte* shared) {

@@ -44,7 +44,7 @@ void count(const decode_task& task, decode_round& round) noexcept {
   }
 }
 
-/// A block with all checksums that may be behind it.
+/// Bytes of a block and all checksums that may follow it.
 std::size_t max_decoded_bytes(const decode_program& program) noexcept {
   std::size_t bytes = static_cast<std::size_t>(program.block_bytes);
   for (const decode_step& step : std::span{program.step}.first(program.steps))
@@ -52,11 +52,10 @@ std::size_t max_decoded_bytes(const decode_program& program) noexcept {
   return bytes;
 }
 
-/// Adds what a field needs between its steps. Whatever steps a load leaves out, the places that its
-/// bytes pass through are no more.
+/// Adds the memory that a field needs between its steps. A load that skips steps needs no more.
 void add_scratch(const decode_program& program, std::size_t (&scratch)[2]) noexcept {
   std::size_t moves_bytes = 0;
-  bool checks_moved = false;  // then what was moved is larger than the block's place
+  bool checks_moved = false;  // if so, the moved bytes are larger than the block
   for (const decode_step& step : std::span{program.step}.first(program.steps - 1)) {
     if (moves(step.does)) ++moves_bytes;
     if (moves_bytes > 0 && step.does == decode_operation::check_fletcher32) checks_moved = true;

@@ -57,7 +57,7 @@ std::string refusal_of_program(std::span<const block_step> steps) {
     }
     if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
   }
-  // Of a stream within a stream nobody says how large it is.
+  // The size of a nested stream is unknown.
   const auto is_compression = [](const block_step& step) {
     using enum block_filter;
     return step.filter == deflate || step.filter == zstd || step.filter == lz4 ||

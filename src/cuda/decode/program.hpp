@@ -13,64 +13,64 @@
 
 namespace feedline::detail {
 
-// How a field's blocks are decoded, in steps that host and kernels work out alike: what a load's
-// step does, from where to where, follows from the field's program and the load alone.
+// The steps that decode a field's blocks. Host and kernels compute them alike: the field's program
+// and the load together say what a step does, where it reads and where it writes.
 
-/// What a step does.
+/// Operation of a step.
 enum class decode_operation : std::uint8_t {
-  none,              ///< of a load that has left the step out
-  check_fletcher32,  ///< compares the checksum, and drops it
-  inflate,           ///< decodes a zlib stream, and notes the checksum that it says
+  none,              ///< a step that the load skips
+  check_fletcher32,  ///< compares the checksum, and removes it
+  inflate,           ///< decodes a zlib stream, and records the checksum that it states
   decode_zstd,       ///< decodes frames of Zstandard
   decode_lz4,        ///< decodes blocks of LZ4
-  decode_zstd_bits,  ///< decodes Zstandard within the bit shuffle, and notes the block that it says
+  decode_zstd_bits,  ///< decodes Zstandard within the bit shuffle, and records its block size
   decode_lz4_bits,   ///< the same with LZ4
   join_bytes,        ///< undoes the byte shuffle
   join_bits,         ///< undoes the bit shuffle
-  join_said_bits,    ///< undoes it in blocks as they were noted
-  decode_image,      ///< makes a row of a JPEG file
-  copy,              ///< to the block's place, if it is not there yet
+  join_said_bits,    ///< undoes the bit shuffle in blocks of the recorded size
+  decode_image,      ///< makes a row from a JPEG file
+  copy,              ///< copies to the block's memory, if the bytes are not there yet
 };
 
 struct decode_step {
   decode_operation does = decode_operation::none;
-  std::uint8_t bit = 0;  ///< of `block_load::skipped`; `never_skipped`: none
+  std::uint8_t bit = 0;  ///< bit of `block_load::skipped`; `never_skipped`: no bit
   std::uint32_t element_bytes = 1;
 };
 
 inline constexpr std::uint8_t never_skipped = 32;
-/// One for each step of an encoding, one more where the bit shuffle compresses, and the copy.
+/// One step for each step of an encoding, one more if the bit shuffle compresses, and the copy.
 inline constexpr std::size_t max_decode_steps = 34;
 inline constexpr std::uint32_t checksum_bytes = 4;
 inline constexpr std::uint32_t zlib_header_bytes = 2;
 inline constexpr std::uint32_t zlib_frame_bytes = zlib_header_bytes + checksum_bytes;
 
-/// A field's steps in the order in which they are done.
+/// A field's steps in the order in which they are run.
 struct decode_program {
   std::byte* blocks = nullptr;
   std::uint64_t block_bytes = 0;
   std::uint64_t max_stored_bytes = 0;
-  image_row image = {};  ///< of `decode_image`
+  image_row image = {};  ///< for `decode_image`
   std::uint32_t places = 0;
   std::uint32_t steps = 0;
   decode_step step[max_decode_steps];
 };
 
-/// Where a load's bytes lie.
+/// The memory that holds a load's bytes.
 enum class bytes_place : std::uint8_t { landing_buffer, scratch_a, scratch_b, store };
 
-/// What a load's step is.
+/// The work of one step for one load.
 struct decode_task {
   decode_operation does = decode_operation::none;
   bytes_place from = bytes_place::landing_buffer;
   bytes_place to = bytes_place::landing_buffer;
-  bool possible = true;  ///< else the load's sizes do not fit: nothing is done
+  bool possible = true;  ///< false if the load's sizes do not fit: then nothing is done
   std::uint32_t element_bytes = 1;
   std::uint64_t bytes = 0;
-  std::uint64_t to_bytes = 0;  ///< exactly as many must come out
+  std::uint64_t to_bytes = 0;  ///< the exact number of bytes that must come out
 };
 
-/// Whether a step's bytes come out elsewhere than they went in.
+/// Whether a step's output is in other memory than its input.
 FEEDLINE_HOST_DEVICE constexpr bool moves(decode_operation does) noexcept {
   return does != decode_operation::none && does != decode_operation::check_fletcher32;
 }
@@ -80,7 +80,7 @@ FEEDLINE_HOST_DEVICE constexpr bool takes_step(const decode_step& step,
   return step.bit == never_skipped || ((skipped >> step.bit) & 1U) == 0;
 }
 
-/// A block's bytes with the checksums that are still behind them once a step is done.
+/// Bytes of a block and the checksums that still follow it after a step.
 FEEDLINE_HOST_DEVICE constexpr std::uint64_t bytes_behind(const decode_program& program,
                                                           std::uint32_t skipped,
                                                           std::uint32_t step) noexcept {
@@ -92,7 +92,7 @@ FEEDLINE_HOST_DEVICE constexpr std::uint64_t bytes_behind(const decode_program& 
   return bytes;
 }
 
-/// A step of a load whose bytes lie at `from`.
+/// The next step of a load whose bytes are in `from`.
 FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& program,
                                                      const block_load& load, std::uint32_t step,
                                                      bytes_place from,
@@ -146,7 +146,7 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
   return task;
 }
 
-/// A step of a load. Not possible if one before it is not.
+/// A step of a load. It is impossible if an earlier step is.
 FEEDLINE_HOST_DEVICE constexpr decode_task task_at(const decode_program& program,
                                                    const block_load& load,
                                                    std::uint32_t step) noexcept {
@@ -159,20 +159,20 @@ FEEDLINE_HOST_DEVICE constexpr decode_task task_at(const decode_program& program
   return task;
 }
 
-/// Whether all steps of a load are possible: whether it is worked at.
+/// Whether all steps of a load are possible, so that it is decoded.
 FEEDLINE_HOST_DEVICE constexpr bool can_decode(const decode_program& program,
                                                const block_load& load) noexcept {
   return task_at(program, load, program.steps - 1).possible;
 }
 
-/// Why a field's blocks are not decoded, whatever libraries there are; empty if they are. Names the
-/// first step that is not undone.
+/// The reason why a field's blocks cannot be decoded, whatever libraries there are; empty if they
+/// can. Names the first step that cannot be undone.
 [[nodiscard]] std::string refusal_of_program(std::span<const block_step> steps);
 
-/// A step's name: "deflate".
+/// Name of a step, such as "deflate".
 [[nodiscard]] std::string name_of(block_filter filter);
 
-/// @param field What `refusal_of_program` does not refuse.
+/// @param field A field that `refusal_of_program` does not refuse.
 [[nodiscard]] decode_program make_program(const block_store::field& field, std::uint32_t places);
 
 }  // namespace feedline::detail

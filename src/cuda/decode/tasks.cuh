@@ -10,9 +10,9 @@
 
 namespace feedline::detail {
 
-// What kernels that decode begin with.
+// Functions with which kernels that decode begin.
 
-/// Where a load's bytes lie.
+/// Address of a load's bytes.
 __device__ inline std::byte* address_of(const decode_frame& frame, std::uint32_t number,
                                         const block_load& load, bytes_place place) {
   const std::size_t at = number;
@@ -28,10 +28,10 @@ __device__ inline std::byte* address_of(const decode_frame& frame, std::uint32_t
     case bytes_place::landing_buffer:
       break;
   }
-  return const_cast<std::byte*>(frame.landing_buffer) + std::size_t{load.at} * 16;  // read alone
+  return const_cast<std::byte*>(frame.landing_buffer) + std::size_t{load.at} * 16;  // only read
 }
 
-/// What a step of a load is; nothing if it is known that the load does not decode.
+/// The step of a load; no operation if the load is known to be undecodable.
 __device__ inline decode_task task_of(const decode_frame& frame, std::uint32_t number,
                                       std::uint32_t step) {
   const block_load& load = frame.loads[number];
@@ -39,13 +39,13 @@ __device__ inline decode_task task_of(const decode_frame& frame, std::uint32_t n
   return task_at(frame.programs[load.field], load, step);
 }
 
-/// Whether a step of a load is this one, said alike to all threads of a warp: where several warps
-/// work at a load, one may find damage while others begin.
+/// Whether this is a load's step, with the same answer for all threads of a warp: if several warps
+/// work on a load, one may find damage while others begin.
 __device__ inline bool is_task(const decode_task& task, decode_operation does) {
   return __all_sync(0xFFFFFFFF, task.does == does);
 }
 
-/// What a task decodes.
+/// The block that a task decodes.
 __device__ inline coded_block block_of(const decode_frame& frame, std::uint32_t number,
                                        const decode_task& task) {
   const block_load& load = frame.loads[number];

@@ -8,8 +8,8 @@
 namespace feedline::detail {
 namespace {
 
-/// A load's frames by a warp, which is a thread block of its own: none waits for the longest of
-/// others.
+/// A warp decodes a load's frames. A warp is a thread block by itself, so that it does not wait for
+/// the longest frames of other warps.
 __global__ void __launch_bounds__(block_warp::lanes)
     zstd_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
   __shared__ zstd_tables<block_warp> tables;

@@ -16,7 +16,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// Frees a graph, and one that can be launched.
+/// Frees a graph, or an executable graph.
 struct free_graph {
   void operator()(cudaGraph_t graph) const noexcept { FEEDLINE_CUDA_LOG(cudaGraphDestroy(graph)); }
   void operator()(cudaGraphExec_t graph) const noexcept {
@@ -26,7 +26,7 @@ struct free_graph {
 using graph_ptr = std::unique_ptr<CUgraph_st, free_graph>;
 using launchable_ptr = std::unique_ptr<CUgraphExec_st, free_graph>;
 
-/// Where a batch lies.
+/// The memory of a batch.
 struct place {
   std::vector<const void*> fields;
   std::uint64_t samples;
@@ -41,7 +41,8 @@ place place_of(const batch& of) {
   return found;
 }
 
-/// What a step issues on a stream. The mode is that of the thread: others go on as they like.
+/// Captures the work that a step issues on a stream. The capture mode is thread-local, so that
+/// other threads are not affected.
 graph_ptr capture(cudaStream_t stream, const std::function<void()>& issue) {
   FEEDLINE_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   cudaGraph_t graph = nullptr;
@@ -50,7 +51,7 @@ graph_ptr capture(cudaStream_t stream, const std::function<void()>& issue) {
   } catch (...) {
     const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
     if (graph != nullptr) free_graph{}(graph);
-    if (ended != cudaSuccess) detail::clear_error(ended);  // what was thrown says why
+    if (ended != cudaSuccess) detail::clear_error(ended);  // the exception gives the reason
     throw;
   }
   try {

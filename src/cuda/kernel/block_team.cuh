@@ -6,16 +6,16 @@
 
 namespace feedline::detail {
 
-/// What `jpeg_scan_segments` needs of a team, for one that is some warps of a thread block. Each
-/// team of a block has a barrier of its own, so teams do not wait for each other.
+/// A team as `jpeg_scan_segments` needs it, made of some warps of a thread block. Each team of a
+/// block has its own barrier, so teams do not wait for each other.
 template <std::uint32_t Lanes>
 class block_team {
  public:
   static constexpr std::uint32_t lanes = Lanes;
-  static constexpr std::uint32_t max_teams = 16;  ///< of a thread block, which has so many barriers
+  static constexpr std::uint32_t max_teams = 16;  ///< barriers in a thread block: one a team
   static_assert(lanes % warp_team::width == 0);
 
-  /// The calling thread's team of its thread block, and the thread's number in it.
+  /// The calling thread's team in its thread block, and the thread's index in the team.
   __device__ static std::uint32_t number() { return threadIdx.x / lanes; }
   __device__ static std::uint32_t lane() { return threadIdx.x % lanes; }
 
@@ -71,13 +71,13 @@ class block_team {
   }
 
  private:
-  /// Has a value of each warp in the shared memory.
+  /// Stores a value of each warp in shared memory.
   __device__ void gather(std::uint32_t value) {
     sync();
     if (warp_team::lane() == 0) shared_.of_warp[lane() / warp_team::width] = value;
     sync();
   }
-  /// Waits likewise. @return Whether any thread says so.
+  /// Waits for all threads of the team. @return Whether `says` is true in any thread.
   __device__ bool sync_or(bool says) {
     std::uint32_t any = 0;
     asm volatile(

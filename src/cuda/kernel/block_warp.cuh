@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-/// What `zstd_decoder` and `decode_lz4_block` need of a warp, for one that is a thread block.
+/// A warp as `zstd_decoder` and `decode_lz4_block` need it, for a warp that is a thread block.
 struct block_warp {
   static constexpr std::uint32_t lanes = warp_team::width;
   static constexpr unsigned all = warp_team::all;

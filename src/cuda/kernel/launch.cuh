@@ -9,14 +9,14 @@
 
 namespace feedline::detail {
 
-/// How many threads a kernel has, and what each of its blocks shares.
+/// Number of blocks and threads of a kernel, and the memory that each block shares.
 struct launch_shape {
   std::uint32_t blocks;
   std::uint32_t threads;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory, `max_shared_bytes()` at most
 };
 
-/// Dynamic shared memory that a block may have on the current GPU. @throws cuda_error.
+/// Most dynamic shared memory that a block may have on the current GPU. @throws cuda_error.
 [[nodiscard]] inline std::size_t max_shared_bytes() {
   int device = 0;
   int bytes = 0;
@@ -26,7 +26,7 @@ struct launch_shape {
   return static_cast<std::size_t>(bytes);
 }
 
-/// Issues a kernel on the current GPU. Not by <<<>>>: see assemble.cu. @throws cuda_error.
+/// Issues a kernel on the current GPU. Not by <<<>>>: assemble.cu says why. @throws cuda_error.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), const launch_shape& shape, cudaStream_t stream,
             Parameters... parameters) {
@@ -37,7 +37,7 @@ void launch(void (*kernel)(Parameters...), const launch_shape& shape, cudaStream
   FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel, dim3{shape.blocks}, dim3{shape.threads}, addresses,
                                        shape.shared_bytes, stream));
 }
-/// Likewise, without dynamic shared memory.
+/// The same, without dynamic shared memory.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
             cudaStream_t stream, Parameters... parameters) {

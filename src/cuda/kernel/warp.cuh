@@ -6,7 +6,7 @@
 
 namespace feedline::detail {
 
-/// A value of each lane of a team on a GPU: a thread has its own.
+/// A value of each lane of a team on a GPU: each thread holds its own.
 template <class T>
 struct lane_values {
   T own;
@@ -14,7 +14,7 @@ struct lane_values {
   __device__ const T& operator[](std::uint32_t) const { return own; }
 };
 
-/// The team of a warp, all of whose threads are at work.
+/// The team of a warp whose threads are all active.
 struct warp_team {
   static constexpr std::uint32_t width = 32;
   static constexpr unsigned all = 0xFFFFFFFF;
@@ -33,7 +33,7 @@ struct warp_team {
       value += __shfl_xor_sync(all, value, apart);
     return value;
   }
-  /// Of the lanes before this one.
+  /// Sum over the lanes before this one.
   __device__ static std::uint32_t sum_before(std::uint32_t value) {
     std::uint32_t sum = value;
     for (std::uint32_t apart = 1; apart < width; apart *= 2) {

@@ -7,11 +7,11 @@
 
 namespace feedline::detail {
 
-/// Reads bits as deflate packs them, from the lowest of each byte. Behind the end come zeros, or
-/// bits of the bytes there: `ended_early` tells.
+/// Reads bits as deflate packs them, from the lowest of each byte. After the end it returns zeros,
+/// or bits of the bytes there; `ended_early` then returns true.
 ///
-/// Reads whole words of 4 bytes, those that the stream lies in; a team takes as many at a time as
-/// it has threads.
+/// Reads whole words of 4 bytes, only those that contain bytes of the stream; a team loads as many
+/// at a time as it has threads.
 template <class Team>
 class bit_reader {
  public:
@@ -23,7 +23,7 @@ class bit_reader {
     seek(0);
   }
 
-  /// Has so many bits ready. @param bits 32 at most.
+  /// Makes this many bits ready. @param bits 32 at most.
   FEEDLINE_HOST_DEVICE void need(std::uint32_t bits) {
     if (ready_ >= bits) return;
     const std::uint32_t at = next_ % Team::width;
@@ -35,7 +35,7 @@ class bit_reader {
     ready_ += 32;
     ++next_;
   }
-  /// The next bits, which stay. They were asked for by `need`.
+  /// The next bits, without dropping them. `need` must have made them ready.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t peek(std::uint32_t bits) const {
     return static_cast<std::uint32_t>(buffer_) & ((1U << bits) - 1U);
   }
@@ -51,13 +51,13 @@ class bit_reader {
   }
   FEEDLINE_HOST_DEVICE void drop_to_byte() { drop(ready_ % 8); }
 
-  /// Whole bytes that were taken, and the one that was begun.
+  /// Bytes that were taken, including one that was taken in part.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t taken_bytes() const {
     return next_ * 4 - ready_ / 8 - lead_;
   }
-  /// More was taken than there is.
+  /// Whether more was taken than the stream has.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool ended_early() const { return taken_bytes() > bytes_; }
-  /// Goes on at a byte. @param at Of the stream; not behind its end.
+  /// Continues at a byte. @param at Offset in the stream, at most its size.
   FEEDLINE_HOST_DEVICE void seek(std::uint32_t at) {
     const std::uint32_t first = (lead_ + at) / 4;
     next_ = first / Team::width * Team::width;
@@ -78,12 +78,12 @@ class bit_reader {
   }
 
   std::uint32_t lead_;  ///< bytes before the stream in its first word
-  std::uint32_t end_;   ///< words
+  std::uint32_t end_;   ///< end of the stream, in words
   std::uint32_t bytes_;
   const std::uint32_t* words_;
-  std::uint32_t next_ = 0;    ///< the word that comes into the buffer next
-  std::uint32_t window_ = 0;  ///< this thread's word of those around `next_`
-  std::uint32_t ahead_ = 0;   ///< and of those behind them
+  std::uint32_t next_ = 0;    ///< index of the word that enters the buffer next
+  std::uint32_t window_ = 0;  ///< this thread's word of the team's words around `next_`
+  std::uint32_t ahead_ = 0;   ///< this thread's word of the words after those
   std::uint64_t buffer_ = 0;
   std::uint32_t ready_ = 0;  ///< bits in the buffer
 };

@@ -7,8 +7,8 @@
 
 namespace feedline::detail {
 
-/// The last bytes that were decoded, in memory that a team shares: most repetitions are of those,
-/// and a GPU's other memory takes ten times as long to answer. Place p of what is decoded lies at p
+/// The last bytes that were decoded, in memory that a team shares: most repetitions repeat these
+/// bytes, and a GPU's other memory has ten times the latency. Byte p of the decoded bytes is at p
 /// modulo `bytes`.
 struct decoded_window {
   static constexpr std::uint32_t bytes = 4096;
@@ -16,21 +16,22 @@ struct decoded_window {
   alignas(4) std::byte ring[bytes];
 };
 
-/// Takes what is decoded, in order. It goes to the window, and from there to its place, but for
-/// what there is no room for.
+/// Takes decoded bytes, in order. They go to the window, and from there to the destination; bytes
+/// that do not fit there are dropped.
 template <class Team>
 class decoded_bytes {
  public:
   FEEDLINE_HOST_DEVICE decoded_bytes(std::byte* to, std::uint32_t room, decoded_window& window)
       : to_{to}, ring_{window.ring}, room_{room} {}
 
-  /// @return False if more was decoded than there is room for, sooner or later; so with all below.
+  /// @return False, perhaps only in a later call, if more was decoded than there is room for; so do
+  ///         the functions below.
   FEEDLINE_HOST_DEVICE bool put(std::uint32_t byte) {
     if (Team::lane() == 0) in_ring(at_) = static_cast<std::byte>(byte);
     ++at_;
     return write_some();
   }
-  /// Copies bytes that are not among what was decoded.
+  /// Copies bytes that are not among the decoded ones.
   FEEDLINE_HOST_DEVICE bool put(const std::byte* from, std::uint32_t bytes) {
     while (bytes > 0) {
       const std::uint32_t piece = bytes < some ? bytes : some;
@@ -43,13 +44,14 @@ class decoded_bytes {
     }
     return true;
   }
-  /// Repeats bytes: those that begin so far back, and as they come.
-  /// @param bytes 258 at most. @return False, too, if that is before the first.
+  /// Repeats bytes: those that begin `distance` bytes back, one after the other, so that a
+  /// repetition may include bytes that it writes itself.
+  /// @param bytes 258 at most. @return False, too, if that is before the first byte.
   FEEDLINE_HOST_DEVICE bool repeat(std::uint32_t distance, std::uint32_t bytes) {
     if (distance > at_) return false;
     Team::sync();
     const std::uint32_t from = at_ - distance;
-    if (distance > near) {  // then it was written, and ends before here
+    if (distance > near) {  // such bytes are written already, and end before `at_`
       FEEDLINE_SHORT_LOOP
       for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
         in_ring(at_ + i) = to_[from + i];
@@ -65,13 +67,13 @@ class decoded_bytes {
     at_ += bytes;
     return write_some();
   }
-  /// Writes all. @return Whether that fills the room.
+  /// Writes all bytes. @return Whether they fill the room exactly.
   FEEDLINE_HOST_DEVICE bool finish() { return write(at_) && at_ == room_; }
 
  private:
-  /// Bytes that are written together, about.
+  /// Approximate number of bytes that are written together.
   static constexpr std::uint32_t some = 512;
-  /// Nothing that is so near is overwritten in the window before all threads have read it.
+  /// A distance up to which bytes stay in the window until all threads have read them.
   static constexpr std::uint32_t near = decoded_window::bytes - 2 * some;
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::byte& in_ring(std::uint32_t place) const {
@@ -98,7 +100,7 @@ class decoded_bytes {
   std::byte* ring_;
   std::uint32_t room_;
   std::uint32_t at_ = 0;       ///< bytes that were decoded,
-  std::uint32_t written_ = 0;  ///< and that are at their place: all but the last `some`, about
+  std::uint32_t written_ = 0;  ///< and bytes that were written out: all but about `some`
 };
 
 }  // namespace feedline::detail

@@ -8,15 +8,16 @@
 
 namespace feedline::detail {
 
-// Huffman codes of deflate (RFC 1951, section 3.2). A symbol is decoded by one look into a table of
-// the next bits; where its code is longer than that, by its place among all codes of its length.
+// Huffman codes of deflate (RFC 1951, section 3.2). A symbol is decoded by one lookup of the next
+// bits in a table; a code that is longer than the table's bits is decoded by its index among all
+// codes of its length.
 
-/// What the symbols of a code stand for.
+/// Meaning of a code's symbols.
 enum class huffman_alphabet : std::uint8_t { lengths, literals, distances };
 
 enum class symbol_kind : std::uint8_t { none, copy, end, value = 4 };
 
-/// A symbol, ready for use, in a word: 0 is no symbol.
+/// A decoded symbol, in a word: 0 is no symbol.
 struct symbol_entry {
   std::uint32_t word;
 
@@ -26,7 +27,7 @@ struct symbol_entry {
     return {value << 16U | static_cast<std::uint32_t>(kind) << 8U | extra << 4U | code_bits};
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t code_bits() const { return word & 15U; }
-  /// Bits behind the code that are added to the value.
+  /// Bits that follow the code and are added to the value.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t extra() const { return word >> 4U & 15U; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE symbol_kind kind() const {
     return static_cast<symbol_kind>(word >> 8U & 7U);
@@ -37,21 +38,21 @@ struct symbol_entry {
 
 inline constexpr std::uint32_t max_code_bits = 15;
 
-/// A code, and what decodes it. Memory that a team shares.
+/// A code, and the tables that decode it. Memory that a team shares.
 template <std::uint32_t FastBits, std::uint32_t Symbols>
 struct huffman_code {
   static constexpr std::uint32_t fast_bits = FastBits;
   static constexpr std::uint32_t fast_entries = 1U << FastBits;
 
-  std::uint32_t fast[fast_entries];          ///< entries, by the next bits; 0: a longer code
-  std::uint16_t sorted[Symbols];             ///< by code
-  std::uint16_t first[max_code_bits + 1];    ///< code of each length,
-  std::uint16_t begin[max_code_bits + 1];    ///< its place among the sorted,
-  std::uint16_t counted[max_code_bits + 1];  ///< and how many there are
+  std::uint32_t fast[fast_entries];          ///< entries, by the next bits; 0: the code is longer
+  std::uint16_t sorted[Symbols];             ///< symbols, in order of their codes
+  std::uint16_t first[max_code_bits + 1];    ///< first code of each length,
+  std::uint16_t begin[max_code_bits + 1];    ///< its index in `sorted`,
+  std::uint16_t counted[max_code_bits + 1];  ///< and the number of codes of that length
   std::uint16_t next[max_code_bits + 1];
 };
 
-/// The lowest 15 bits, in the other order.
+/// The lowest 15 bits, in reverse order.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t reversed_bits(std::uint32_t bits) {
   bits = (bits & 0x5555U) << 1U | (bits >> 1U & 0x5555U);
   bits = (bits & 0x3333U) << 2U | (bits >> 2U & 0x3333U);
@@ -81,9 +82,9 @@ struct huffman_code {
   return entry(symbol_kind::copy, 3 + ((4 + (symbol - 265) % 4) << extra), extra);
 }
 
-/// Notes how many codes of each length there are, and where they begin.
-/// @return Whether they are a code that zlib takes: one in which every sequence of bits means a
-/// symbol, or, but for the lengths' alphabet, one of a single bit.
+/// Stores the number of codes of each length, and where they begin.
+/// @return Whether they are a code that zlib accepts: one in which every sequence of bits means a
+/// symbol, or, except in the alphabet of lengths, one code of a single bit.
 template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
 FEEDLINE_HOST_DEVICE bool lay_out(huffman_code<FastBits, Symbols>& code, const std::uint8_t* bits,
                                   std::uint32_t symbols, huffman_alphabet alphabet) {
@@ -118,12 +119,13 @@ FEEDLINE_HOST_DEVICE bool lay_out(huffman_code<FastBits, Symbols>& code, const s
   return left == 0 || longest == 0 || (longest == 1 && alphabet != huffman_alphabet::lengths);
 }
 
-/// Makes a code of the lengths of its symbols' codes. @param bits Of each symbol; 0: it has none.
-/// @return Whether that is a code.
+/// Makes a code from the lengths of its symbols' codes. @param bits Length for each symbol; 0: it
+/// has none.
+/// @return Whether the lengths make a valid code.
 template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
 FEEDLINE_HOST_DEVICE bool build(huffman_code<FastBits, Symbols>& code, const std::uint8_t* bits,
                                 std::uint32_t symbols, huffman_alphabet alphabet) {
-  Team::sync();  // others may still decode by what was here
+  Team::sync();  // other threads may still use the old tables
   for (std::uint32_t i = Team::lane(); i < code.fast_entries; i += Team::width) code.fast[i] = 0;
   if (!lay_out<Team>(code, bits, symbols, alphabet)) return false;
   for (std::uint32_t first = 0; first < symbols; first += Team::width) {
@@ -153,8 +155,8 @@ FEEDLINE_HOST_DEVICE bool build(huffman_code<FastBits, Symbols>& code, const std
   return true;
 }
 
-/// The symbol that comes next, whose code is dropped; the word 0 if there is none. `need` was
-/// called for 15 bits.
+/// Decodes the next symbol, and drops its code; the word is 0 if there is none. `need` must have
+/// made 15 bits ready.
 template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
 FEEDLINE_HOST_DEVICE symbol_entry decode(bit_reader<Team>& in,
                                          const huffman_code<FastBits, Symbols>& code,

@@ -11,25 +11,24 @@
 
 namespace feedline::detail {
 
-// Decodes deflate (RFC 1951). Whatever the stream says, nothing is written but to the room given,
-// nothing is read but the words that the stream lies in, and the work ends: so damaged files do no
-// harm. That is why this is here: nvCOMP is fast too, but takes what it is given to be whole
-// (docs/decisions/0074).
+// Decodes deflate (RFC 1951). For any stream, nothing is written outside the given room, nothing is
+// read but the words that contain the stream, and decoding ends: so damaged files do no harm. That
+// is why this decoder exists: nvCOMP is fast too, but expects undamaged data (docs/decisions/0074).
 
 /// Memory that a team shares while it decodes.
 struct inflate_tables {
   static constexpr std::uint32_t max_symbols = 288 + 32;
 
   huffman_code<10, 288> literals;
-  huffman_code<8, 32> distances;  ///< and, before it, the code of the codes' lengths
+  huffman_code<8, 32> distances;  ///< before that, it holds the code of the codes' lengths
   std::uint8_t bits[max_symbols];
   decoded_window window;
 };
 
-/// What became of a stream.
+/// Result of decoding a stream.
 struct inflated {
-  bool good;            ///< it is whole, and as large as the room for it
-  std::uint32_t bytes;  ///< that it has: others may be behind it
+  bool good;            ///< it is complete, and fills its room exactly
+  std::uint32_t bytes;  ///< size of the stream: other bytes may follow it
 };
 
 template <class Team>
@@ -94,7 +93,7 @@ class inflater {
     const std::uint32_t lengths = in_.take(4) + 4;
     if (literals > 286 || distances > 30) return false;
     if (!code_of_lengths(lengths) || !lengths_of_codes(literals + distances)) return false;
-    // The code of lengths was where that of distances comes.
+    // The code of distances overwrites the code of lengths.
     return build<Team>(tables_.literals, tables_.bits, literals, huffman_alphabet::literals) &&
            build<Team>(tables_.distances, tables_.bits + literals, distances,
                        huffman_alphabet::distances);
@@ -102,11 +101,11 @@ class inflater {
 
   FEEDLINE_HOST_DEVICE bool code_of_lengths(std::uint32_t count) {
     constexpr std::uint32_t symbols = 19;
-    // In the order 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15.
+    // The order is 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15.
     for (std::uint32_t i = 0; i < symbols; ++i) {
       in_.need(3);
       const std::uint32_t bits = i < count ? in_.take(3) : 0;
-      const std::uint32_t far = (i - 3) / 2;  // from 8, in turns below and above
+      const std::uint32_t far = (i - 3) / 2;  // distance from 8, alternately below and above
       const std::uint32_t symbol = i < 3 ? 16 + i : i == 3 ? 0 : i % 2 == 0 ? 7 + far + 1 : 8 - far;
       if (Team::lane() == 0) tables_.bits[symbol] = static_cast<std::uint8_t>(bits);
     }
@@ -115,7 +114,7 @@ class inflater {
   }
 
   FEEDLINE_HOST_DEVICE bool lengths_of_codes(std::uint32_t count) {
-    constexpr std::uint32_t end = 256;  // the symbol
+    constexpr std::uint32_t end = 256;  // the end symbol
     bool can_end = false;
     std::uint32_t last = 0;
     for (std::uint32_t done = 0; done < count;) {
@@ -146,7 +145,7 @@ class inflater {
     for (;;) {
       in_.need(max_code_bits + 5);
       const symbol_entry symbol = decode<Team>(in_, tables_.literals, huffman_alphabet::literals);
-      if (symbol.is_value()) {  // first, for most are
+      if (symbol.is_value()) {  // tested first, because most are values
         if (!out_.put(symbol.value())) return false;
         continue;
       }

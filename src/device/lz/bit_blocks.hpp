@@ -10,7 +10,7 @@
 
 namespace feedline::detail {
 
-/// Elements whose bits HDF5's filter 32008 shuffles together, where nobody says.
+/// Elements whose bits HDF5's filter 32008 shuffles together, if the header does not say.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t default_bit_block(
     std::uint32_t element_bytes) {
   constexpr std::uint32_t wanted_bytes = 8192;
@@ -19,11 +19,11 @@ namespace feedline::detail {
   return elements < least ? least : elements;
 }
 
-/// What that filter says before what it compressed.
+/// Header that the filter writes before the compressed blocks.
 struct bit_blocks_header {
-  std::uint32_t elements = 0;      ///< of a block; 0: nothing begins so
-  std::uint32_t block_bytes = 0;   ///< of a block, or of all if that is less
-  std::uint32_t framed_bytes = 0;  ///< of all blocks; the rest of the room stands behind them
+  std::uint32_t elements = 0;      ///< elements of a block; 0: this is no such header
+  std::uint32_t block_bytes = 0;   ///< bytes of a block, or of all blocks if that is less
+  std::uint32_t framed_bytes = 0;  ///< bytes of all blocks; the rest of the room follows them
 };
 
 /// @param element_bytes Not 0.
@@ -41,9 +41,9 @@ struct bit_blocks_header {
   return {elements, bytes < framed ? static_cast<uint32_t>(bytes) : framed, framed};
 }
 
-/// Decodes a share of the blocks behind such a header: their bits stay shuffled.
-/// @param decode As of `each_framed_block`.
-/// @return Whether all is there, and `decode` always said so.
+/// Decodes a share of the blocks that follow such a header: their bits stay shuffled.
+/// @param decode Like that of `each_framed_block`.
+/// @return Whether all bytes are there, and `decode` returned true for each block.
 template <class Warp, class Decode>
 FEEDLINE_HOST_DEVICE bool decode_bit_blocks(Warp& warp, const bit_blocks_header& header,
                                             const coded_block& frame, block_share share,

@@ -8,7 +8,7 @@
 
 namespace feedline::detail {
 
-/// Place of the highest bit that is set. @param bits Not 0.
+/// Index of the highest bit that is set. @param bits Not 0.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t highest_bit(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
   return 31U - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));
@@ -17,7 +17,7 @@ namespace feedline::detail {
 #endif
 }
 
-/// Place of the lowest bit that is set. @param bits Not 0.
+/// Index of the lowest bit that is set. @param bits Not 0.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t lowest_bit(std::uint32_t bits) {
   return highest_bit(bits & (0U - bits));
 }
@@ -36,23 +36,23 @@ namespace feedline::detail {
   return bits & ((1U << count) - 1U);
 }
 
-/// The highest bits, as a number. @param count 32 at most; 0 gives 0.
+/// The `count` highest bits, as a number. @param count 32 at most; 0 gives 0.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t top_bits(std::uint64_t bits,
                                                                  std::uint32_t count) {
   return static_cast<std::uint32_t>(bits >> 32U >> (32U - count));
 }
 
-/// What is left of a number behind two others, each below 128: the lowest bytes of a word.
+/// Subtracts from a number the two lowest bytes of a word, each below 128.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::int32_t without_low_bytes(std::int32_t number,
                                                                          std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
-  return __dp4a(static_cast<int>(word), 0x0000FFFF, number);  // times -1, -1, 0, 0
+  return __dp4a(static_cast<int>(word), 0x0000FFFF, number);  // factors -1, -1, 0, 0
 #else
   return number - static_cast<std::int32_t>((word & 0xFFU) + (word >> 8U & 0xFFU));
 #endif
 }
 
-/// The lowest 32 bits of two words that are moved down by so many bits, modulo 32.
+/// The lowest 32 bits of two words, shifted right by `bits` modulo 32.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t moved_down(std::uint32_t low,
                                                                    std::uint32_t high,
                                                                    std::uint32_t bits) {
@@ -63,7 +63,7 @@ namespace feedline::detail {
 #endif
 }
 
-/// A number of so many bytes, the lowest first.
+/// A number of `bytes` bytes, lowest first.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint64_t little_endian(const std::byte* from,
                                                                       std::uint32_t bytes) {
   std::uint64_t value = 0;
@@ -71,7 +71,7 @@ namespace feedline::detail {
   return value;
 }
 
-/// The same, the highest first.
+/// The same, highest first.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint64_t big_endian(const std::byte* from,
                                                                    std::uint32_t bytes) {
   std::uint64_t value = 0;

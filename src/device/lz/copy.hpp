@@ -8,7 +8,7 @@
 
 namespace feedline::detail {
 
-/// Copies bytes by all lanes, in words where it can: reads the words in which the bytes lie.
+/// Copies bytes by all lanes, by words if it can: it reads whole words that contain the bytes.
 template <class Warp>
 FEEDLINE_HOST_DEVICE void copy_bytes_by(Warp& warp, std::byte* to, const std::byte* from,
                                         std::uint32_t bytes) {

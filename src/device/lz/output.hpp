@@ -1,4 +1,5 @@
-// Over 250 lines: why nothing is overwritten before it is read is seen in one place.
+// Over 250 lines: the reason why nothing is overwritten before it is read can be followed in one
+// file.
 
 #pragma once
 
@@ -12,27 +13,27 @@
 
 namespace feedline::detail {
 
-/// The last bytes that were decoded, in memory that a warp shares: most repetitions are of those,
-/// and a GPU's other memory takes ten times as long to answer. There while sequences are executed.
+/// The last bytes that were decoded, in memory that a warp shares: most repetitions repeat these
+/// bytes, and a GPU's other memory has ten times the latency. Valid while sequences are executed.
 struct lz_window {
   static constexpr std::uint32_t bytes = 4096;
 
   alignas(16) std::byte ring[bytes];
 };
 
-/// A repetition: places among what is decoded.
+/// A repetition: offsets in the decoded bytes.
 struct alignas(16) repetition {
   std::uint32_t to;
   std::uint32_t from;
-  std::uint32_t offset;  ///< `to` less `from`
+  std::uint32_t offset;  ///< `to` - `from`
   std::uint32_t bytes;
 };
 
-/// Takes what is decoded, in order. Between blocks it is at its place. What sequences make goes to
-/// the window, and from there to its place.
+/// Takes decoded bytes, in order. Between blocks all of them are at their destination. Sequences
+/// write to the window, and from there the bytes go to their destination.
 ///
-/// Literals may lie at the end of the room: those that are not taken yet are never overwritten, as
-/// long as what is decoded has room before them.
+/// Literals may be stored at the end of the room: those that were not taken yet are never
+/// overwritten, as long as the decoded bytes fit before them.
 template <class Warp>
 class lz_output {
  public:
@@ -45,12 +46,13 @@ class lz_output {
         room_{room},
         skew_{static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(to) % unit_bytes)} {}
 
-  /// Bytes that were decoded.
+  /// Number of decoded bytes.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t at() const { return at_; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t room() const { return room_ - at_; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::byte* place(std::uint32_t at) const { return to_ + at; }
 
-  /// What was decoded straight to its place. @param bytes `room()` at most; so with those below.
+  /// Counts bytes that were decoded directly to their destination. @param bytes `room()` at most;
+  /// also for the functions below.
   FEEDLINE_HOST_DEVICE void skip(std::uint32_t bytes) { written_ = at_ += bytes; }
   FEEDLINE_HOST_DEVICE void put(const std::byte* from, std::uint32_t bytes) {
     copy_bytes_by(warp_, to_ + at_, from, bytes);
@@ -61,23 +63,24 @@ class lz_output {
     skip(bytes);
   }
 
-  /// Before the first sequences of a block.
+  /// Call it before the first sequences of a block.
   FEEDLINE_HOST_DEVICE void open_window() {
     const std::uint32_t begin = at_ < lz_window::bytes ? 0 : at_ - lz_window::bytes;
     by_units(
         begin, at_, [&](std::uint32_t at) { in_ring<unit>(at) = at_place<unit>(at); },
         [&](std::uint32_t at) { in_ring<std::byte>(at) = at_place<std::byte>(at); });
   }
-  /// Behind the last. The other literals follow.
+  /// Call it after the last sequences of a block. Writes the remaining literals.
   FEEDLINE_HOST_DEVICE void close_window(const literal_source& literals) {
     put_literals(literals, 0, literals.left);
     write(at_);
   }
 
   /// Executes sequences.
-  /// @param begin Of the frame or block: nothing before it is repeated.
-  /// @param limit What they may make.
-  /// @return False, with nothing done, if one repeats what is not there, or if they are too long.
+  /// @param begin Begin of the frame or block: nothing before it may be repeated.
+  /// @param limit Most bytes that the sequences may make.
+  /// @return False, with nothing done, if a sequence repeats bytes that do not exist, or if the
+  ///         sequences make too many bytes.
   FEEDLINE_HOST_DEVICE bool execute(const sequence_batch<Warp>& batch,
                                     const literal_source& literals, std::uint32_t begin,
                                     std::uint32_t limit) {
@@ -123,11 +126,11 @@ class lz_output {
   };
 
   static constexpr std::uint32_t unit_bytes = sizeof(unit);
-  static constexpr std::uint32_t some = 512;           ///< bytes that are written together, about
-  static constexpr std::uint32_t max_together = 1536;  ///< bytes that sequences make at once
-  static constexpr std::uint32_t few_literals = 16;    ///< that one lane copies,
-  static constexpr std::uint32_t few = 24;             ///< and what it repeats
-  // What is no longer in the window must have been written when it is read.
+  static constexpr std::uint32_t some = 512;           ///< bytes written together, about
+  static constexpr std::uint32_t max_together = 1536;  ///< most bytes that sequences make at once
+  static constexpr std::uint32_t few_literals = 16;    ///< most literals that one lane copies
+  static constexpr std::uint32_t few = 24;             ///< most bytes that one lane repeats
+  // Bytes that have left the window must have been written before they are read.
   static_assert(2 * max_together + some + 2 * unit_bytes <= lz_window::bytes);
 
   template <class T>
@@ -138,7 +141,7 @@ class lz_output {
   [[nodiscard]] FEEDLINE_HOST_DEVICE T& at_place(std::uint32_t at) const {
     return reinterpret_cast<T&>(to_[at]);
   }
-  /// What is before is not in the window, once all up to an end is in it.
+  /// Begin of the window when all bytes up to `end` are in it.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t window_begin(std::uint32_t end) {
     return end < lz_window::bytes ? 0 : end - lz_window::bytes;
   }
@@ -195,7 +198,7 @@ class lz_output {
       write_some();
     }
   }
-  /// @param begin Of the window.
+  /// @param begin Begin of the window.
   FEEDLINE_HOST_DEVICE void repeat_at_once(const repetition& what, std::uint32_t begin) {
     warp_.each([&](std::uint32_t lane) {
       for (std::uint32_t i = lane; i < what.bytes; i += Warp::lanes) {
@@ -207,9 +210,9 @@ class lz_output {
     });
   }
 
-  /// Executes sequences that make at most `max_together`. First a lane does what it can for its
-  /// own: few literals, and few bytes repeated of what was there before. The others follow in
-  /// order, each by all lanes.
+  /// Executes sequences that make at most `max_together` bytes. First each lane does what it can by
+  /// itself: copies few literals, and repeats few bytes if they were there before. The remaining
+  /// ones follow in order, each done by all lanes.
   FEEDLINE_HOST_DEVICE void execute_together(const share& of, const sequence_batch<Warp>& batch,
                                              const literal_source& literals, const values& before) {
     using std::uint32_t;
@@ -265,9 +268,9 @@ class lz_output {
   std::byte* ring_;
   repetition* repetitions_;
   std::uint32_t room_;
-  std::uint32_t skew_;         ///< of the room's begin in its unit
+  std::uint32_t skew_;         ///< offset of the room's begin in its unit
   std::uint32_t at_ = 0;       ///< bytes that were decoded,
-  std::uint32_t written_ = 0;  ///< and that are at their place
+  std::uint32_t written_ = 0;  ///< and bytes that are at their destination
 };
 
 }  // namespace feedline::detail

@@ -5,21 +5,21 @@
 
 namespace feedline::detail {
 
-// What Zstandard and LZ4 consist of: literals, and repetitions of what was decoded before.
+// The parts of Zstandard and LZ4: literals, and repetitions of bytes that were decoded before.
 
-/// Sequences, one by a lane: some literals, then a repetition.
+/// Sequences, one for each lane: some literals, then a repetition.
 template <class Warp>
 struct sequence_batch {
   using values = typename Warp::template per_lane<std::uint32_t>;
 
-  std::uint32_t count;  ///< lanes with one; others have no literals and repeat 0 bytes
-  values literals_at;   ///< where the literals lie, from the first that may be taken,
-  values literals;      ///< and how many,
-  values offset;        ///< how far back lies what is repeated then,
-  values match;         ///< and how many bytes of it
+  std::uint32_t count;  ///< lanes with a sequence; others have no literals and repeat 0 bytes
+  values literals_at;   ///< offset of the literals from the first that may be taken
+  values literals;      ///< number of literals
+  values offset;        ///< how far back the repeated bytes begin
+  values match;         ///< number of bytes to repeat
 };
 
-/// Literals that sequences take.
+/// Literals for sequences.
 struct literal_source {
   const std::byte* from = nullptr;
   std::uint32_t left = 0;

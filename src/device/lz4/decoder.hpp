@@ -13,12 +13,11 @@
 
 namespace feedline::detail {
 
-// Decodes LZ4. Whatever is stored, nothing is written but to the room given, nothing is read but
-// the words that it lies in, and the work ends: so damaged files do no harm.
+// Decodes LZ4. For any stored bytes, nothing is written outside the given room, nothing is read but
+// the words that contain the stored bytes, and decoding ends: so damaged files do no harm.
 //
-// What is decoded here liblz4 decodes to the same bytes, and blocks of any encoder are decoded. Of
-// damaged ones liblz4 takes some that are refused here (docs/decisions/0077). Warps are as those of
-// `zstd_decoder`.
+// The result is that of liblz4, bit for bit, for blocks of any encoder. liblz4 accepts some damaged
+// blocks that are refused here (docs/decisions/0077). For warps, see `zstd_decoder`.
 
 /// Memory that a warp shares while it decodes.
 template <class Warp>
@@ -32,7 +31,7 @@ struct lz4_tables {
 };
 
 /// @param block Its room is not 0.
-/// @return Whether it is whole, and fills the room.
+/// @return Whether the block is complete, and fills the room.
 template <class Warp>
 FEEDLINE_HOST_DEVICE bool decode_lz4_block(Warp& warp, lz4_tables<Warp>& tables,
                                            const coded_block& block) {
@@ -47,8 +46,8 @@ FEEDLINE_HOST_DEVICE bool decode_lz4_block(Warp& warp, lz4_tables<Warp>& tables,
 }
 
 /// Decodes a share of the blocks of a frame of HDF5's filter 32004.
-/// @return Whether they are whole, and all blocks fill the room. Whether those of others decode is
-/// not known.
+/// @return Whether the share's blocks are complete, and the room is the size of all blocks. It says
+/// nothing about the blocks of other shares.
 template <class Warp>
 FEEDLINE_HOST_DEVICE bool decode_lz4_frame(Warp& warp, lz4_tables<Warp>& tables, coded_block frame,
                                            block_share share = {}) {

@@ -10,21 +10,22 @@
 
 namespace feedline::detail {
 
-/// Where a sequence lies, and how long its parts are. Two bytes behind the literals are the offset.
+/// Position of a sequence, and the lengths of its parts. The two bytes after the literals are the
+/// offset.
 struct alignas(16) lz4_sequence {
   std::uint32_t literals_at;
   std::uint32_t literals;
   std::uint32_t match;
 };
 
-/// Finds the sequences of a block of LZ4 (github.com/lz4/lz4, doc/lz4_Block_format.md). Where one
-/// begins follows from the one before it: that is a chain, of which all lanes do the same. Offsets
-/// are read by a lane for each.
+/// Finds the sequences of a block of LZ4 (github.com/lz4/lz4, doc/lz4_Block_format.md). The begin
+/// of each follows from the one before it: all lanes compute this chain alike. Offsets are read by
+/// one lane each.
 template <class Warp>
 class lz4_sequences {
  public:
-  /// @param found Memory that the warp shares, one for each lane.
-  /// @param room  What the block decodes to; not 0.
+  /// @param found Memory that the warp shares, one entry for each lane.
+  /// @param room Decoded size of the block; not 0.
   FEEDLINE_HOST_DEVICE lz4_sequences(Warp& warp, byte_stage<Warp>& stage, lz4_sequence* found,
                                      const std::byte* from, std::uint32_t bytes, std::uint32_t room)
       : warp_{warp},
@@ -34,8 +35,8 @@ class lz4_sequences {
         bytes_{bytes},
         left_{room} {}
 
-  /// Finds the next sequences: as many as there are lanes, or all that are left.
-  /// @return Whether they may stand there, and make no more than there is room for.
+  /// Finds the next sequences: one for each lane, or all that are left.
+  /// @return Whether they are valid, and fit into the room.
   FEEDLINE_HOST_DEVICE bool find() {
     count_ = 0;
     while (count_ < Warp::lanes && !is_at_end_)
@@ -43,7 +44,7 @@ class lz4_sequences {
     warp_.sync();
     return true;
   }
-  /// Those that were found.
+  /// The sequences that were found.
   [[nodiscard]] FEEDLINE_HOST_DEVICE sequence_batch<Warp> batch() const {
     using std::uint32_t;
     const auto found = warp_.map([&](uint32_t lane) -> lz4_sequence {
@@ -62,17 +63,18 @@ class lz4_sequences {
     });
     return batch;
   }
-  /// Whether all were found.
+  /// Whether all sequences were found.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_at_end() const { return is_at_end_; }
-  /// The literals behind the last sequence, which fill the room; once all were found.
+  /// The literals after the last sequence, which fill the room; call it once all sequences were
+  /// found.
   [[nodiscard]] FEEDLINE_HOST_DEVICE literal_source last_literals() const {
     return {from_ + bytes_ - last_literals_, last_literals_, false};
   }
 
  private:
-  // Where encoders must stop, so that decoders may copy more than they need: the last sequence has
-  // literals alone, and the one before it ends so many bytes before the block does, and begins to
-  // repeat so many before it.
+  // Limits for encoders, so that decoders may copy more than they need: the last sequence has only
+  // literals, and the repetition before it ends at least `least_literals` bytes before the block's
+  // end, and begins at least `least_from_match` bytes before it.
   static constexpr std::uint32_t least_literals = 5;
   static constexpr std::uint32_t least_from_match = 12;
   /// Bytes of an offset, of a token, and of the last literals.
@@ -104,8 +106,8 @@ class lz4_sequences {
     return true;
   }
 
-  /// Adds the bytes to a length that say the rest of it: each up to one that is not 255. Lanes look
-  /// at a byte each.
+  /// Adds the bytes that continue a length: all up to the first that is not 255. Each lane looks at
+  /// one byte.
   FEEDLINE_HOST_DEVICE bool extend(std::uint32_t& length) {
     using std::uint32_t;
     constexpr uint32_t more = 255;
@@ -124,7 +126,7 @@ class lz4_sequences {
     }
   }
 
-  static constexpr std::uint32_t most = 15;  ///< that a token says
+  static constexpr std::uint32_t most = 15;  ///< largest length that a token states
   static constexpr std::uint32_t least_match = 4;
 
   Warp& warp_;
@@ -132,8 +134,8 @@ class lz4_sequences {
   lz4_sequence* found_;
   const std::byte* from_;
   std::uint32_t bytes_;
-  std::uint32_t left_;       ///< of the room
-  std::uint32_t at_ = 0;     ///< bytes that were read, or are literals
+  std::uint32_t left_;       ///< bytes left of the room
+  std::uint32_t at_ = 0;     ///< bytes that were read, or that are literals
   std::uint32_t count_ = 0;  ///< sequences that were found together
   std::uint32_t last_literals_ = 0;
   bool is_at_end_ = false;

@@ -15,10 +15,11 @@ struct byte_stage {
   std::uint32_t word[words];
 };
 
-/// Bytes that are looked at one by one, from the first to the last. They come through shared
-/// memory, many at a time: a GPU's other memory takes ten times as long to answer.
+/// Bytes that are read one by one, from the first to the last. They pass through shared memory,
+/// many at a time, because a GPU's other memory has ten times the latency.
 ///
-/// Reads whole words of 4 bytes, those that the bytes lie in. Behind the last come others.
+/// Reads whole words of 4 bytes, only those that contain the bytes. After the last byte, other
+/// bytes are returned.
 template <class Warp>
 class staged_bytes {
  public:
@@ -30,13 +31,14 @@ class staged_bytes {
         words_{reinterpret_cast<const std::uint32_t*>(from - lead_)},
         count_{(lead_ + bytes + 3) / 4} {}
 
-  /// Has a byte ready, and as many from it on as there are lanes. @param at Never goes back.
+  /// Makes byte `at` ready, and as many bytes from it on as there are lanes. @param at Never
+  /// decreases.
   FEEDLINE_HOST_DEVICE void need(std::uint32_t at) {
     using std::uint32_t;
     const uint32_t end = lead_ + at + Warp::lanes;
     if (end <= end_) return;
     const uint32_t first = (lead_ + at) / 4;
-    warp_.sync();  // others may still read what was here
+    warp_.sync();  // other threads may still read the old bytes
     warp_.each([&](uint32_t lane) {
       for (uint32_t i = lane; i < byte_stage<Warp>::words; i += Warp::lanes)
         stage_.word[i] = first + i < count_ ? words_[first + i] : 0;
@@ -51,10 +53,10 @@ class staged_bytes {
  private:
   Warp& warp_;
   byte_stage<Warp>& stage_;
-  std::uint32_t lead_;  ///< bytes before the first in its word: places count from there
+  std::uint32_t lead_;  ///< bytes before the first byte in its word: offsets count from there
   const std::uint32_t* words_;
   std::uint32_t count_;
-  std::uint32_t begin_ = 0;  ///< of what is ready
+  std::uint32_t begin_ = 0;  ///< begin of the bytes that are ready
   std::uint32_t end_ = 0;
 };
 

@@ -18,11 +18,11 @@
 
 namespace feedline::detail {
 
-// Decodes Zstandard (RFC 8878). Whatever the frames say, nothing is written but to the room given,
-// nothing is read but the words that they lie in, and the work ends: so damaged files do no harm.
+// Decodes Zstandard (RFC 8878). For any frames, nothing is written outside the given room, nothing
+// is read but the words that contain the frames, and decoding ends: so damaged files do no harm.
 //
-// What is decoded here libzstd decodes to the same bytes. Whole frames of any encoder are decoded.
-// Of damaged ones libzstd takes some that are refused here (docs/decisions/0077).
+// The result is that of libzstd, bit for bit, for complete frames of any encoder. libzstd accepts
+// some damaged frames that are refused here (docs/decisions/0077).
 
 /// Memory that a warp shares while it decodes.
 template <class Warp>
@@ -34,7 +34,7 @@ struct zstd_tables {
     sequence_bits bits[Warp::lanes];
     repetition repetitions[Warp::lanes];
   };
-  union {  // never two at once: what is needed later is made or read again
+  union {  // never used at once: the parts needed later are made or read again
     lz_window window;
     huffman_table huffman;
     huffman_scratch huffman_parts;
@@ -42,16 +42,16 @@ struct zstd_tables {
   };
 };
 
-/// @tparam Warp What `host_warp` (tests/support/devices) and `block_warp` (cuda/decode) are:
+/// @tparam Warp A class like `host_warp` (tests/support/devices) and `block_warp` (cuda/kernel):
 ///   lanes           a power of two, 4 to 32
-///   per_lane<T>     a value of each lane; that of its own is `[lane]`
-///   each(f)         calls f(lane) for each lane, which sees what was written before, and whose
-///                   writes all see behind
+///   per_lane<T>     a value of each lane; a lane's own value is `[lane]`
+///   each(f)         calls f(lane) for each lane, which sees earlier writes; afterwards all lanes
+///                   see its writes
 ///   map(f)          per_lane of f(lane); may read what was written before the last `each`
-///   one(f)          calls f() by one lane; others see what it writes behind `sync()`
+///   one(f)          calls f() by one lane; others see its writes after `sync()`
 ///   from(v, lane)   the value of a lane
 ///   sum(v), sum_before(v), any(v), ballot(v), before(v, apart), peers(v)
-/// All else is done by all lanes alike.
+/// All other work is done by all lanes alike.
 template <class Warp>
 class zstd_decoder {
  public:
@@ -63,7 +63,7 @@ class zstd_decoder {
         tables_{tables},
         out_{warp, to, room, tables.window, tables.repetitions} {}
 
-  /// @return Whether the frames are whole, and fill the room.
+  /// @return Whether the frames are complete, and fill the room.
   FEEDLINE_HOST_DEVICE bool run() {
     while (left_ > 0) {
       const zstd_frame_header header = read_zstd_frame_header(from_, left_);
@@ -198,7 +198,7 @@ class zstd_decoder {
       const sequence_batch<Warp> batch = reader.next(repeats_);
       const std::uint32_t taken = warp_.last(batch.literals_at) + warp_.last(batch.literals);
       if (taken > literals.left) return false;
-      literals.left -= taken;  // which the block makes, too
+      literals.left -= taken;  // the block outputs these, too
       const std::uint32_t may_make = limit - (out_.at() - start) - literals.left;
       if (!out_.execute(batch, literals, begin_, may_make)) return false;
       if (!literals.is_one) literals.from += taken;
@@ -210,11 +210,11 @@ class zstd_decoder {
 
   Warp& warp_;
   const std::byte* from_;
-  std::uint32_t left_;  ///< bytes from there
+  std::uint32_t left_;  ///< bytes from `from_` on
   zstd_tables<Warp>& tables_;
   lz_output<Warp> out_;
-  // Of the frame:
-  std::uint32_t begin_ = 0;  ///< among what is decoded
+  // State of the frame:
+  std::uint32_t begin_ = 0;  ///< its offset in the decoded bytes
   std::uint32_t max_block_bytes_ = 0;
   repeat_offsets repeats_;
   bool has_weights_ = false;
@@ -222,7 +222,7 @@ class zstd_decoder {
   sequence_logs logs_;
 };
 
-/// @return Whether a block's frames are whole, and fill the room.
+/// @return Whether a block's frames are complete, and fill the room.
 template <class Warp>
 FEEDLINE_HOST_DEVICE bool decode_zstd_block(Warp& warp, zstd_tables<Warp>& tables,
                                             const coded_block& block) {

@@ -8,23 +8,23 @@
 
 namespace feedline::detail {
 
-/// What begins where a frame should (RFC 8878, section 3.1).
+/// Kind of frame that begins at a position (RFC 8878, section 3.1).
 enum class zstd_frame_kind : std::uint8_t { none, data, skippable };
 
 struct zstd_frame_header {
   zstd_frame_kind kind = zstd_frame_kind::none;
   bool has_checksum = false;
   bool has_size = false;
-  std::uint32_t bytes = 0;  ///< of the header; of a skippable frame: all of it
+  std::uint32_t bytes = 0;  ///< size of the header, or of the whole frame if it is skippable
   std::uint32_t max_block_bytes = 0;
-  std::uint64_t size = 0;  ///< of what it decodes to
+  std::uint64_t size = 0;  ///< decoded size
 };
 
-/// The largest block, as it is stored and as it is decoded.
+/// The largest block, both stored and decoded.
 inline constexpr std::uint32_t max_zstd_block_bytes = 128 * 1024;
 
 /// Reads a frame's header, with the limits of libzstd's decoder, which has no dictionary.
-/// @param bytes What is there; of a frame at least 9: a header and a block's.
+/// @param bytes Number of bytes left; a data frame needs at least 9: its header and a block's.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline zstd_frame_header read_zstd_frame_header(
     const std::byte* from, std::uint32_t bytes) {
   using std::uint32_t;

@@ -9,14 +9,14 @@
 
 namespace feedline::detail {
 
-// Codes of finite state entropy (RFC 8878, section 4.1): a state stands for a symbol, and says how
-// many bits are added to what to get the next state.
+// Codes of finite state entropy (RFC 8878, section 4.1): a state represents a symbol. It also gives
+// the number of bits to read, and the base to add them to, for the next state.
 
-/// What a state means, in a word.
+/// A state's entry, in a word.
 struct fse_entry {
   std::uint32_t word;
 
-  /// @param extra Bits of the value that the symbol begins. @param symbol 127 at most.
+  /// @param extra Bits of the value that begins with the symbol. @param symbol 127 at most.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static fse_entry make(std::uint32_t extra, std::uint32_t bits,
                                                            std::uint32_t symbol,
                                                            std::uint32_t next) {
@@ -30,21 +30,21 @@ struct fse_entry {
 
 inline constexpr std::uint32_t max_fse_log = 9;
 
-/// What a table is made of, in memory that a warp shares.
+/// Working memory for building a table, shared by a warp.
 struct fse_scratch {
   static constexpr std::uint32_t max_symbols = 256;
 
   std::int16_t
-      count[max_symbols];  ///< states of each symbol; -1: one, from which all bits are read
+      count[max_symbols];  ///< states of each symbol; -1: one state, from which all bits are read
   std::uint16_t next[max_symbols];
   std::uint8_t ordered[1U << max_fse_log];
-  std::uint8_t symbol[1U << max_fse_log];  ///< of each state
+  std::uint8_t symbol[1U << max_fse_log];  ///< symbol of each state
 };
 
 /// The counts of a table.
 struct fse_counts {
-  std::uint32_t bytes = 0;  ///< that say them; 0: they are none
-  std::uint32_t log = 0;    ///< of the number of states
+  std::uint32_t bytes = 0;  ///< bytes that store them; 0: they are invalid
+  std::uint32_t log = 0;    ///< binary logarithm of the number of states
   std::uint32_t symbols = 0;
 };
 
@@ -64,11 +64,12 @@ FEEDLINE_HOST_DEVICE fse_counts read_fse_counts(Warp& warp, fse_scratch& scratch
   if (log > max_log) return {};
   std::uint32_t at = 4;
   std::uint32_t left = (1U << log) + 1;
-  std::uint32_t bits = log + 1;  // of `left`
+  std::uint32_t bits = log + 1;  // bits of `left`
   std::uint32_t symbol = 0;
   while (left > 1) {
     if (symbol > max_symbol) return {};
-    // Numbers from 0 to `left`: as many as there would be too many take a bit less.
+    // A number is 0 to `left`. The `spare` smallest numbers, which is as many as the bits could
+    // count beyond `left`, take a bit less.
     const std::uint32_t spare = (1U << bits) - 1 - left;
     const std::uint32_t said = peek(at, bits);
     std::uint32_t number = low_bits(said, bits - 1);
@@ -100,13 +101,13 @@ FEEDLINE_HOST_DEVICE fse_counts read_fse_counts(Warp& warp, fse_scratch& scratch
   return {taken, log, symbol};
 }
 
-/// Lays out which symbol each state stands for (RFC 8878, section 4.1.1).
+/// Assigns a symbol to each state (RFC 8878, section 4.1.1).
 template <class Warp>
 FEEDLINE_HOST_DEVICE void spread_symbols(Warp& warp, fse_scratch& scratch,
                                          const fse_counts& counts) {
   using std::uint32_t;
   const uint32_t size = 1U << counts.log;
-  uint32_t end = size;  // of the states that are not of a symbol with count -1
+  uint32_t end = size;  // end of the states whose symbol's count is not -1
   for (uint32_t first = 0; first < counts.symbols; first += Warp::lanes) {
     const auto is_rare = warp.map([&](uint32_t lane) -> uint32_t {
       return first + lane < counts.symbols && scratch.count[first + lane] < 0 ? 1 : 0;
@@ -143,7 +144,7 @@ FEEDLINE_HOST_DEVICE void spread_symbols(Warp& warp, fse_scratch& scratch,
   }
 }
 
-/// Makes a table of counts. @param entry_of From bits, symbol and next state.
+/// Makes a table from counts. @param entry_of Makes an entry from bits, symbol and next state.
 template <class Warp, class EntryOf>
 FEEDLINE_HOST_DEVICE void build_fse_table(Warp& warp, fse_scratch& scratch,
                                           const fse_counts& counts, fse_entry* table,

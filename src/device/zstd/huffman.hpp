@@ -10,12 +10,12 @@
 
 namespace feedline::detail {
 
-// Huffman codes of literals (RFC 8878, section 4.2). A symbol is decoded by one look into a table
-// of the next bits; where codes have 12 bits, an entry stands for two of them.
+// Huffman codes of literals (RFC 8878, section 4.2). A symbol is decoded by one lookup of the next
+// bits in a table; if codes have 12 bits, an entry holds two of them.
 
 inline constexpr std::uint32_t huffman_table_bits = 11;
 
-/// A code's table: bits above, symbol below; of codes of 12 bits, both symbols.
+/// A code's table: bits above, symbol below. An entry for codes of 12 bits has both symbols.
 using huffman_table = std::uint16_t[1U << huffman_table_bits];
 
 /// Makes the table of a code.
@@ -77,7 +77,7 @@ FEEDLINE_HOST_DEVICE void build_huffman_table(Warp& warp, huffman_weights& weigh
 template <bool TwelveBits>
 class huffman_stream {
  public:
-  /// @param pairs Entries that stand for two codes, where there are such of 12 bits.
+  /// @param pairs Number of entries that hold two codes, if there are codes of 12 bits.
   FEEDLINE_HOST_DEVICE huffman_stream(const huffman_table& table, std::uint32_t log,
                                       std::uint32_t pairs, const reverse_stream& stream)
       : table_{table},
@@ -90,7 +90,7 @@ class huffman_stream {
         buffer_{(std::uint64_t{stream.word(next_ + 2)} << 32U | stream.word(next_ + 1))
                 << (64 - ready_)} {}
 
-  /// @return Whether the stream has so many symbols, no more and no less.
+  /// @return Whether the stream has exactly `count` symbols.
   FEEDLINE_HOST_DEVICE bool decode(std::byte* to, std::uint32_t count) {
     std::uint32_t done = 0;
     for (; done < count && reinterpret_cast<std::uintptr_t>(to + done) % 4 != 0; ++done)
@@ -107,7 +107,7 @@ class huffman_stream {
   }
 
  private:
-  /// More than 32 bits are ready before `symbol`, and behind `next`.
+  /// More than 32 bits are ready before `symbol`, and after `next`.
   FEEDLINE_HOST_DEVICE std::uint32_t symbol() {
     const std::uint32_t at = static_cast<std::uint32_t>(buffer_ >> 32U) >> shift_;
     const std::uint32_t entry = table_[at];
@@ -139,13 +139,13 @@ class huffman_stream {
   const std::uint32_t shift_;
   const std::uint32_t pairs_;
   const reverse_stream stream_;
-  std::int32_t next_;  ///< of the word that is ahead
+  std::int32_t next_;  ///< index of the word that enters the buffer next
   std::uint32_t ahead_;
   std::uint32_t ready_;
   std::uint64_t buffer_;
 };
 
-/// Streams of literals, and where they go.
+/// Streams of literals, and their destination.
 struct huffman_streams {
   std::uint32_t count;  ///< 1 or 4
   const std::byte* from;
@@ -154,13 +154,14 @@ struct huffman_streams {
   std::uint32_t literals;
 };
 
-/// Decodes literals, a stream by a lane. @return Whether each stream has as many as it should.
+/// Decodes literals, one stream a lane. @return Whether each stream has the right number of
+/// symbols.
 template <bool TwelveBits, class Warp>
 FEEDLINE_HOST_DEVICE bool decode_huffman_streams(Warp& warp, const huffman_weights& weights,
                                                  const huffman_table& table,
                                                  const huffman_streams& what) {
   using std::uint32_t;
-  constexpr uint32_t jumps = 6;  // bytes that say how long the first three are
+  constexpr uint32_t jumps = 6;  // bytes that store the sizes of the first three streams
   uint32_t begin[5] = {0, what.bytes, 0, 0, 0};
   uint32_t each = what.literals;
   if (what.count == 4) {

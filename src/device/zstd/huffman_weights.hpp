@@ -10,12 +10,13 @@
 
 namespace feedline::detail {
 
-// What says a Huffman code of literals (RFC 8878, section 4.2.1).
+// The description of a Huffman code of literals (RFC 8878, section 4.2.1).
 
-/// Bits of the longest code. The RFC allows 11, libzstd takes 12.
+/// Bits of the longest code. The RFC allows 11, libzstd accepts 12.
 inline constexpr std::uint32_t max_huffman_bits = 12;
 
-/// What a code is made of. A symbol of weight w > 0 has 2^(w - 1) of the 2^log sequences of bits.
+/// Weights from which a code is made. A symbol of weight w > 0 has 2^(w - 1) of the 2^log sequences
+/// of bits.
 struct huffman_weights {
   std::uint32_t log;
   std::uint16_t counted[max_huffman_bits + 1];  ///< symbols of each weight
@@ -23,19 +24,20 @@ struct huffman_weights {
   std::uint8_t of[256];
 };
 
-/// What the weights of weights' own code are made of.
+/// Working memory for the code of the weights.
 struct huffman_scratch {
   fse_scratch counts;
   fse_entry table[1U << 6U];
 };
 
-/// Reads weights that a code of finite state entropy packs. @return How many; 0: it is damaged.
+/// Reads weights that a code of finite state entropy packs. @return Number of weights; 0: they are
+/// damaged.
 template <class Warp>
 FEEDLINE_HOST_DEVICE std::uint32_t read_packed_weights(Warp& warp, huffman_scratch& scratch,
                                                        huffman_weights& weights,
                                                        const std::byte* from, std::uint32_t bytes) {
   constexpr std::uint32_t max_log = 6;
-  constexpr std::uint32_t most = 255;  // and the last, which is not said
+  constexpr std::uint32_t most = 255;  // the last weight is not stored
   const fse_counts counts = read_fse_counts(warp, scratch.counts, from, bytes, 255, max_log);
   if (counts.bytes == 0) return 0;
   build_fse_table(warp, scratch.counts, counts, scratch.table,
@@ -66,7 +68,7 @@ FEEDLINE_HOST_DEVICE std::uint32_t read_packed_weights(Warp& warp, huffman_scrat
     const std::uint32_t next = entry.next() + take(entry.bits());
     state = other;
     other = next;
-    if (position < stream.begin()) {  // what is said ends here
+    if (position < stream.begin()) {  // the stored weights end here
       put(state);
       warp.sync();
       return count;
@@ -75,7 +77,7 @@ FEEDLINE_HOST_DEVICE std::uint32_t read_packed_weights(Warp& warp, huffman_scrat
   return 0;
 }
 
-/// Reads the weights of a code. @return Bytes that say them; 0: they are none.
+/// Reads the weights of a code. @return Number of bytes that store them; 0: they are invalid.
 template <class Warp>
 FEEDLINE_HOST_DEVICE std::uint32_t read_huffman_weights(Warp& warp, huffman_scratch& scratch,
                                                         huffman_weights& weights,
@@ -110,7 +112,7 @@ FEEDLINE_HOST_DEVICE std::uint32_t read_huffman_weights(Warp& warp, huffman_scra
   const uint32_t sum = warp.sum(share);
   if (sum == 0 || sum >= 1U << max_huffman_bits) return 0;
   const uint32_t log = highest_bit(sum) + 1;
-  const uint32_t rest = (1U << log) - sum;  // of the last symbol
+  const uint32_t rest = (1U << log) - sum;  // share of the last symbol
   if ((rest & (rest - 1)) != 0) return 0;
   warp.each([&](uint32_t lane) {
     for (uint32_t i = lane; i <= max_huffman_bits; i += Warp::lanes) weights.counted[i] = 0;

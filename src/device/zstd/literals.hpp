@@ -14,12 +14,12 @@ enum class literals_kind : std::uint8_t { plain, one, coded, coded_as_before };
 struct literals_header {
   literals_kind kind = literals_kind::plain;
   std::uint32_t streams = 1;
-  std::uint32_t header_bytes = 0;  ///< 0: it is none
-  std::uint32_t bytes = 0;         ///< that are stored behind it
+  std::uint32_t header_bytes = 0;  ///< 0: the header is invalid
+  std::uint32_t bytes = 0;         ///< bytes that are stored after it
   std::uint32_t count = 0;
 };
 
-/// @param bytes Of the block. What is stored fits in them.
+/// @param bytes Bytes of the block. The stored literals fit in them.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline literals_header read_literals_header(
     const std::byte* from, std::uint32_t bytes) {
   literals_header header;
@@ -36,7 +36,7 @@ struct literals_header {
     header.bytes = header.kind == literals_kind::plain ? header.count : 1;
   } else {
     header_bytes = format < 2 ? 3 : format == 2 ? 4 : 5;
-    if (bytes < 5) return header;  // so libzstd
+    if (bytes < 5) return header;  // libzstd requires this, too
     const std::uint32_t bits = format < 2 ? 10 : format == 2 ? 14 : 18;
     const std::uint64_t said = little_endian(from, header_bytes) >> 4U;
     header.streams = format == 0 ? 1 : 4;

@@ -6,30 +6,30 @@
 
 namespace feedline::detail {
 
-// Offsets that repeat one of the last three (RFC 8878, section 3.1.1.5). What a sequence makes of
-// the last three is a function; those of neighbours are joined, pair by pair, so that all lanes
-// know their offset after as many turns as a lane's number has bits.
+// Offsets that repeat one of the last three (RFC 8878, section 3.1.1.5). A sequence maps the last
+// three offsets to the next last three: that is a function. The functions of neighboring lanes are
+// composed, pair by pair, so that all lanes know their offset after log2(lanes) rounds.
 
 /// The last three offsets, the newest first.
 struct repeat_offsets {
   std::uint32_t last[3] = {1, 4, 8};
 };
 
-/// A function of three offsets: each of what comes out is a number, or one of those that go in
-/// less some.
+/// A function of three offsets: each result is a number, or one of the inputs less a number.
 struct offsets_function {
-  /// A number; or, with the highest bit, which one goes in, and four times what is taken off.
+  /// A number; or, with the highest bit set, the index of the input, plus four times the number to
+  /// subtract.
   std::uint32_t to[3];
 
   static constexpr std::uint32_t from_one = 1U << 31U;
-  /// Offsets are cut to this: no block is so large.
+  /// Offsets are clamped to this: no block is so large.
   static constexpr std::uint32_t too_far = from_one - 1;
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t from(std::uint32_t which,
                                                                std::uint32_t less = 0) {
     return from_one | less << 2U | which;
   }
-  /// @param coded 1 to 3 for one of the last three, else 3 more than the offset.
+  /// @param coded 1 to 3 for one of the last three, else the offset + 3.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static offsets_function of(std::uint32_t coded,
                                                                 bool no_literals) {
     if (coded > 3) {
@@ -49,13 +49,13 @@ struct offsets_function {
   }
 };
 
-/// What comes out of `then` if its input comes from three others. An offset of 0, which is none,
-/// stays 0.
+/// One result of `then` if its inputs are `first`, `second` and `third`. An offset of 0, which is
+/// invalid, stays 0.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t offset_behind(std::uint32_t first,
                                                                       std::uint32_t second,
                                                                       std::uint32_t third,
                                                                       std::uint32_t then) {
-  // Selections all, so that lanes do not part.
+  // Only selections, so that lanes do not diverge.
   const std::uint32_t which = then & 3U;
   const std::uint32_t less = (then & ~offsets_function::from_one) >> 2U;
   const std::uint32_t base = which == 0 ? first : which == 1 ? second : third;
@@ -65,7 +65,8 @@ struct offsets_function {
   return (then & offsets_function::from_one) != 0 ? found : then;
 }
 
-/// The offsets of sequences, and what is behind them in `repeats`. @param count Lanes with one.
+/// The offsets of sequences; `repeats` becomes the last three after them. @param count Lanes with a
+/// sequence.
 template <class Warp>
 FEEDLINE_HOST_DEVICE typename Warp::template per_lane<std::uint32_t> resolve_offsets(
     Warp& warp, repeat_offsets& repeats, std::uint32_t count,

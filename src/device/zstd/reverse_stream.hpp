@@ -8,12 +8,13 @@
 
 namespace feedline::detail {
 
-/// Bits that are read from the last to the first (RFC 8878, section 4.1): behind the last stands a
+/// Bits that are read from the last to the first (RFC 8878, section 4.1): the last is followed by a
 /// single 1, and zeros up to the byte's end. A position p means that the bits below it are unread;
 /// it is negative, or below `begin`, once more was read than there is. Positions count from the
 /// first word's lowest bit.
 ///
-/// Reads whole words of 4 bytes, those that the stream lies in; outside of them are zeros.
+/// Reads whole words of 4 bytes, only those that contain the stream; bits outside of them are
+/// zeros.
 class reverse_stream {
  public:
   reverse_stream() = default;
@@ -26,7 +27,7 @@ class reverse_stream {
     end_ = last == 0 ? -1 : static_cast<std::int32_t>(8 * (lead + bytes - 1) + highest_bit(last));
   }
 
-  /// Whether the 1 is there that ends it.
+  /// Whether the stream has the 1 that must end it.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_marked() const { return end_ >= 0; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t begin() const { return begin_; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t end() const { return end_; }
@@ -34,14 +35,15 @@ class reverse_stream {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t word(std::int32_t number) const {
     return static_cast<std::uint32_t>(number) < count_ ? words_[number] : 0;
   }
-  /// The number of the word with the bit below a position, and how many bits of it are above.
+  /// Index of the word with the bit below a position, and the number of its bits above the
+  /// position.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::int32_t word_below(std::int32_t position) {
     return (position - 1) >> 5;
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t bits_above(std::int32_t position) {
     return (0U - static_cast<std::uint32_t>(position)) % 32U;
   }
-  /// The 64 bits below a position: the one that comes next is the highest.
+  /// The 64 bits below a position: the next one is the highest.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint64_t bits_below(std::int32_t position) const {
     const std::int32_t at = word_below(position);
     const std::uint32_t above = bits_above(position);

@@ -7,10 +7,10 @@
 
 namespace feedline::detail {
 
-// What the codes of sequences stand for, and how often they are where a block does not say (RFC
-// 8878, sections 3.1.1.3.2.1.1 and 3.1.1.3.2.2).
+// Meaning of the codes of sequences, and their counts if a block does not give them (RFC 8878,
+// sections 3.1.1.3.2.1.1 and 3.1.1.3.2.2).
 
-/// The three numbers of a sequence, in the order in which a block says their tables.
+/// The three numbers of a sequence, in the order in which a block gives their tables.
 enum class sequence_field : std::uint8_t { literals, offset, match };
 
 struct sequence_code {
@@ -18,8 +18,8 @@ struct sequence_code {
   std::uint32_t extra;  ///< bits that are added to it
 };
 
-/// Codes of lengths: the first are numbers themselves. Behind them literals and matches have the
-/// same eight, then more bits with each.
+/// Codes of lengths. The first codes are the numbers themselves. The next eight codes are alike for
+/// literals and matches, and each code after them has one bit more.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline sequence_code literals_code(std::uint32_t code) {
   if (code < 16) return {code, 0};
   if (code > 24) return {1U << (code - 19), code - 19};
@@ -40,7 +40,7 @@ struct sequence_code {
       0x33221111U >> (4 * at) & 0xFU};
 }
 
-/// How tables of a field are.
+/// Limits and defaults of a field's tables.
 struct sequence_limits {
   std::uint32_t max_symbol;
   std::uint32_t max_log;
@@ -60,7 +60,7 @@ struct sequence_limits {
   return {52, 9, 53, 6};
 }
 
-/// How often a code is, as in `fse_scratch::count`.
+/// Count of a code, as in `fse_scratch::count`.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::int16_t default_count(sequence_field field,
                                                                      std::uint32_t code) {
   switch (field) {
@@ -82,7 +82,7 @@ struct sequence_limits {
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline fse_entry entry_of(sequence_field field,
                                                              std::uint32_t bits, std::uint32_t code,
                                                              std::uint32_t next) {
-  std::uint32_t extra = code;  // of an offset
+  std::uint32_t extra = code;  // bits of an offset
   if (field == sequence_field::literals) extra = literals_code(code).extra;
   if (field == sequence_field::match) extra = match_code(code).extra;
   return fse_entry::make(extra, bits, code, next);

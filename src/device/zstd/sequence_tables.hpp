@@ -9,14 +9,14 @@
 
 namespace feedline::detail {
 
-/// The tables of a block's sequences, which the next one may use again.
+/// The tables of a block's sequences, which the next block may reuse.
 struct sequence_tables {
   fse_entry literals[1U << 9U];
   fse_entry match[1U << 9U];
   fse_entry offset[1U << 8U];
 };
 
-/// Bits of the tables' states, in the order in which they are read at first.
+/// Bits of the tables' states, in the order in which the initial states are read.
 struct sequence_logs {
   std::uint32_t literals = 0;
   std::uint32_t offset = 0;
@@ -29,8 +29,9 @@ struct byte_source {
   std::uint32_t left;
 };
 
-/// Makes the table of a field, or keeps the one that is there (RFC 8878, section 3.1.1.3.2.1).
-/// @param is_there Whether there is one. @param from What may say it; behind that if it did.
+/// Makes the table of a field, or keeps the existing one (RFC 8878, section 3.1.1.3.2.1).
+/// @param is_there Whether there is one. @param from Bytes that may store the table; advanced past
+///                 it if they do.
 /// @return Whether there is a table now.
 template <class Warp>
 FEEDLINE_HOST_DEVICE bool make_sequence_table(Warp& warp, fse_scratch& scratch,

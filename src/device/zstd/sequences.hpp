@@ -14,7 +14,7 @@
 
 namespace feedline::detail {
 
-/// What a sequence's states mean, and where its bits are.
+/// The entries of a sequence's states, and the position of its bits.
 struct alignas(16) sequence_bits {
   fse_entry literals;
   fse_entry match;
@@ -25,20 +25,20 @@ struct alignas(16) sequence_bits {
 /// Memory that a warp shares while it decodes sequences.
 template <class Warp>
 struct sequence_scratch {
-  /// Words of the stream, of which a batch reads all its bits: a sequence has 89 at most. Before
-  /// the first that is needed are two, and two behind the last.
+  /// Words of the stream that contain all bits of a batch, where a sequence has at most 89 bits.
+  /// There are two more words before the first and two after the last that are needed.
   static constexpr std::uint32_t words = 3 * Warp::lanes + 4;
 
   std::uint32_t word[words];
 };
 
-/// Decodes the sequences of a block (RFC 8878, section 3.1.1.3.2). What they are is one chain, of
-/// which all lanes do the same: it finds the states and where the bits of each sequence lie. Its
-/// numbers are worked out by a lane for each.
+/// Decodes the sequences of a block (RFC 8878, section 3.1.1.3.2). Their states form one chain,
+/// which all lanes compute alike: it gives the states and the position of each sequence's bits. The
+/// numbers of a sequence are then computed by one lane each.
 template <class Warp>
 class sequence_reader {
  public:
-  /// @param bits Memory that the warp shares, one for each lane.
+  /// @param bits Memory that the warp shares, one entry for each lane.
   FEEDLINE_HOST_DEVICE sequence_reader(Warp& warp, const sequence_tables& tables,
                                        sequence_scratch<Warp>& scratch, sequence_bits* bits,
                                        const reverse_stream& stream, const sequence_logs& of,
@@ -62,10 +62,10 @@ class sequence_reader {
   }
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t left() const { return left_; }
-  /// Whether all bits were read, and no more. After the last sequence.
+  /// Whether exactly all bits were read. Call it after the last sequence.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_at_end() const { return position_ == stream_.begin(); }
 
-  /// The next sequences: as many as there are lanes, or all that are left.
+  /// The next sequences: one for each lane, or all that are left.
   FEEDLINE_HOST_DEVICE sequence_batch<Warp> next(repeat_offsets& repeats) {
     sequence_batch<Warp> batch;
     batch.count = left_ < Warp::lanes ? left_ : Warp::lanes;
@@ -89,11 +89,11 @@ class sequence_reader {
   static constexpr std::uint32_t words = sequence_scratch<Warp>::words;
   struct sequence {
     std::uint32_t literals;
-    std::uint32_t offset;  ///< as it is coded: 1 to 3 are the last ones
+    std::uint32_t offset;  ///< coded: 1 to 3 are the last offsets
     std::uint32_t match;
   };
 
-  /// Walks the chain of states. Behind the block's last sequence there is no next state.
+  /// Walks the chain of states. After the block's last sequence there is no next state.
   FEEDLINE_HOST_DEVICE void walk(std::uint32_t count) {
     const std::int32_t first =
         reverse_stream::word_below(position_) + 3 - static_cast<std::int32_t>(words);
@@ -101,14 +101,14 @@ class sequence_reader {
       for (std::uint32_t i = lane; i < words; i += Warp::lanes)
         scratch_.word[i] = stream_.word(first + static_cast<std::int32_t>(i));
     });
-    std::int32_t position = position_ - 32 * first;  // in those words
+    std::int32_t position = position_ - 32 * first;  // position in those words
     const std::uint32_t steps = left_ == 0 ? count - 1 : count;
     for (std::uint32_t i = 0; i < steps; ++i) {
       const fse_entry literals = tables_.literals[literals_];
       const fse_entry match = tables_.match[match_];
       const fse_entry offset = tables_.offset[offset_];
       warp_.one([&] { bits_[i] = {literals, match, offset, position}; });
-      // Sums of the fields do not reach into the next one.
+      // Sums of the fields do not carry into the next field.
       position = without_low_bytes(position, literals.word + match.word + offset.word);
       const auto at = static_cast<std::uint32_t>(position);
       std::uint32_t bits = moved_down(scratch_.word[at / 32], scratch_.word[at / 32 + 1], at);

@@ -8,7 +8,7 @@
 
 namespace feedline::detail {
 
-/// XXH64 with seed 0 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), four lanes at work.
+/// XXH64 with seed 0 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), computed by four lanes.
 template <class Warp>
 class xxh64 {
  public:

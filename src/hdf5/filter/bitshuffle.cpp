@@ -9,19 +9,19 @@ namespace feedline::detail {
 
 namespace {
 
-constexpr std::size_t together = 8;  // elements: whatever is left of fewer is stored as it is
+constexpr std::size_t together = 8;  // elements: fewer than eight at the end are stored unchanged
 
-/// Elements of a block, where the file does not say.
+/// Elements of a block, if the file does not say.
 std::size_t default_block(std::size_t element_size) noexcept {
   constexpr std::size_t wanted_bytes = 8192;
   constexpr std::size_t least = 128;
   return std::max(wanted_bytes / element_size / together * together, least);
 }
 
-/// Calls `join(to)` for each block of the elements, the last of which may be smaller, then copies
-/// what is left over.
-/// @param block Elements, a multiple of 8, not 0.
-/// @param rest Where the rest of what was stored begins once all blocks are joined.
+/// Calls `join(count, to)` for each block of the elements, the last of which may be smaller, then
+/// copies the elements that are left over.
+/// @param block Number of elements, a multiple of 8, not 0.
+/// @param input Must be at the rest of the stored bytes once all blocks are joined.
 template <class Join>
 void for_each_block(std::span<std::byte> out, std::size_t element_size, std::size_t block,
                     hdf5_filter_input& input, Join&& join) {
@@ -53,8 +53,8 @@ std::size_t undo_plain(std::span<const unsigned> values, std::span<const std::by
   return stored.size();
 }
 
-/// The total size (64 bits) and a block's (32), most significant byte first; then each block's size
-/// as stored (32 bits) and its bytes.
+/// Format: the total size (64 bits) and a block's (32), most significant byte first; then each
+/// block's stored size (32 bits) and its bytes.
 template <class Decompress>
 std::size_t undo_compressed(std::size_t size, std::span<const std::byte> stored,
                             std::span<std::byte> out, hdf5_decoder& scratch,

@@ -6,7 +6,7 @@ namespace feedline::detail {
 
 namespace {
 
-/// The compressor that a header names: by a number in three bits, which need not be one of Blosc's.
+/// The compressor that a header names by a number in three bits, which may be unknown to Blosc.
 std::string compressor_of(std::span<const std::byte> stored) {
   const char* const name = blosc_cbuffer_complib(stored.data());
   return name != nullptr ? name
@@ -15,7 +15,7 @@ std::string compressor_of(std::span<const std::byte> stored) {
 
 }  // namespace
 
-/// All that decoding needs is in the chunk's header; the client data is the writer's.
+/// The chunk's header has everything that decoding needs; the client data is for the writer.
 std::size_t undo_blosc(std::span<const unsigned>, std::span<const std::byte> stored,
                        std::span<std::byte> out, hdf5_decoder&) {
   if (stored.size() < BLOSC_MIN_HEADER_LENGTH)

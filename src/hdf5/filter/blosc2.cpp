@@ -12,7 +12,7 @@ namespace feedline::detail {
 
 namespace {
 
-/// For libblosc2 may leave bytes of a damaged chunk as they were, and report none.
+/// Needed because libblosc2 may leave bytes of a damaged chunk unwritten, and report no error.
 void clear(std::span<std::byte> out) {
   std::fill(out.begin(), out.end(), std::byte{0});
 }
@@ -21,7 +21,8 @@ void clear(std::span<std::byte> out) {
   throw hdf5_filter_error{what + ": libblosc2 reports error " + std::to_string(error)};
 }
 
-/// Caterva is what b2nd was once. @return Null: it is no array.
+/// The metadata name of a frame's array; Caterva is b2nd's former name. @return Null: it is not an
+/// array.
 const char* array_description_of(blosc2_schunk& frame) {
   for (const char* const name : {"b2nd", "caterva"})
     if (blosc2_meta_exists(&frame, name) >= 0) return name;
@@ -30,9 +31,9 @@ const char* array_description_of(blosc2_schunk& frame) {
 
 using extents = std::array<std::int64_t, B2ND_MAX_DIM>;
 
-/// Checks the description of an array, for libblosc2 before 3 trusts the numbers in there: it
-/// divides by them, and reads and writes beyond its memory. @return The array's extents, of which
-/// others are 0.
+/// Checks the description of an array, because libblosc2 before version 3 trusts its numbers: it
+/// divides by them, and reads and writes outside its memory. @return The array's extents; unused
+/// ones are 0.
 extents require_description(blosc2_schunk& frame, const char* name, std::size_t max_bytes) {
   std::uint8_t* content = nullptr;
   std::int32_t size = 0;
@@ -44,13 +45,13 @@ extents require_description(blosc2_schunk& frame, const char* name, std::size_t 
   const unsigned rank = input.little_endian<std::uint8_t>();
   if (rank > B2ND_MAX_DIM)
     throw hdf5_filter_error{"claims an array of " + std::to_string(rank) + " dimensions"};
-  // One list each, and before each number a byte for its type.
+  // One list each, and a type byte before each number.
   hdf5_filter_input array{input.take(1 + 9 * rank).subspan(1)};
   hdf5_filter_input chunk{input.take(1 + 5 * rank).subspan(1)};
   hdf5_filter_input block{input.take(1 + 5 * rank).subspan(1)};
   if (!input.rest().empty()) {
     (void)input.take(2);
-    (void)input.take(input.big_endian<std::uint32_t>());  // the type's name
+    (void)input.take(input.big_endian<std::uint32_t>());  // name of the type
   }
 
   if (frame.typesize < 1) throw hdf5_filter_error{"claims elements of no bytes"};
@@ -69,7 +70,7 @@ extents require_description(blosc2_schunk& frame, const char* name, std::size_t 
     if (extent > left)
       throw hdf5_filter_error{"claims a shape of more than " + std::to_string(max_bytes) +
                               " bytes"};
-    // Blocks at the end are filled up in memory, to less than twice as much in each dimension.
+    // Blocks at the end are padded in memory, to less than twice the size in each dimension.
     if (of_block < 1 || of_block > of_chunk || of_chunk > extent)
       throw hdf5_filter_error{"its blocks are larger than what they are parts of"};
     left /= static_cast<std::size_t>(extent);
@@ -78,7 +79,7 @@ extents require_description(blosc2_schunk& frame, const char* name, std::size_t 
   return shape;
 }
 
-/// An array of several dimensions, which lies in blocks of several dimensions.
+/// Reads an array of several dimensions, which is stored in blocks of several dimensions.
 std::size_t undo_array(b2nd_array_t& array, const extents& shape, std::span<std::byte> out) {
   const extents first{};
   auto claimed = static_cast<std::size_t>(array.sc->typesize);
@@ -103,10 +104,11 @@ std::size_t undo_plain(blosc2_schunk& frame, std::span<std::byte> out) {
   return static_cast<std::size_t>(result);
 }
 
-/// A frame, whose metadata says whether it is an array. All that decoding needs is in there.
+/// Reads a frame, whose metadata says whether it is an array. The frame has everything that
+/// decoding needs.
 std::size_t undo_frame(std::span<const unsigned>, std::span<const std::byte> stored,
                        std::span<std::byte> out, hdf5_decoder&) {
-  // b2nd.h leaves what it is given alone, though its type does not say so.
+  // b2nd.h does not modify its input, though its type is not const.
   auto* const bytes =
       const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(stored.data()));
   std::unique_ptr<blosc2_schunk, int (*)(blosc2_schunk*)> frame{
@@ -121,7 +123,7 @@ std::size_t undo_frame(std::span<const unsigned>, std::span<const std::byte> sto
   b2nd_array_t* made = nullptr;
   const int result = b2nd_from_schunk(frame.get(), &made);
   if (result < 0) fail("its description of an array is damaged", result);
-  (void)frame.release();  // the array's from here
+  (void)frame.release();  // now owned by the array
   const std::unique_ptr<b2nd_array_t, int (*)(b2nd_array_t*)> array{made, b2nd_free};
   return undo_array(*array, shape, out);
 }
@@ -129,7 +131,7 @@ std::size_t undo_frame(std::span<const unsigned>, std::span<const std::byte> sto
 }  // namespace
 
 hdf5_undo undo_of_blosc2(std::span<const unsigned> values) {
-  constexpr std::size_t rank = 7;  // where arrays have it in the client data
+  constexpr std::size_t rank = 7;  // position in the client data of arrays
   if (values.size() > rank && values[rank] > B2ND_MAX_DIM)
     return {.refusal = "has chunks of " + std::to_string(values[rank]) +
                        " dimensions, of which this libblosc2 knows " +

@@ -11,20 +11,20 @@ namespace feedline::detail {
 
 namespace {
 
-/// Bytes that libbz2, which counts them in 32 bits, takes at once. No chunk of HDF5's has more.
+/// Bytes to pass to libbz2, which counts them in 32 bits, at once. Chunks of HDF5 never have more.
 unsigned bzip2_piece(std::size_t bytes) noexcept {
   return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
 }  // namespace
 
-/// One stream, as the command `bzip2` makes it.
+/// One stream, like those of the command `bzip2`.
 std::size_t undo_bzip2(std::span<const unsigned>, std::span<const std::byte> stored,
                        std::span<std::byte> out, hdf5_decoder&) {
   bz_stream stream{};
   if (BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK) throw std::bad_alloc{};
   const std::unique_ptr<bz_stream, int (*)(bz_stream*)> ended{&stream, BZ2_bzDecompressEnd};
-  // bzlib.h leaves what it is given alone, though its type does not say so.
+  // bzlib.h does not modify its input, though its type is not const.
   stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(stored.data()));
   stream.avail_in = bzip2_piece(stored.size());
   stream.next_out = reinterpret_cast<char*>(out.data());

@@ -29,7 +29,7 @@ z_stream& zlib_stream(hdf5_decoder& scratch) {
   return stream;
 }
 
-/// Bytes that zlib, which counts them in 32 bits, takes at once. No chunk of HDF5's has more.
+/// Bytes to pass to zlib, which counts them in 32 bits, at once. Chunks of HDF5 never have more.
 uInt deflate_piece(std::size_t bytes) noexcept {
   return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max()));
 }
@@ -37,8 +37,8 @@ uInt deflate_piece(std::size_t bytes) noexcept {
 std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
                          hdf5_decoder& scratch) {
   z_stream& stream = zlib_stream(scratch);
-  std::byte nowhere{};  // zlib wants an address even where it may write nothing
-  // zlib.h leaves what it is given alone, though its type does not say so.
+  std::byte nowhere{};  // zlib wants an address even if it may write nothing
+  // zlib.h does not modify its input, though its type is not const.
   const std::byte* const from = stored.empty() ? &nowhere : stored.data();
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(from));
   stream.avail_in = deflate_piece(stored.size());
@@ -75,7 +75,8 @@ libdeflate_decompressor* libdeflate(hdf5_decoder& scratch) {
 std::size_t undo_deflate(std::span<const unsigned>, std::span<const std::byte> stored,
                          std::span<std::byte> out, hdf5_decoder& scratch) {
 #ifdef FEEDLINE_HAS_LIBDEFLATE
-  // Three times as fast as zlib. What it does not take, zlib may; if not, zlib says why.
+  // libdeflate is three times as fast as zlib. If it refuses a stream, zlib may accept it, or else
+  // gives the reason.
   std::size_t given = 0;
   const auto result = libdeflate_zlib_decompress(libdeflate(scratch), stored.data(), stored.size(),
                                                  out.data(), out.size(), &given);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-// Filters whose library was not there when feedline was built.
+// Filters whose library was absent when feedline was built.
 // NOLINTBEGIN(readability-identifier-naming)
 #ifndef FEEDLINE_HAS_BLOSC
 #define undo_blosc nullptr
@@ -37,15 +37,15 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t max_filters = 32;  // of a pipeline: a filter mask has as many bits
+constexpr std::size_t max_filters = 32;  // in a pipeline: a filter mask has 32 bits
 constexpr std::size_t checksum_bytes = 4;
 
 struct known_filter {
   int id;
   std::string_view name;
-  hdf5_undo_maker* undo = nullptr;           ///< of one that cannot always be undone
-  hdf5_undo_function* decompress = nullptr;  ///< of another; neither: known by name only
-  std::string_view library = {};             ///< that it needs
+  hdf5_undo_maker* undo = nullptr;           ///< for a filter that cannot always be undone
+  hdf5_undo_function* decompress = nullptr;  ///< for any other; both null: only the name is known
+  std::string_view library = {};             ///< library that it needs
 };
 
 /// Ids as registered with The HDF Group.
@@ -72,7 +72,7 @@ const known_filter* find(int id) noexcept {
   return found == known_filters.end() ? nullptr : found;
 }
 
-/// What the file calls it, where the id is not known; such a name may be anything.
+/// The file's name for it if the id is unknown; that name may be anything.
 std::string name_of(const hdf5_filter& filter) {
   if (const known_filter* const known = find(filter.id)) return std::string{known->name};
   constexpr std::size_t longest = 40;
@@ -102,16 +102,16 @@ std::string bytes(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 
-/// How many bytes a filter was given when the chunk was written.
+/// Size of a filter's input when the chunk was written.
 struct given_size {
   std::size_t bytes;
-  bool exact;  ///< else no more than that
+  bool exact;  ///< false: this is an upper bound
 };
 
-/// How many it gave to the next one.
+/// Size of its output, which is the next filter's input.
 given_size after(hdf5_size_effect effect, given_size given, std::size_t chunk_bytes) noexcept {
   if (effect == hdf5_size_effect::checksum) given.bytes += checksum_bytes;
-  // What cannot be compressed grows: threefold at worst, in Zstandard frames of eight bytes each.
+  // Incompressible data grows: threefold at worst, in Zstandard frames of eight bytes each.
   if (effect == hdf5_size_effect::compression)
     given = {std::max(given.bytes, 4 * chunk_bytes + 4096), false};
   return given;
@@ -174,9 +174,9 @@ void hdf5_filters::decode(std::span<const std::byte> stored, std::uint32_t mask,
   if (!refusal_.empty()) throw hdf5_filter_error{refusal_};
   const auto is_done = [&](std::size_t i) { return ((mask >> i) & 1U) == 0; };
 
-  // As a writer went: what each filter was given, and which is the last to be undone that moves
-  // bytes.
-  std::array<given_size, max_filters> sizes;  // of the filters that are there, set below
+  // Follows the writer's order: computes the size of each filter's input, and finds the last filter
+  // to be undone that moves bytes.
+  std::array<given_size, max_filters> sizes;  // set below, for the filters that were applied
   std::size_t last_to_move = max_filters;
   given_size size{out.size(), true};
   for (std::size_t i = 0; i < undos_.size(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace feedline::detail {
 
-/// What a filter stored, read from front to back. Nothing is read beyond its end.
+/// Stored bytes of a filter, read from front to back. Nothing is read past their end.
 class hdf5_filter_input {
  public:
   explicit hdf5_filter_input(std::span<const std::byte> stored) noexcept

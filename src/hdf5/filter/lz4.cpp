@@ -21,8 +21,9 @@ void undo_lz4_block(std::span<const std::byte> stored, std::span<std::byte> out)
                             " bytes does not decode to " + std::to_string(out.size())};
 }
 
-/// The total size (64 bits) and a block's (32), most significant byte first; then each block's size
-/// as stored (32 bits) and its bytes, which are plain where they are as many as were to be stored.
+/// Format: the total size (64 bits) and a block's (32), most significant byte first; then each
+/// block's stored size (32 bits) and its bytes, which are uncompressed if the stored size is the
+/// block's size.
 std::size_t undo_lz4(std::span<const unsigned>, std::span<const std::byte> stored,
                      std::span<std::byte> out, hdf5_decoder&) {
   hdf5_filter_input input{stored};

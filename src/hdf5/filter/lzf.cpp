@@ -6,9 +6,9 @@ namespace feedline::detail {
 
 namespace {
 
-/// Copies the `count` bytes that lie `distance` back, which may be fewer than that: they then
-/// repeat.
-/// @param room Bytes that may be written from `to` on; those behind `count` may be overwritten.
+/// Copies the `count` bytes that begin `distance` bytes back. If `distance` is less than `count`,
+/// they repeat.
+/// @param room Bytes that may be written from `to` on; those after `count` may be overwritten.
 void copy_back(std::byte* to, std::size_t distance, std::size_t count, std::size_t room) noexcept {
   const std::byte* const from = to - distance;
   constexpr std::size_t step = 16;
@@ -28,9 +28,9 @@ void copy_back(std::byte* to, std::size_t distance, std::size_t count, std::size
 
 }  // namespace
 
-/// LibLZF's format: a control byte below 32 announces as many plain bytes and one more; any other
-/// has a length, less 2, in its upper three bits (7: a byte with the rest follows) and a distance,
-/// less 1, in its lower five and the next byte.
+/// LibLZF's format: a control byte below 32 is followed by that number of plain bytes plus one; any
+/// other has a length, less 2, in its upper three bits (7: a byte with the rest follows) and a
+/// distance, less 1, in its lower five and the next byte.
 std::size_t undo_lzf(std::span<const unsigned>, std::span<const std::byte> stored,
                      std::span<std::byte> out, hdf5_decoder&) {
   constexpr std::size_t longest_plain = 32;

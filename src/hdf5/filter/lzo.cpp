@@ -6,8 +6,8 @@ namespace feedline::detail {
 
 namespace {
 
-/// A stream of LZO1X, whose decoder needs no memory of its own. PyTables before 0.8 put a checksum
-/// and a size behind it: eight bytes, which are not looked at.
+/// A stream of LZO1X, whose decoder needs no extra memory. PyTables before 0.8 wrote a checksum and
+/// a size after it: eight bytes, which are ignored.
 std::size_t undo_lzo(std::span<const unsigned>, std::span<const std::byte> stored,
                      std::span<std::byte> out, hdf5_decoder&) {
   lzo_uint given = out.size();

@@ -8,8 +8,8 @@
 namespace feedline::detail {
 namespace {
 
-/// 16 bytes that are worked on at once. The compilers' own vector type rather than intrinsics: the
-/// same code is SSE2 on x86-64, NEON on ARM, and plain code elsewhere.
+/// 16 bytes that are processed at once. This is the compilers' own vector type rather than
+/// intrinsics: the same code is SSE2 on x86-64, NEON on ARM, and plain code elsewhere.
 using byte_vector __attribute__((vector_size(16))) = std::uint8_t;
 
 byte_vector load_bytes(const std::byte* from) noexcept {
@@ -22,7 +22,7 @@ void store_bytes(byte_vector bytes, std::byte* to) noexcept {
   std::memcpy(to, &bytes, sizeof bytes);
 }
 
-/// Turns N rows of 16 bytes into 16 columns of N: byte j of row i goes to place j * N + i.
+/// Turns N rows of 16 bytes into 16 columns of N: byte j of row i moves to index j * N + i.
 /// @tparam N A power of two.
 template <std::size_t N>
 void interleave(byte_vector (&rows)[N]) noexcept {
@@ -41,9 +41,9 @@ void interleave(byte_vector (&rows)[N]) noexcept {
   }
 }
 
-constexpr std::size_t lanes = sizeof(byte_vector);  ///< elements that are put together at once
+constexpr std::size_t lanes = sizeof(byte_vector);  ///< elements that are assembled at once
 
-/// Elements that are as large as a vector instruction likes them.
+/// Joins elements whose size suits a vector instruction.
 template <std::size_t Size>
 void join_whole(const std::byte* planes, std::size_t count, std::size_t elements,
                 std::byte* out) noexcept {
@@ -57,7 +57,7 @@ void join_whole(const std::byte* planes, std::size_t count, std::size_t elements
   }
 }
 
-/// As many elements as a vector has lanes: those of their bytes that lie in `Piece` planes.
+/// Joins one vector's worth of elements: those of their bytes that are in `Piece` planes.
 template <std::size_t Piece>
 void join_piece(const std::byte* planes, std::size_t count, std::size_t size,
                 std::byte* out) noexcept {
@@ -70,7 +70,7 @@ void join_piece(const std::byte* planes, std::size_t count, std::size_t size,
   for (std::size_t i = 0; i < lanes; ++i) std::memcpy(out + i * size, pieces + i * Piece, Piece);
 }
 
-/// Elements of any size, in pieces of 16 bytes and then of smaller powers of two.
+/// Joins elements of any size, in pieces of 16 bytes and then of smaller powers of two.
 void join_in_pieces(const std::byte* planes, std::size_t count, std::size_t elements,
                     std::size_t size, std::byte* out) noexcept {
   for (std::size_t i = 0; i < elements; i += lanes) {
@@ -89,26 +89,27 @@ void join_in_pieces(const std::byte* planes, std::size_t count, std::size_t elem
   }
 }
 
-/// byte_vector for shifts, which x86-64 has for no single bytes; what crosses into a neighbour is
-/// masked away.
+/// A byte_vector for shifts, because x86-64 cannot shift single bytes; bits that cross into a
+/// neighbor are masked away.
 using pair_vector __attribute__((vector_size(16))) = std::uint16_t;
 
-/// Swaps the bits of `a` that stand `shift` above those of `mask` with the bits of `b` at `mask`.
+/// Swaps the bits of `a` that are `shift` above those of `mask` with the bits of `b` at `mask`.
 void swap_bits(pair_vector& a, pair_vector& b, std::uint16_t mask, unsigned shift) noexcept {
   const pair_vector difference = ((a >> shift) ^ b) & mask;
   b ^= difference;
   a ^= difference << shift;
 }
 
-/// Bit i of a byte in row j becomes bit j of that byte in row i: in each of 16 columns an 8 × 8
-/// matrix is transposed, by quarters, then by quarters of those, and so on (Hacker's Delight, 7-3).
+/// Bit i of a byte in row j becomes bit j of that byte in row i. In each of 16 columns this
+/// transposes an 8 × 8 matrix, by quarters, then by quarters of those, and so on (Hacker's Delight,
+/// 7-3).
 void transpose_bits(pair_vector (&rows)[8]) noexcept {
   for (const std::size_t row : {0U, 1U, 2U, 3U}) swap_bits(rows[row], rows[row + 4], 0x0f0f, 4);
   for (const std::size_t row : {0U, 1U, 4U, 5U}) swap_bits(rows[row], rows[row + 2], 0x3333, 2);
   for (const std::size_t row : {0U, 2U, 4U, 6U}) swap_bits(rows[row], rows[row + 1], 0x5555, 1);
 }
 
-/// The same for a single column; row j is byte j from the lowest.
+/// The same for a single column, where row j is byte j from the lowest.
 constexpr std::uint64_t transpose_bits(std::uint64_t rows) noexcept {
   std::uint64_t swapped = (rows ^ (rows >> 7U)) & 0x00aa00aa00aa00aaULL;
   rows ^= swapped ^ (swapped << 7U);
@@ -118,7 +119,7 @@ constexpr std::uint64_t transpose_bits(std::uint64_t rows) noexcept {
   return rows ^ swapped ^ (swapped << 28U);
 }
 
-/// Eight planes of bits, each of `width` bytes, to eight times as many bytes.
+/// Turns eight planes of bits, each of `width` bytes, into eight times as many bytes.
 void join_eight(const std::byte* planes, std::size_t width, std::byte* out) noexcept {
   std::size_t column = 0;
   for (; column + lanes <= width; column += lanes) {

@@ -13,7 +13,7 @@
 namespace feedline::detail {
 namespace {
 
-/// The filter's client data, by their places. (HDF5 File Format Specification 3.0, IV.A.2.l)
+/// Indices in the filter's client data. (HDF5 File Format Specification 3.0, IV.A.2.l)
 enum parameter : std::size_t {
   scale_type = 0,
   scale_factor =
@@ -33,12 +33,12 @@ constexpr unsigned integer_class = 0;
 constexpr unsigned big_endian_order = 1;
 constexpr unsigned bits_per_byte = 8;
 
-/// Numbers of any width, packed with the most significant bit first.
+/// Packed numbers of any width, most significant bit first.
 class packed_numbers {
  public:
   explicit packed_numbers(std::span<const std::byte> bytes) noexcept : bytes_{bytes} {}
 
-  /// @param bits Up to 64. The caller knows that there are as many.
+  /// @param bits Up to 64. The caller must know that there are so many left.
   std::uint64_t next(unsigned bits) noexcept {
     constexpr unsigned max_at_once = 32;
     if (bits <= max_at_once) return take(bits);
@@ -56,13 +56,13 @@ class packed_numbers {
 
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
-  std::uint64_t held_ = 0;  ///< the last bytes that were read
-  unsigned held_bits_ = 0;  ///< of them, not taken yet
+  std::uint64_t held_ = 0;  ///< the bytes that were read last
+  unsigned held_bits_ = 0;  ///< bits of them that were not taken yet
 };
 
-/// What packed numbers stand for.
+/// How packed numbers are decoded.
 struct meaning {
-  unsigned bits;           ///< each is packed into; fewer than a number has
+  unsigned bits;           ///< bits of a packed number; fewer than an unpacked one has
   std::uint64_t smallest;  ///< the chunk's smallest number, or its bytes
 };
 
@@ -70,12 +70,12 @@ std::uint64_t fill_of(std::span<const unsigned> values) noexcept {
   return values[first_fill_word] | std::uint64_t{values[first_fill_word + 1]} << 32;
 }
 
-/// Which packed number stands for the fill value.
+/// The packed number that represents the fill value.
 std::uint64_t all_ones(unsigned bits) noexcept {
   return (std::uint64_t{1} << bits) - 1;
 }
 
-/// @param value_of Gives the number that a packed one stands for.
+/// @param value_of Returns the number that a packed one represents.
 template <class Word, class ValueOf>
 void undo_numbers(std::span<const unsigned> values, meaning how, packed_numbers packed,
                   std::span<std::byte> out, ValueOf value_of) noexcept {
@@ -87,7 +87,7 @@ void undo_numbers(std::span<const unsigned> values, meaning how, packed_numbers 
   }
 }
 
-/// In the same steps as the library, so that the results are the same to the bit.
+/// Takes the same steps as the library, so that the results are the same bit for bit.
 template <class Float, class Word, class Integer>
 void undo_floats(std::span<const unsigned> values, meaning how, packed_numbers packed,
                  std::span<std::byte> out) noexcept {
@@ -119,8 +119,8 @@ void undo_packed(std::span<const unsigned> values, meaning how, packed_numbers p
   }
 }
 
-/// The width in bits (32 bits), how many bytes the smallest number has (one byte), those bytes, in
-/// room for 16; then the numbers, packed.
+/// Format: the width in bits (32 bits), the number of bytes of the smallest number (one byte),
+/// those bytes, in room for 16; then the packed numbers.
 std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
                  std::span<std::byte> out, hdf5_decoder&) {
   constexpr std::size_t room_for_smallest = 16;
@@ -136,12 +136,13 @@ std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> st
   if (bits > whole)
     throw hdf5_filter_error{"claims numbers of " + std::to_string(bits) +
                             " bits, where they have " + std::to_string(whole)};
-  // Written as the numbers' bits over 8, one more byte than are needed where that is whole.
+  // Writers store bits / 8 + 1 bytes, which is one byte more than needed if the bits fill whole
+  // bytes.
   const auto packed = input.take((std::uint64_t{values[elements]} * bits + 7) / bits_per_byte);
   const auto smallest =
       little_endian(smallest_room.first(std::min(smallest_bytes, sizeof(std::uint64_t))));
   static_assert(std::endian::native == std::endian::little);
-  if (bits == whole)  // such are kept as they are, the least significant byte first
+  if (bits == whole)  // such numbers are stored unpacked, least significant byte first
     std::ranges::copy(packed.first(to.size()), to.begin());
   else
     undo_packed(values, {bits, smallest}, packed_numbers{packed}, to);
@@ -149,7 +150,7 @@ std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> st
   return to.size();
 }
 
-/// What the library would not undo either, or nothing.
+/// The reason why the library would not undo it either, or nothing.
 std::string fault_of(std::span<const unsigned> values) {
   if (values.size() != parameter_count)
     return "has " + std::to_string(values.size()) + " parameters, not 20";
@@ -171,7 +172,7 @@ hdf5_undo undo_of_scaleoffset(std::span<const unsigned> values) {
   if (auto fault = fault_of(values); !fault.empty()) return {.refusal = std::move(fault)};
   if (values[number_class] == integer_class &&
       values[scale_factor] == values[number_bytes] * bits_per_byte)
-    return {};  // such numbers are left as they are
+    return {};  // such numbers are stored unchanged
   return {.effect = hdf5_size_effect::compression, .function = undo};
 }
 

@@ -7,7 +7,7 @@ namespace feedline::detail {
 
 namespace {
 
-/// Bytes beyond the last whole element were left as they are.
+/// Bytes after the last whole element were stored unchanged.
 std::size_t undo_shuffle(std::span<const unsigned> values, std::span<const std::byte> stored,
                          std::span<std::byte> out, hdf5_decoder&) {
   const std::size_t size = values[0];
@@ -18,8 +18,8 @@ std::size_t undo_shuffle(std::span<const unsigned> values, std::span<const std::
   return stored.size();
 }
 
-/// The library sets this filter up for no type of variable length, lets it fail in writing, and
-/// notes in each chunk's mask that it was left out.
+/// The library does not set this filter's client data for types of variable length. The filter then
+/// fails in writing, and each chunk's mask says that it was left out.
 std::size_t fail(std::span<const unsigned>, std::span<const std::byte>, std::span<std::byte>,
                  hdf5_decoder&) {
   throw hdf5_filter_error{"does not say how large an element is, so it cannot be undone"};

@@ -12,7 +12,7 @@ namespace feedline::detail {
 
 namespace {
 
-/// The client data, as HDF5's own filter writes it.
+/// The client data, in the form that HDF5's own filter writes.
 struct szip_shape {
   explicit szip_shape(std::span<const unsigned> values) noexcept
       : options{values[0]},
@@ -28,19 +28,19 @@ struct szip_shape {
 
   unsigned options;
   std::size_t block;        ///< pixels
-  std::size_t bits;         ///< of a pixel
+  std::size_t bits;         ///< bits of a pixel
   std::size_t line;         ///< pixels of a scanline
-  bool is_planes;           ///< coded byte by byte: all pixels' first ones, …
-  unsigned coded_bits;      ///< of what is coded
-  std::size_t pixel_bytes;  ///< of what is coded
-  std::size_t unit_bytes;   ///< of a pixel
+  bool is_planes;           ///< coded byte by byte: all pixels' first bytes, …
+  unsigned coded_bits;      ///< bits of a coded unit
+  std::size_t pixel_bytes;  ///< bytes of a coded unit
+  std::size_t unit_bytes;   ///< bytes of a pixel
 };
 
-/// Decodes, and says how much came out: the compatible interface of libaec's, which szlib.h has,
-/// does not, and leaves what is missing as it was in memory.
+/// Decodes, and returns how much came out. libaec's compatible interface, szlib.h, does not return
+/// that, and leaves missing bytes unwritten.
 std::size_t undo_aec(const szip_shape& shape, std::span<const std::byte> stored,
                      std::span<std::byte> out) {
-  constexpr unsigned most_significant_first = 16;  // szlib.h
+  constexpr unsigned most_significant_first = 16;  // values from szlib.h
   constexpr unsigned nearest_neighbour = 32;
   aec_stream stream{};
   stream.next_in = reinterpret_cast<const unsigned char*>(stored.data());
@@ -60,8 +60,8 @@ std::size_t undo_aec(const szip_shape& shape, std::span<const std::byte> stored,
   return stream.total_out;
 }
 
-/// The decoded size (32 bits, least significant byte first), then the stream, in which each
-/// scanline is filled up to whole blocks.
+/// Format: the decoded size (32 bits, least significant byte first), then the stream, in which each
+/// scanline is padded to whole blocks.
 std::size_t undo_szip(std::span<const unsigned> values, std::span<const std::byte> stored,
                       std::span<std::byte> out, hdf5_decoder& scratch) {
   const szip_shape shape{values};
@@ -110,7 +110,7 @@ hdf5_undo undo_of_szip(std::span<const unsigned> values) {
   const unsigned block = values[1];
   const unsigned bits = values[2];
   const unsigned line = values[3];
-  constexpr unsigned max_pixels_a_block = 32;  // szlib.h
+  constexpr unsigned max_pixels_a_block = 32;  // limit from szlib.h
   constexpr unsigned max_blocks_a_line = 128;
   const bool is_right = is_in(block, 2, max_pixels_a_block) && block % 2 == 0 &&
                         (is_in(bits, 1, 32) || bits == 64) &&

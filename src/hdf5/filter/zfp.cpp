@@ -21,7 +21,7 @@ bit_stream open_bits(std::span<std::byte> bytes) {
   return opened;
 }
 
-/// What libzfp decodes by: how much a block takes, and the chunk's type and shape.
+/// Parameters for libzfp: the size of a block, and the chunk's type and shape.
 struct zfp_shape {
   zfp_shape() {
     if (stream == nullptr || field == nullptr) throw std::bad_alloc{};
@@ -30,8 +30,8 @@ struct zfp_shape {
   std::unique_ptr<zfp_stream, void (*)(zfp_stream*)> stream{zfp_stream_open(nullptr),
                                                             zfp_stream_close};
   std::unique_ptr<zfp_field, void (*)(zfp_field*)> field{zfp_field_alloc(), zfp_field_free};
-  bool is_reversed = false;  ///< by a machine of the other byte order, which its elements have
-  bool is_known = false;     ///< else nothing above means anything
+  bool is_reversed = false;  ///< written in the other byte order, which elements have, too
+  bool is_known = false;     ///< else nothing above is meaningful
 };
 
 /// Reads the client data: the version, then the words of a header of libzfp's.
@@ -54,9 +54,9 @@ zfp_shape read_shape(std::span<const unsigned> values) {
   return shape;
 }
 
-/// A stream with zeros behind it, as many as libzfp may read there, for it knows no end: what is
-/// left of one block, and of each further one that is all zeros less than sixteen bytes, or
-/// `least_bits`.
+/// A stream followed by zeros. libzfp does not know where a stream ends, so there are as many zeros
+/// as it may read: the rest of one block, and, for each further block that is all zeros, less than
+/// sixteen bytes or `least_bits`.
 std::span<std::byte> with_zeros_behind(std::span<const std::byte> stored, std::size_t blocks,
                                        std::size_t least_bits, growing_bytes& memory) {
   constexpr std::size_t max_of_a_block = 4096;
@@ -67,7 +67,7 @@ std::span<std::byte> with_zeros_behind(std::span<const std::byte> stored, std::s
   return bytes;
 }
 
-/// A stream of libzfp's with no header of its own.
+/// A libzfp stream without a header.
 std::size_t undo_zfp(std::span<const unsigned> values, std::span<const std::byte> stored,
                      std::span<std::byte> out, hdf5_decoder& scratch) {
   const zfp_shape shape = read_shape(values);

@@ -15,13 +15,13 @@ constexpr unsigned checksum_bytes = 4;
 constexpr unsigned continuation_message = 0x10;
 constexpr unsigned cache_image_message = 0x18;
 
-/// Where messages lie that a header has no room for.
+/// Position of messages for which a header has no room.
 struct continuation {
   std::uint64_t address;
   std::uint64_t bytes;
 };
 
-/// Goes through an object header's messages. (HDF5 File Format Specification 3.0, IV.A)
+/// Reads an object header's messages. (HDF5 File Format Specification 3.0, IV.A)
 class reader {
  public:
   explicit reader(hdf5_metadata& metadata) : metadata_{metadata} {}
@@ -30,7 +30,8 @@ class reader {
     const auto first = metadata_.block(header, header_signature.size() + 2);
     is_version_2_ = first.cursor().u8() == 'O';
     is_version_2_ ? begin_version_2(header) : begin_version_1(header);
-    // Grows while it is gone through. Blocks that name each other end with the bytes to be read.
+    // The list grows during the loop. Blocks that refer to each other end the loop, because the
+    // number of bytes to be read is limited.
     // NOLINTNEXTLINE(modernize-loop-convert): its iterators would not outlive that
     for (std::size_t i = 0; i < continuations_.size(); ++i) follow(continuations_[i]);
     return found_;
@@ -56,9 +57,9 @@ class reader {
     cursor.require_version(2);
     const unsigned flags = cursor.u8();
     if ((flags & 0x20U) != 0) cursor.skip(16);  // times
-    if ((flags & 0x10U) != 0) cursor.skip(4);   // how attributes are kept
+    if ((flags & 0x10U) != 0) cursor.skip(4);   // how attributes are stored
     const std::uint64_t bytes = cursor.number(1U << (flags & 0x03U));
-    prefix_bytes_ = (flags & 0x04U) != 0 ? 6 : 4;  // with their order of creation, or without
+    prefix_bytes_ = (flags & 0x04U) != 0 ? 6 : 4;  // with or without their order of creation
     take_messages(metadata_.block(header + (cursor.offset() - front.offset), bytes).cursor());
   }
 
@@ -74,7 +75,7 @@ class reader {
     take_messages(cursor);
   }
 
-  /// Less than a message's prefix may be left over at a block's end.
+  /// Reads the messages of a block. Less than a message's prefix may be left at its end.
   void take_messages(hdf5_cursor cursor) {
     while (cursor.remaining() >= prefix_bytes_) {
       const unsigned type = is_version_2_ ? cursor.u8() : cursor.u16();
@@ -92,8 +93,8 @@ class reader {
   }
 
   hdf5_metadata& metadata_;
-  bool is_version_2_ = false;  ///< of the header
-  unsigned prefix_bytes_ = 0;  ///< of each message
+  bool is_version_2_ = false;  ///< version of the header
+  unsigned prefix_bytes_ = 0;  ///< bytes of each message's prefix
   bool found_ = false;
   std::vector<continuation> continuations_ = {};
 };

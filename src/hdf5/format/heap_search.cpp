@@ -10,18 +10,19 @@
 namespace feedline::detail {
 namespace {
 
-/// An object's index has 16 bits; that of 0 is a collection's free space.
+/// An object's index has 16 bits; index 0 is a collection's free space.
 constexpr std::uint32_t max_objects = 1U << 16;
 
-/// What is read at once of a file that is not in memory: the library's smallest collection.
+/// Bytes that are read at once from a file that is not in memory: the size of the library's
+/// smallest collection.
 constexpr std::uint64_t window_bytes = 4096;
 
-/// Collections whose headers are asked for before they are walked: as many as disks serve at once.
+/// Collections whose headers are requested before they are walked: as many as disks serve at once.
 constexpr std::uint64_t max_hinted = 128;
 
 constexpr std::uint64_t alignment = 8;
 
-/// A collection's header and an object's take equally many bytes.
+/// Size of a collection's header, which is also that of an object's header.
 std::uint64_t header_bytes(const hdf5_metadata& metadata) {
   return round_up<std::uint64_t>(8U + metadata.length_bytes(), alignment);
 }
@@ -46,7 +47,7 @@ void hdf5_heap_search::add(std::span<const std::byte> rows) {
     std::uint64_t address = cursor.number(offset_bytes);
     std::uint32_t index = cursor.u32();
     if (address == 0 ||
-        length == 0) {  // to the library, an address of 0 says that nothing is there
+        length == 0) {  // to the library, an address of 0 means that there is no value
       length = 0;
       address = 0;
       index = 0;
@@ -97,7 +98,7 @@ void hdf5_heap_search::hint_ahead() {
   }
 }
 
-/// Places all values of one collection. @return Behind the last, in order.
+/// Finds all values of one collection. @return Index after the last of them, in order.
 std::size_t hdf5_heap_search::find_in_collection(std::size_t first) {
   const std::size_t value = value_at(first);
   const std::uint64_t address = places_.offsets[value];
@@ -114,7 +115,8 @@ std::size_t hdf5_heap_search::find_in_collection(std::size_t first) {
   return end;
 }
 
-/// Marks the objects that values of a collection want. @return Behind the last value, in order.
+/// Marks the objects that values of a collection refer to. @return Index after the last value, in
+/// order.
 std::size_t hdf5_heap_search::want(std::size_t first) {
   ++walk_;
   const std::uint64_t address = places_.offsets[value_at(first)];
@@ -163,18 +165,18 @@ void hdf5_heap_search::open_collection(std::uint64_t address) {
   collection_end_ = address + bytes;
 }
 
-/// Walks over a collection's objects until all that are wanted were found.
+/// Walks over a collection's objects until all wanted ones were found.
 void hdf5_heap_search::walk(std::uint64_t address) {
   const std::uint64_t header = header_bytes(metadata_);
   std::uint64_t next = address + header;
   while (wanted_ > 0 &&
-         collection_end_ - next >= header) {  // less is left unused, without a header
+         collection_end_ - next >= header) {  // a smaller rest is unused, and has no header
     hdf5_cursor cursor = at(next, header);
     const std::uint16_t index = cursor.u16();
-    cursor.skip(6);  // who counts on it
+    cursor.skip(6);  // reference count, and reserved bytes
     const std::uint64_t bytes = cursor.number(metadata_.length_bytes());
     const std::uint64_t left = collection_end_ - next;
-    // Free space counts its own header.
+    // Free space includes its own header in its size.
     const bool is_free = index == 0;
     if (is_free ? bytes < header || bytes > left : bytes > left - header)
       cursor.fail((is_free ? "free space" : "object " + std::to_string(index)) + " of " +
@@ -191,7 +193,7 @@ void hdf5_heap_search::walk(std::uint64_t address) {
   wanted_ = 0;
 }
 
-/// A structure of the file, by way of a window that moves on.
+/// A structure of the file, read through a window that moves forward.
 hdf5_cursor hdf5_heap_search::at(std::uint64_t address, std::uint64_t bytes) {
   const bool is_there = window_ && address >= window_begin_ &&
                         address - window_begin_ <= window_->bytes().size() &&

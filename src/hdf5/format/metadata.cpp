@@ -7,7 +7,7 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::string_view signature = "\x89HDF\r\n\x1A\n";
-/// As much of any version's superblock is looked at.
+/// Number of bytes that are examined for a superblock of any version.
 constexpr std::size_t front_bytes = 32;
 constexpr std::uint64_t smallest_user_block = 512;
 
@@ -27,15 +27,15 @@ hdf5_superblock parse(std::span<const std::byte> front, std::uint64_t base) {
   superblock.offset_bytes = checked_width(cursor, cursor.u8());
   superblock.length_bytes = checked_width(cursor, cursor.u8());
   if (version < version_with_extension) return superblock;
-  cursor.skip(1 + superblock.offset_bytes);  // flags, and the base as it was
+  cursor.skip(1 + superblock.offset_bytes);  // flags, and the base address as it was when written
   superblock.extension = cursor.address(superblock.offset_bytes);
   return superblock;
 }
 
 }  // namespace
 
-// Structures do not overlap in a sound file; twice its size leaves room for those read in two
-// steps.
+// Structures do not overlap in an undamaged file; twice its size leaves room for those that are
+// read in two steps.
 hdf5_metadata::hdf5_metadata(std::span<const std::byte> file)
     : memory_{file}, size_{file.size()}, budget_{2 * size_} {
   find_superblock();
@@ -52,8 +52,7 @@ hdf5_metadata::hdf5_metadata(const random_file& file)
 
 /// Finds and reads a superblock of version 0 to 3: at the file's front, or at a power of two from
 /// 512 on. Addresses count from where it is found, whatever it says itself: a user block may have
-/// been put before it, or taken away, since it was written. (HDF5 File Format Specification 3.0,
-/// II.A)
+/// been added or removed since it was written. (HDF5 File Format Specification 3.0, II.A)
 void hdf5_metadata::find_superblock() {
   for (std::uint64_t base = 0; base < size_ && size_ - base >= front_bytes;
        base = base == 0 ? smallest_user_block : 2 * base)

@@ -10,8 +10,8 @@
 namespace feedline::detail {
 namespace {
 
-// How the library says that a chunk was never written, or none of a dataset's; in all versions from
-// 1.10.3 to 2.0.
+// The library's messages for a chunk that was never written, and for a dataset without written
+// chunks; the same in all versions from 1.10.3 to 2.0.
 constexpr std::string_view chunk_unwritten = "chunk address isn't defined";
 constexpr std::string_view dataset_unwritten = "storage is not initialized";
 
@@ -27,7 +27,7 @@ hdf5_dataset_id open_same_object(hid_t dataset, hid_t file) {
 #endif
 }
 
-/// Has the library look a chunk up and read it, which the driver does not do.
+/// Makes the library look a chunk up and read it; the driver then does not read it.
 herr_t read_chunk(hid_t dataset, const hsize_t* first_element, std::uint32_t& filter_mask) {
   std::byte nothing{};
 #if H5_VERSION_GE(2, 0, 0)
@@ -40,9 +40,9 @@ herr_t read_chunk(hid_t dataset, const hsize_t* first_element, std::uint32_t& fi
 
 }  // namespace
 
-/// What the library sees of an open file: a struct that begins with its own.
+/// An open file as the library sees it: a struct that begins with the library's own.
 struct hdf5_chunk_lookup::open_file {
-  H5FD_t base;  // the library sets it
+  H5FD_t base;  // set by the library
   hdf5_chunk_lookup* lookup;
   haddr_t end_of_addresses;
 
@@ -57,12 +57,12 @@ H5FD_class_t hdf5_chunk_lookup::describe_driver() {
   H5FD_class_t driver{};
 #if H5_VERSION_GE(1, 13, 0)
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED);  // 256 to 511: for own use
+  driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED);  // 256 to 511: private
 #endif
   driver.name = "feedline chunk lookup";
   driver.maxaddr = HADDR_MAX;
-  driver.fc_degree = H5F_CLOSE_STRONG;  // no object outlives its file, nor so the driver
-  driver.fapl_size = sizeof(void*);     // one to the lookup
+  driver.fc_degree = H5F_CLOSE_STRONG;  // no object outlives its file, nor does the driver
+  driver.fapl_size = sizeof(void*);     // a pointer to the lookup
   driver.open = [](const char* /*name*/, unsigned /*flags*/, hid_t access,
                    haddr_t /*most*/) -> H5FD_t* {
     const auto* lookup = static_cast<hdf5_chunk_lookup* const*>(H5Pget_driver_info(access));
@@ -79,8 +79,8 @@ H5FD_class_t hdf5_chunk_lookup::describe_driver() {
     if (flags != nullptr) *flags = 0;  // no buffers between the library and the driver
     return 0;
   };
-  // Of raw data nothing is read: where a damaged file says that it lies beyond the end is noted,
-  // too.
+  // Raw data is not read. So a request is recorded even if a damaged file says that the data lies
+  // past the end.
   driver.get_eoa = [](const H5FD_t* file, H5FD_mem_t type) -> haddr_t {
     return type == H5FD_MEM_DRAW ? HADDR_MAX : open_file::of(file)->end_of_addresses;
   };
@@ -118,7 +118,7 @@ hdf5_chunk_lookup::hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset,
   const hdf5_properties_id access{H5Pcreate(H5P_FILE_ACCESS)};
   hdf5_chunk_lookup* const self = this;
   if (driver_ && H5Pset_driver(access.get(), driver_.get(), &self) >= 0) {
-    // The library wants a name; the driver does not.
+    // The library wants a name; the driver does not use it.
     const char* path = file.path().empty() ? "(no name)" : file.path().c_str();
     opened_ = hdf5_file_id{H5Fopen(path, H5F_ACC_RDONLY, access.get())};
   }

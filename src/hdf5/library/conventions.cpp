@@ -18,7 +18,7 @@ using hdf5_attribute_id = hdf5_handle<H5Aclose>;
 constexpr const char* remedy =
     "read it as it is stored by hdf5_options::conventions = value_conventions::ignore";
 
-/// A dataset's attribute that is one number. (CF Conventions, section 8.1)
+/// A dataset's attribute, if it is one number. (CF Conventions, section 8.1)
 std::optional<double> number_of(hid_t dataset, const char* name) {
   if (H5Aexists(dataset, name) <= 0) return std::nullopt;
   const hdf5_attribute_id attribute{H5Aopen(dataset, name, H5P_DEFAULT)};
@@ -44,7 +44,8 @@ std::string packing_of(hid_t dataset) {
          remedy + " and unpack them in your program";
 }
 
-/// By the attribute of MATLAB's arrays, or by what it writes at the front of a file.
+/// Recognizes MATLAB by an attribute of its arrays, or by the text that it writes at the front of a
+/// file.
 bool is_of_matlab(const hdf5_session& hdf5, hid_t dataset) {
   if (H5Aexists(dataset, "MATLAB_class") > 0) return true;
   constexpr std::string_view mark = "MATLAB 7.3 MAT-file";

@@ -10,12 +10,12 @@
 
 namespace feedline::detail {
 
-/// @throws usage_error if an enumeration has none of its values.
+/// @throws usage_error if an option is not a value of its enumeration.
 void require_known(const hdf5_options& options);
 
-/// Why what a dataset stores is not what its writer means: attributes say that numbers are packed
-/// (NetCDF's scale_factor, add_offset), or that dimensions lie the other way round (MATLAB 7.3).
-/// Empty if neither matters.
+/// The reason why a dataset's stored values differ from what its writer means: attributes say that
+/// numbers are packed (NetCDF's scale_factor, add_offset), or that dimensions are reversed (MATLAB
+/// 7.3). Empty if there is none.
 [[nodiscard]] std::string convention_of(const hdf5_session& hdf5, hid_t dataset,
                                         std::span<const hsize_t> extents);
 

@@ -1,4 +1,5 @@
-// Longer than most: the functions that the library calls, and what they fill in, share `open_file`.
+// Over 250 lines: the functions that the library calls, and the functions that they use, share
+// `open_file`.
 
 #include "hdf5/library/driver.hpp"
 
@@ -21,13 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All drivers there are, to know their files. Read and written within sessions alone.
+/// List of all drivers, for finding the driver of a file. Used only within sessions.
 constinit hdf5_driver* first_driver = nullptr;
 
-/// More files than these are read by calls: mappings are few in a process.
+/// Further files are read by calls of pread, because a process may have only a limited number of
+/// mappings.
 constexpr std::size_t max_mapped_files = 64;
 
-/// However it is spelled, and wherever the program's working directory will be.
+/// The same key for every spelling of a path, and for every later working directory.
 std::string key_of(const fs::path& path) {
   return fs::absolute(path).lexically_normal().string();
 }
@@ -38,9 +40,9 @@ bool is_there(const fs::path& path, struct stat& status) noexcept {
 
 }  // namespace
 
-/// What the library sees of an open file: a struct that begins with its own.
+/// An open file as the library sees it: a struct that begins with the library's own.
 struct hdf5_driver::open_file {
-  H5FD_t base;  // the library sets it
+  H5FD_t base;  // set by the library
   hdf5_driver* driver;
   random_file_ptr file;
   haddr_t end_of_addresses = 0;
@@ -70,12 +72,12 @@ H5FD_class_t hdf5_driver::describe() {
   H5FD_class_t driver{};
 #if H5_VERSION_GE(1, 13, 0)
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED + 1);  // 256 to 511: for own use
+  driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED + 1);  // 256 to 511: private
 #endif
   driver.name = "feedline";
   driver.maxaddr = HADDR_MAX;
   driver.fc_degree = H5F_CLOSE_WEAK;
-  // The properties of files that others open in turn are those of the first: this driver.
+  // Files that a file leads to are opened with its properties: with this driver, too.
   driver.fapl_size = sizeof(void*);
   driver.fapl_get = [](H5FD_t* file) -> void* { return open_file::of(file)->driver; };
   driver.fapl_copy = [](const void* self) -> void* { return const_cast<void*>(self); };
@@ -115,8 +117,8 @@ H5FD_class_t hdf5_driver::describe() {
   driver.get_eof = [](const H5FD_t* file, H5FD_mem_t /*type*/) -> haddr_t {
     return open_file::of(file)->file->size();
   };
-  // The library asks with properties for a descriptor, to follow a symbolic link to the folder
-  // where it looks for other files, too; `file_of` asks without.
+  // The library passes properties when it asks for a descriptor: it follows a symbolic link to the
+  // folder where it looks for other files, too. `file_of` asks without properties.
   driver.get_handle = [](H5FD_t* file, hid_t access, void** handle) -> herr_t {
     open_file& asked = *open_file::of(file);
     *handle = access == H5P_DEFAULT ? static_cast<void*>(&asked) : &asked.number;
@@ -130,7 +132,7 @@ H5FD_class_t hdf5_driver::describe() {
     return from.driver->guard([&] {
       auto& read = from.driver->read_;
       if (read.empty() || read.back() != from.file.get()) read.push_back(from.file.get());
-      // The library looks for a file's front beyond its end, too, and expects zeros there.
+      // The library looks for a file's front past its end, too, and expects zeros there.
       const std::uint64_t there =
           from.file->size() - std::min<std::uint64_t>(offset, from.file->size());
       const std::span<std::byte> to{static_cast<std::byte*>(out), bytes};
@@ -141,13 +143,14 @@ H5FD_class_t hdf5_driver::describe() {
   };
   driver.write = [](H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t /*offset*/,
                     std::size_t /*bytes*/, const void* /*values*/) -> herr_t { return -1; };
-  // Whoever writes holds a lock. It is only asked for: a change is seen, so nobody is kept out.
+  // A writer holds a lock. This only checks for one and does not keep it: changes are noticed
+  // anyway, so no writer needs to be kept out.
   driver.lock = [](H5FD_t* file, auto /*for_writing*/) -> herr_t {
     const open_file& locked = *open_file::of(file);
     return locked.driver->guard([&] {
       const descriptor probe{locked.file->path().c_str(), O_NONBLOCK};
       struct stat status {};
-      if (probe.number() < 0 && !is_there(locked.file->path(), status)) return;  // told later
+      if (probe.number() < 0 && !is_there(locked.file->path(), status)) return;  // reported later
       if (probe.number() < 0)
         throw dataset_error{{.path = locked.file->path(), .field = {}}, probe.refusal()};
       if (::flock(probe.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -165,7 +168,7 @@ H5FD_class_t hdf5_driver::describe() {
 
 hdf5_driver::hdf5_driver(const hdf5_session& /*hdf5*/, hdf5_external_rule rule)
     : rule_{std::move(rule)}, next_{first_driver} {
-  static const H5FD_class_t description = describe();  // the library may keep it
+  static const H5FD_class_t description = describe();  // the library may keep a pointer to it
   id_ = hdf5_handle<H5FDunregister>{H5FDregister(&description)};
   first_driver = this;
 }
@@ -180,7 +183,7 @@ hdf5_properties_id hdf5_driver::access(const hdf5_session& /*hdf5*/) const {
   hdf5_properties_id access{H5Pcreate(H5P_FILE_ACCESS)};
   H5Pset_driver(access.get(), id_.get(), this);
 #if H5_VERSION_GE(1, 12, 1) || (!H5_VERSION_GE(1, 12, 0) && H5_VERSION_GE(1, 10, 7))
-  // A writer's lock is respected, but a file system that has no locks is no obstacle.
+  // A writer's lock is respected, but a file system without locks is accepted.
   H5Pset_file_locking(access.get(), true, true);
 #endif
   return access;
@@ -234,7 +237,7 @@ H5FD_t* hdf5_driver::open(const char* name) {
   return &(new open_file{.base = {}, .driver = this, .file = known->file})->base;
 }
 
-/// The library looks at the path again after the driver did, and gives up where that fails.
+/// The library looks at the path again after the driver has, and gives up if that fails.
 std::string hdf5_driver::change_of(const known_file& opened) const {
   struct stat now {};
   if (!is_there(opened.file->path(), now)) return "was deleted or moved since it was opened";

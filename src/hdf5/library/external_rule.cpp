@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Links followed as far as there is something; what is not there keeps its name.
+/// Follows links as far as the path exists; the missing rest keeps its name.
 fs::path end_of(const fs::path& path) {
   std::error_code failure;
   fs::path end = fs::weakly_canonical(fs::absolute(path, failure), failure);

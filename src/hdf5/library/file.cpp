@@ -12,15 +12,15 @@
 namespace feedline::detail {
 namespace {
 
-/// Looked for without the library: once it loaded such an image, some versions crash as the program
-/// ends, whatever was closed.
-/// @throws hdf5_error if the path cannot be read, which the library would not say plainly.
+/// Checked without the library: once some versions have loaded such an image, they crash as the
+/// program ends, whatever was closed.
+/// @throws hdf5_error if the path cannot be read, because the library's message would not be clear.
 bool is_cache_image(const std::filesystem::path& path) try {
   const random_file file{path};
   hdf5_metadata metadata{file};
   return has_cache_image(metadata);
 } catch (const hdf5_metadata_error&) {
-  return false;  // the library says what is wrong
+  return false;  // the library reports what is wrong
 } catch (const dataset_error& failure) {
   throw hdf5_error{failure.where(), failure.message()};
 }
@@ -40,7 +40,8 @@ std::string list_of(const std::vector<hdf5_link>& links) {
   return text;
 }
 
-/// How much of a path there are links for; the library's own check takes one link at a time.
+/// Length of the part of a path for which there are links; the library's own check takes one link
+/// at a time.
 std::size_t linked_length(hid_t file, std::string_view path) {
   std::size_t linked = 0;
   for (std::size_t end = 0; end < path.size();) {

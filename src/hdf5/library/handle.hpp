@@ -6,14 +6,14 @@
 
 namespace feedline::detail {
 
-/// Owns one HDF5 id of one kind and closes it. Move-only. As every call of the library, its end
-/// must fall within an `hdf5_session`: declare the session first.
+/// Owns one HDF5 id of one kind and closes it. Move-only. Like every call of the library, its
+/// destruction must be within an `hdf5_session`: declare the session first.
 template <herr_t (*Close)(hid_t)>
 class hdf5_handle {
  public:
   hdf5_handle() = default;
 
-  /// Takes what an HDF5 call returned; a negative id makes an empty handle.
+  /// Takes the result of an HDF5 call; a negative id makes an empty handle.
   explicit hdf5_handle(hid_t id) noexcept : id_{id} {}
 
   hdf5_handle(hdf5_handle&& other) noexcept : id_{std::exchange(other.id_, H5I_INVALID_HID)} {}
@@ -27,7 +27,7 @@ class hdf5_handle {
 
   explicit operator bool() const noexcept { return id_ >= 0; }
   [[nodiscard]] hid_t get() const noexcept { return id_; }
-  /// Gives the id away: whoever takes it closes it.
+  /// Gives up the id: the caller must close it.
   [[nodiscard]] hid_t release() noexcept { return std::exchange(id_, H5I_INVALID_HID); }
 
  private:

@@ -19,13 +19,14 @@ std::string last_part(const std::string& path) {
   return name.substr(name.find_last_of('/') + 1);
 }
 
-/// Whether values are sequences or strings of variable length, themselves: not parts of them.
+/// Whether the values themselves, not only parts of them, are sequences or strings of variable
+/// length.
 bool is_variable_length(hid_t type) {
   const H5T_class_t type_class = H5Tget_class(type);
   return type_class == H5T_VLEN || (type_class == H5T_STRING && H5Tis_variable_str(type) > 0);
 }
 
-/// What fields hold, whose values are all of one length.
+/// Describes the values of a field, which must all have one length.
 hdf5_element describe_fixed(const hdf5_session& hdf5, hid_t type, bool in_array) {
   if (in_array || !is_variable_length(type)) return describe_type(hdf5, type);
   return {.refusal =
@@ -33,7 +34,8 @@ hdf5_element describe_fixed(const hdf5_session& hdf5, hid_t type, bool in_array)
               "pack make batches of them"};
 }
 
-/// All but the row, the samples, and the records around the values. @param type Of any kind.
+/// Sets all members but the row, the samples, and the records around the values. @param type Any
+/// type.
 hdf5_sequences describe_sequence(const hdf5_session& hdf5, hid_t type) {
   hdf5_sequences sequence;
   if (!is_variable_length(type)) {
@@ -85,8 +87,8 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
   return {extents.begin(), extents.begin() + rank};
 }
 
-/// Says why a dataset's type or dimensions cannot be read. HDF5 1.14 opens the sources of a virtual
-/// dataset for its dimensions: then the error names the source.
+/// Reports why a dataset's type or dimensions cannot be read. HDF5 1.14 opens the sources of a
+/// virtual dataset to find its dimensions: then the error names the source.
 [[noreturn]] void refuse_unreadable(const hdf5_session& hdf5, const hdf5_file& file,
                                     const std::string& name, hid_t dataset) {
   const auto words = file.unreadable(hdf5, name, "its type cannot be read");
@@ -104,7 +106,7 @@ hdf5_properties_id with_small_buffer(const hdf5_session& /*hdf5*/, hid_t dataset
                                      hid_t memory_type) {
   constexpr std::size_t usual_bytes = std::size_t{64} << 10;
   const hdf5_type_id type{H5Dget_type(dataset)};
-  // Of one value at least, which may be somewhat larger in the file than the library says.
+  // Room for at least one value, which may be somewhat larger in the file than the library says.
   const std::size_t value_bytes = 2 * std::max(H5Tget_size(type.get()), H5Tget_size(memory_type));
   hdf5_properties_id transfer{H5Pcreate(H5P_DATASET_XFER)};
   H5Pset_buffer(transfer.get(), std::max(usual_bytes, value_bytes), nullptr, nullptr);
@@ -197,7 +199,7 @@ std::string hdf5_library_dataset::try_read(const hdf5_session& hdf5, std::uint64
 void hdf5_library_dataset::read_run(const hdf5_session& hdf5, std::uint64_t first,
                                     std::uint64_t count, std::byte* out) const {
   if (try_read(hdf5, first, count, out).empty()) return;
-  for (std::uint64_t i = 0; i < count; ++i)  // row by row, to tell which
+  for (std::uint64_t i = 0; i < count; ++i)  // row by row, to find the sample that fails
     if (const auto why = try_read(hdf5, first + i, 1, out + i * row_bytes_); !why.empty())
       throw hdf5_error{{.path = path_, .field = name_, .sample = first + i}, why};
 }

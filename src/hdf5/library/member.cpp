@@ -10,8 +10,8 @@
 namespace feedline::detail {
 namespace {
 
-/// What a type's values are, arrays left out of account. Nothing is copied where there are none,
-/// for the library takes long over a record of many members.
+/// The type of a type's values, without arrays around them. If there are no arrays, nothing is
+/// copied, because the library takes long to copy a record of many members.
 class without_arrays {
  public:
   explicit without_arrays(hid_t type) : type_{type} {
@@ -38,7 +38,7 @@ std::string name_of(hid_t record, unsigned member) {
   return name;
 }
 
-/// A record of one member, of that name in other records.
+/// A record of one member, with its name in the other record.
 hdf5_type_id record_of(hid_t others, unsigned member, const hdf5_type_id& type) {
   hdf5_type_id record{H5Tcreate(H5T_COMPOUND, H5Tget_size(type.get()))};
   H5Tinsert(record.get(), name_of(others, member).c_str(), 0, type.get());
@@ -58,10 +58,10 @@ void collect_paths(const hdf5_session& hdf5, hid_t type, const std::string& befo
   }
 }
 
-/// Members one in the other, by their numbers, the outermost first.
+/// Nested members, by their numbers, the outermost first.
 using member_steps = std::vector<unsigned>;
 
-/// @param steps Is given what leads to the member.
+/// @param steps Receives the path to the member.
 bool find_member(const hdf5_session& hdf5, hid_t type, std::string_view path, member_steps& steps) {
   if (!has_members(hdf5, type)) return false;
   const without_arrays record{type};
@@ -82,7 +82,7 @@ bool find_member(const hdf5_session& hdf5, hid_t type, std::string_view path, me
     if (find_member(hdf5, member.get(), path.substr(length + 1), steps)) return true;
     steps.pop_back();
   }
-  // As in paths of datasets, slashes at the ends and doubled ones mean nothing.
+  // Slashes at the ends and doubled ones are ignored, as in paths of datasets.
   if (path.starts_with('/')) return find_member(hdf5, type, path.substr(1), steps);
   if (path.ends_with('/')) return find_member(hdf5, type, path.substr(0, path.size() - 1), steps);
   return false;
@@ -119,10 +119,10 @@ struct field_place {
   bool in_array = false;
 };
 
-/// A member as the library reads it: into a record of just that member, or of a record of just
-/// that, …
-/// @param layout Of records, in the file. @param where Of the field, for messages, and how many
-/// bytes an address takes in the file.
+/// A member in the form in which the library reads it: into a record of only that member, or of a
+/// record of only that, …
+/// @param layout Layout of the records in the file. @param where Path of the field, for messages,
+/// and size of an address in the file.
 hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const hdf5_record_layout& layout,
                              const field_place& where, std::span<const unsigned> steps) {
   if (steps.empty()) {

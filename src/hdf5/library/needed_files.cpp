@@ -16,10 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Virtual datasets may have virtual sources, and even themselves.
+/// Limit, because virtual datasets may have virtual sources, and may even be their own.
 constexpr unsigned max_nested_sources = 16;
 
-/// @param get Is given room and its size; returns the text's length.
+/// @param get Called with room and its size; returns the text's length.
 template <class Get>
 std::string name_from(Get get) {
   const ssize_t length = get(nullptr, std::size_t{0});
@@ -30,14 +30,14 @@ std::string name_from(Get get) {
   return text;
 }
 
-/// Samples of the dataset that is opened, first and last.
+/// First and last sample of the dataset that is opened.
 struct sample_run {
   std::uint64_t first = 0;
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Which samples a mapping gives values to.
-/// @param space Of the virtual dataset, with what is mapped selected.
+/// The samples to which a mapping gives values.
+/// @param space Space of the virtual dataset, with the mapped part selected.
 sample_run samples_of(hid_t space) {
   std::array<hsize_t, H5S_MAX_RANK> first{};
   std::array<hsize_t, H5S_MAX_RANK> last{};
@@ -45,7 +45,7 @@ sample_run samples_of(hid_t space) {
   return {first[0], last[0]};
 }
 
-/// The same of a numbered source.
+/// The same for a numbered source.
 sample_run samples_of(hid_t space, std::uint64_t number) {
   std::array<hsize_t, H5S_MAX_RANK> start{};
   std::array<hsize_t, H5S_MAX_RANK> stride{};
@@ -58,13 +58,13 @@ sample_run samples_of(hid_t space, std::uint64_t number) {
   return {first, first + block[0] - 1};
 }
 
-/// What one dataset needs, and what its sources need in turn.
+/// The files that a dataset needs, and that its sources need in turn.
 class needs {
  public:
   needs(const hdf5_session& hdf5, const hdf5_file& file, const std::string& name)
       : hdf5_{hdf5}, file_{file}, name_{name} {}
 
-  /// @param samples That it gives values to, itself or as a source.
+  /// @param samples Samples to which it gives values, itself or as a source.
   void examine(hid_t dataset, sample_run samples = {}, unsigned depth = 0) {
     const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
     if (!creation) throw error("how it is stored cannot be read: " + hdf5_.last_message());
@@ -115,8 +115,8 @@ class needs {
     }
   }
 
-  /// The values are those of datasets in other files, and fill values where the library finds no
-  /// such dataset.
+  /// Checks the sources of a virtual dataset. Its values come from datasets in other files, and are
+  /// fill values if the library finds no such dataset.
   void require_sources(hid_t dataset, hid_t creation, sample_run samples, unsigned depth) {
     if (!file_.driver())
       throw error(
@@ -140,7 +140,7 @@ class needs {
         return find_source(dataset, numbered_name(source, number), numbered_name(part, number),
                            depth == 0 ? own : samples, depth);
       };
-      if (is_numbered(source) || is_numbered(part)) {  // they end where one is missing
+      if (is_numbered(source) || is_numbered(part)) {  // the list ends at the first missing one
         std::uint64_t number = 0;
         while (require(number, samples_of(space.get(), number))) ++number;
       } else if (!require(0, samples_of(space.get()))) {
@@ -150,7 +150,7 @@ class needs {
     }
   }
 
-  /// @return Whether it is there.
+  /// @return Whether the source exists.
   [[nodiscard]] bool find_source(hid_t dataset, const std::string& source, const std::string& part,
                                  sample_run samples, unsigned depth) {
     const auto [found, is_new] =
@@ -185,7 +185,7 @@ class needs {
                 ", cannot be opened: " + why);
   }
 
-  /// Looks where the library does. @return Empty if no such file is there.
+  /// Looks where the library does. @return Empty if there is no such file.
   [[nodiscard]] hdf5_file_id open_source(hid_t dataset, const std::string& source) const {
     const auto access = file_.driver()->access(hdf5_);
     for (const fs::path& path : places_of_source(path_of_file(hdf5_, dataset), source)) {
@@ -209,7 +209,7 @@ class needs {
   const std::string& name_;
   std::vector<hdf5_needed_file> files_ = {};
   struct source_files {
-    std::size_t begin = 0;  ///< in `files_`: those that it needs
+    std::size_t begin = 0;  ///< index in `files_` of the first file that it needs
     std::size_t end = 0;
     bool is_there = false;
     bool is_open = true;  ///< it is being examined

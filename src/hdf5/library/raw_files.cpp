@@ -16,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the library looks for a raw file, if the dataset is open as `try_open_dataset` opens it.
+/// Path at which the library looks for a raw file, if the dataset was opened by `try_open_dataset`.
 fs::path raw_path(const hdf5_session& hdf5, hid_t dataset, const fs::path& raw) {
   const char* const prefix = std::getenv("HDF5_EXTFILE_PREFIX");
   const fs::path own = path_of_file(hdf5, dataset).parent_path();
   return (prefix == nullptr || *prefix == '\0' ? own : prefix_folder(prefix, own)) / raw;
 }
 
-/// @param bytes That it has at least. @throws hdf5_error
+/// @param bytes Least size of the file. @throws hdf5_error
 random_file_ptr open_raw_file(const hdf5_file& file, const std::string& name, const fs::path& path,
                               std::uint64_t bytes) {
   const std::string which = "its values lie in the raw file " + path.string() + ", which ";

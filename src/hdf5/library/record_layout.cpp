@@ -8,13 +8,14 @@
 namespace feedline::detail {
 namespace {
 
-/// (HDF5 File Format Specification 3.0, III.K: a length, the address of a heap, a place in it)
+/// Size of a value: a length, the address of a heap, an index in it. (HDF5 File Format
+/// Specification 3.0, III.K)
 std::optional<std::size_t> variable_bytes(std::size_t address_bytes) {
   if (address_bytes == 0) return std::nullopt;
   return 4 + address_bytes + 4;
 }
 
-/// How many bytes one value takes.
+/// Size of one value.
 std::optional<std::size_t> bytes_in_file(const hdf5_session& hdf5, hid_t type,
                                          std::size_t address_bytes, unsigned depth) {
   const std::size_t bytes = H5Tget_size(type);
@@ -68,8 +69,8 @@ hdf5_record_layout layout_in_file(const hdf5_session& hdf5, hid_t record, std::s
   std::iota(by_offset.begin(), by_offset.end(), 0U);
   const auto offset_of = [&](unsigned i) { return H5Tget_member_offset(record, i); };
   std::ranges::stable_sort(by_offset, {}, offset_of);
-  std::optional<std::size_t> moved = 0;   // by those before; modulo 2 to the 64
-  std::optional<std::size_t> passed = 0;  // by those before, and those that begin with this one
+  std::optional<std::size_t> moved = 0;   // shift by: members before this one; modulo 2^64
+  std::optional<std::size_t> passed = 0;  // those, and members that begin at the same offset
   std::size_t last = 0;
   for (const unsigned i : by_offset) {
     const std::size_t offset = offset_of(i);

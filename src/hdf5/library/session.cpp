@@ -8,9 +8,9 @@
 namespace feedline::detail {
 namespace {
 
-/// Never destroyed before a dataset that lives as long as the program: its destructor does nothing.
+/// Not destroyed before datasets that live as long as the program: its destructor does nothing.
 constinit std::mutex library_mutex;
-constinit hdf5_session* current_session = nullptr;  // who has the mutex
+constinit hdf5_session* current_session = nullptr;  // the session that holds the mutex
 
 herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* entry, void* kept) noexcept {
   auto& message = *static_cast<std::string*>(kept);
@@ -31,7 +31,8 @@ bool is_about_unknown_version(const std::string& message) {
 
 }  // namespace
 
-// Recorded when it happens: closing an id on the way out is a call too, and clears the error stack.
+// Called when a call fails, because closing an id afterwards is a call too, and clears the error
+// stack.
 herr_t hdf5_session::record_failure(hid_t stack, void* session) noexcept {
   auto& self = *static_cast<hdf5_session*>(session);
   auto& message = self.message_;

@@ -38,7 +38,7 @@ bool leaves_gaps(const hdf5_session& hdf5, const hdf5_file& file, const std::str
   if (H5Pget_fill_time(creation.get(), &when) < 0 ||
       H5Pfill_value_defined(creation.get(), &defined) < 0)
     throw file.unreadable(hdf5, name, "when it is filled cannot be read");
-  // As a number: the library passes on whatever the file says.
+  // Taken as a number, because the library passes on any value from the file.
   std::underlying_type_t<H5D_fill_time_t> number = 0;
   static_assert(sizeof number == sizeof when);
   std::memcpy(&number, &when, sizeof number);

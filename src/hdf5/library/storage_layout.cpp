@@ -10,7 +10,7 @@
 namespace feedline::detail {
 namespace {
 
-/// The descriptor that the library reads a dataset's file by, or -1 where it has none to tell.
+/// The descriptor with which the library reads a dataset's file, or -1 if it reports none.
 int descriptor_of(hid_t dataset) {
   const hdf5_file_id file{H5Iget_file_id(dataset)};
   void* handle = nullptr;
@@ -19,7 +19,7 @@ int descriptor_of(hid_t dataset) {
   return *static_cast<const int*>(handle);
 }
 
-/// Why the file's bytes are not the dataset's for sure, or nothing.
+/// The reason why the file's bytes may not be the dataset's, or nothing.
 std::string fault_of_file(const hdf5_session& hdf5, hid_t dataset) {
   if (hdf5_driver::file_of(hdf5, dataset)) return {};
   const hdf5_file_id file{H5Iget_file_id(dataset)};
@@ -40,8 +40,9 @@ std::vector<std::uint64_t> chunk_of(hid_t creation) {
   return {extents.begin(), extents.begin() + std::max(rank, 0)};
 }
 
-/// Zeros where none is defined, or it is never to be used: what was in memory before is nobody's.
-/// They are no more than a number's, for an element may be an array as large as its type says.
+/// The fill value; zeros if none is defined or none is ever used, because the library would then
+/// leave memory unchanged. The zeros have the size of a number only, because an element may be an
+/// array of any size.
 std::vector<std::byte> fill_of(const hdf5_session& hdf5, const hdf5_file& file,
                                const std::string& name, hid_t dataset,
                                const hdf5_element& element) {
@@ -59,7 +60,7 @@ std::vector<std::byte> fill_of(const hdf5_session& hdf5, const hdf5_file& file,
   return std::vector<std::byte>(element.swapped_bytes);
 }
 
-/// 0 if they cannot be counted.
+/// Size of all values; 0 if it is too large to count.
 std::uint64_t all_bytes_of(hid_t dataset, const hdf5_storage_layout& place) {
   const hdf5_space_id space{H5Dget_space(dataset)};
   const hssize_t elements = std::max<hssize_t>(H5Sget_simple_extent_npoints(space.get()), 0);
@@ -123,7 +124,7 @@ hdf5_storage_layout examine_storage(const hdf5_session& hdf5, const hdf5_file& f
     if (H5Dget_space_status(dataset, &status) < 0) {
       place.refusal = "the library does not tell whether it was written";
     } else if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) {
-      place.stored = hdf5_storage_layout::layout::unwritten;  // its offset would be nonsense
+      place.stored = hdf5_storage_layout::layout::unwritten;  // its offset would be meaningless
     } else if (place.is_spread() && H5Dget_storage_size(dataset) != all_bytes_of(dataset, place)) {
       place.refusal = "its size in the file is not that of its records";
     } else if (const haddr_t offset = H5Dget_offset(dataset);

@@ -8,10 +8,11 @@
 namespace feedline::detail {
 namespace {
 
-/// Rows come in any order: chunks stay decoded as long as there is room, for the library's own
-/// megabyte would decode a bigger chunk again for every row.
+/// Properties with a large chunk cache. Rows are read in any order, so chunks stay decoded as long
+/// as there is room: with the library's default of a megabyte a larger chunk would be decoded again
+/// for every row.
 hdf5_properties_id dataset_access() {
-  constexpr std::size_t chunk_slots = 12'421;  // a prime, for the library hashes by remainder
+  constexpr std::size_t chunk_slots = 12'421;  // a prime, because the library hashes by remainder
   constexpr std::size_t chunk_cache_bytes = 64 << 20;
   hdf5_properties_id access{H5Pcreate(H5P_DATASET_ACCESS)};
   H5Pset_chunk_cache(access.get(), chunk_slots, chunk_cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
@@ -38,8 +39,7 @@ herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* info,
   return 0;
 }
 
-/// Groups are entered one in the other without recursion, for files may nest them as deep as they
-/// like.
+/// Nested groups are visited without recursion, because files may nest them to any depth.
 class search {
  public:
   search(const hdf5_session& hdf5, const dataset_visitor& visitor)
@@ -65,7 +65,7 @@ class search {
   struct open_group {
     hdf5_object_id id;
     std::string path;
-    std::vector<named_link> links = {};  ///< not looked at yet
+    std::vector<named_link> links = {};  ///< not visited yet
   };
 
   void enter(hid_t location, const std::string& name, const std::string& path) {
@@ -75,7 +75,7 @@ class search {
                                 &group.links) < 0)
       found_.push_back(
           {path.empty() ? "/" : path, "a group that cannot be listed: " + hdf5_.last_message()});
-    std::ranges::reverse(group.links);  // the first is looked at first
+    std::ranges::reverse(group.links);  // so that the first is visited first
     if (group.id) open_.push_back(std::move(group));
   }
 
@@ -101,14 +101,14 @@ class search {
   const hdf5_session& hdf5_;
   const dataset_visitor& visitor_;
   std::vector<hdf5_link> found_ = {};
-  std::vector<open_group> open_ = {};  ///< each in the one before
+  std::vector<open_group> open_ = {};  ///< each one is in the one before
   std::set<decltype(hdf5_object::key)> entered_ = {};
 };
 
 }  // namespace
 
-// Datasets of no raw files are opened with no prefix for them, for the library refuses two in one
-// program.
+// Datasets without raw files are opened without a prefix for them, because the library refuses two
+// prefixes in one program.
 hdf5_dataset_id try_open_dataset(const hdf5_session& /*hdf5*/, hid_t location,
                                  const std::string& name) {
   const auto access = dataset_access();

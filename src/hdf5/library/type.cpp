@@ -23,13 +23,13 @@ hdf5_element as(element_type type, hid_t native) {
   return {.type = type, .memory = hdf5_type_id{H5Tcopy(native)}};
 }
 
-/// Says how numbers are stored, where that is more than a byte order.
+/// Notes how numbers are stored, if they differ by more than byte order.
 hdf5_element stored_as(hid_t type, hdf5_element element) {
   if (!element.refusal.empty()) return element;
   const std::size_t bytes = H5Tget_size(type);
   const H5T_order_t order = H5Tget_order(type);
   const int first_bit = H5Tget_offset(type);
-  // The library would write beyond the bytes.
+  // For such a type the library would write past the bytes.
   if (first_bit < 0 || H5Tget_precision(type) + static_cast<std::size_t>(first_bit) > 8 * bytes)
     return refuse("number of " + std::to_string(H5Tget_precision(type)) + " bits from bit " +
                   std::to_string(first_bit) + " of " + std::to_string(bytes) + " bytes");
@@ -63,7 +63,8 @@ hdf5_element describe_whole_number(hid_t type) {
   }
 }
 
-/// The library converts no bit field to an integer: it is read as it is, in the machine's order.
+/// The library does not convert bit fields to integers: they are read unchanged, in the machine's
+/// byte order.
 hdf5_element describe_bits(hid_t type) {
   auto element = describe_whole_number(type);
   if (!element.refusal.empty()) return element;
@@ -72,8 +73,8 @@ hdf5_element describe_bits(hid_t type) {
   return stored_as(type, std::move(element));
 }
 
-/// Signed, as in `time_t`. To the library, times are bits of any meaning, which it leaves in their
-/// order.
+/// Describes a time as a signed integer, like `time_t`. To the library, times are bits without
+/// meaning, whose byte order it does not change.
 hdf5_element describe_time(hid_t type) {
   const std::size_t bytes = H5Tget_size(type);
   const std::string name = "time of " + std::to_string(8 * bytes) + " bits";
@@ -85,14 +86,14 @@ hdf5_element describe_time(hid_t type) {
   return element;
 }
 
-/// Bytes that mean nothing to the library.
+/// Describes bytes that have no meaning to the library.
 hdf5_element describe_bytes(hid_t type) {
   auto element = as(element_type::u8, type);
   element.shape = {H5Tget_size(type)};
   return element;
 }
 
-/// What a floating-point type is by its bits.
+/// A floating-point format, by its bits.
 struct float_format {
   std::size_t bytes;
   std::size_t bias;
@@ -109,7 +110,7 @@ constexpr std::array<std::pair<element_type, float_format>, 4> float_formats{{
     {element_type::f64, {8, 1023, 11, 52}},
 }};
 
-/// In either byte order; nothing if it is none of feedline's.
+/// The element type with the same format in either byte order; nothing if feedline has none.
 std::optional<element_type> float_type_of(hid_t type) {
   const H5T_order_t order = H5Tget_order(type);
   float_format found{H5Tget_size(type), H5Tget_ebias(type)};
@@ -132,13 +133,14 @@ hdf5_element describe_float(hid_t type) {
   if (!format)
     return refuse("floating-point of " + std::to_string(H5Tget_size(type)) +
                   " bytes in a format of its own");
-  // Not a native type: two of the formats have none. The file's own, in the machine's order.
+  // The memory type is not a native type, because two of the formats have none. It is the file's
+  // own, in the machine's byte order.
   auto element = as(*format, type);
   H5Tset_order(element.memory.get(), H5Tget_order(H5T_NATIVE_DOUBLE));
   return stored_as(type, std::move(element));
 }
 
-/// What h5py writes for NumPy's bool: an enumeration of two one-byte integers.
+/// Whether this is h5py's type for NumPy's bool: an enumeration of two one-byte integers.
 bool is_boolean(hid_t type) {
   constexpr std::array<const char*, 2> names{"FALSE", "TRUE"};
   if (H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2) return false;
@@ -156,8 +158,8 @@ hdf5_element describe_enumeration(const hdf5_session& hdf5, hid_t type) {
   return element;
 }
 
-/// What h5py writes for NumPy's complex: two equal numbers one after the other, and nothing else.
-/// They become a last dimension of 2.
+/// Describes h5py's type for NumPy's complex: two equal numbers one after the other, and nothing
+/// else. They become a last dimension of 2.
 hdf5_element describe_compound(const hdf5_session& hdf5, hid_t type) {
   const auto refusal = [] { return refuse("class 'compound'"); };
   if (H5Tget_nmembers(type) != 2) return refusal();

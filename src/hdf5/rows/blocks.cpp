@@ -106,7 +106,7 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
   try {
     place_.filters.decode(stored, place.filter_mask, verify, with.decoder, out);
   } catch (const hdf5_filter_error& failure) {
-    file_->require_unchanged();  // which would be the better reason
+    file_->require_unchanged();  // a change is the better reason
     throw hdf5_error{{.path = file_->path(), .field = name_, .sample = {}, .offset = place.address},
                      "cannot be read: " + name_of(chunk) + " does not decode: " + failure.what()};
   }
@@ -133,21 +133,21 @@ void hdf5_chunk_blocks::decode_stored(std::span<const std::byte> stored, std::ui
                        " bytes does not decode: " + failure.what()};
 }
 
-/// Copies the part of a chunk's first rows that lies within the dataset to its place in whole rows.
-/// @param values From one of its elements to the next `stride` bytes. Null: `fill` is repeated
-/// instead.
+/// Copies the part of a chunk's first rows that is inside the dataset to its position in whole
+/// rows.
+/// @param values Elements, `stride` bytes apart. Null: `fill` is repeated instead.
 void hdf5_chunk_blocks::put(std::uint64_t chunk, std::uint64_t rows, const std::byte* values,
                             std::size_t stride, std::span<const std::byte> fill,
                             std::span<std::byte> out) const {
   const std::size_t rank = extents_.size();
-  std::vector<std::uint64_t> begin(rank);  // of the chunk, in the block
-  std::vector<std::uint64_t> count(rank);  // of elements to copy
+  std::vector<std::uint64_t> begin(rank);  // begin of the chunk in the block
+  std::vector<std::uint64_t> count(rank);  // number of elements to copy
   for (std::size_t i = rank; i-- > 0;) {
     begin[i] = i == 0 ? 0 : chunk % grid_[i] * place_.chunk[i];
     count[i] = i == 0 ? rows : std::min(place_.chunk[i], extents_[i] - begin[i]);
     chunk /= grid_[i];
   }
-  std::vector<std::uint64_t> at(rank, 0);  // the last stays 0: its elements are a run
+  std::vector<std::uint64_t> at(rank, 0);  // the last one stays 0: its elements are copied as a run
   for (;;) {
     std::uint64_t from = 0;
     std::uint64_t to = 0;

@@ -13,20 +13,20 @@
 namespace feedline::detail {
 namespace {
 
-/// A reader tells others of so many blocks at most.
+/// Most blocks for which a reader asks others for help.
 constexpr std::size_t max_told = 8;
 
-/// Where fewer blocks are kept, what is read for others might push out what they read themselves.
+/// If fewer blocks are cached, blocks read for others might evict those that a reader needs itself.
 constexpr std::uint64_t fewest_kept_to_help = 64;
 
 }  // namespace
 
-/// What a run of samples needs besides: a thread's, for a lock would be taken once a run, which may
-/// be less than a microsecond.
+/// Working memory for a run of samples. Each thread has its own, because a lock would be taken once
+/// a run, which may take less than a microsecond.
 struct hdf5_cached_rows::scratch {
-  std::vector<const std::byte*> found;  ///< rows of blocks that are there, and
-  std::vector<std::size_t> places;      ///< their places in the run
-  std::vector<std::size_t> missing;     ///< places of those that are not there yet
+  std::vector<const std::byte*> found;  ///< rows of blocks that are present, and
+  std::vector<std::size_t> places;      ///< their indices in the run
+  std::vector<std::size_t> missing;     ///< indices of samples whose blocks are not present yet
   std::vector<std::uint64_t> blocks;
   std::vector<help_requests::place> told;
 
@@ -78,7 +78,8 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
   auto& missing = with.missing;
   missing.resize(samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i) missing[i] = i;
-  // However a reader ends, it has the blocks that it told of then, or wants them no more.
+  // When a reader ends, by whatever path, it has the blocks that it asked for, or no longer wants
+  // them.
   const auto take_back = [&](const auto* told) {
     for (const auto& place : *told) wanted_.take_back(place);
   };
@@ -92,12 +93,12 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
     const std::unique_ptr<decltype(with.told), decltype(take_back)> told{&with.told, take_back};
     read_absent(samples, with, out);
     if (missing.empty()) return;
-    // All that are left were being read by others a moment ago.
+    // All remaining blocks were being read by other readers a moment ago.
     wait_for(place_.block_of(samples[missing.front()].value));
   }
 }
 
-/// Tells of the blocks that this reader comes to last.
+/// Asks for help with the blocks that this reader will read last.
 void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scratch& with) const {
   auto& told = with.told;
   told.clear();
@@ -111,15 +112,16 @@ void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scr
   }
 }
 
-/// Reads blocks for others while there are any, and else waits until a block is there or nobody
-/// reads it.
+/// Reads blocks for other readers while they ask for any. Else waits until a block is present, or
+/// is not being read any more.
 void hdf5_cached_rows::wait_for(std::uint64_t block) const {
   while (const auto wanted = wanted_.take())
     if (read_for_others(*wanted)) return;
   cache_.wait_while_filling(block);
 }
 
-/// False if somebody has it or reads it, or it cannot be read: who wants it finds out itself.
+/// False if the block is present or being read, or cannot be read: the reader that wants it will
+/// find that out itself.
 bool hdf5_cached_rows::read_for_others(std::uint64_t block) const noexcept try {
   auto fill = cache_.try_fill(block);
   if (!fill) return false;
@@ -130,7 +132,7 @@ bool hdf5_cached_rows::read_for_others(std::uint64_t block) const noexcept try {
   return false;
 }
 
-/// Copies the rows of blocks that are there, and leaves the places of the others in `missing`.
+/// Copies the rows of blocks that are present, and leaves the indices of the others in `missing`.
 void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scratch& with,
                                     std::byte* out) const {
   with.found.clear();
@@ -151,8 +153,8 @@ void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scrat
   gather_scattered(with.found, with.places, row_bytes(), out);
 }
 
-/// Reads blocks that nobody has or reads, and copies their rows while they are in the processor's
-/// cache. Leaves the places of the others in `missing`.
+/// Reads blocks that are neither present nor being read, and copies their rows while they are in
+/// the processor's cache. Leaves the indices of the others in `missing`.
 void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratch& with,
                                    std::byte* out) const {
   auto& missing = with.missing;
@@ -168,7 +170,8 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
     try {
       read_block(block, fill->bytes());
     } catch (const hdf5_error& failure) {
-      // Of several samples that cannot be read the run's first is named, whoever reads its block.
+      // If several samples cannot be read, the run's first one is named, whichever thread reads its
+      // block.
       if (left > 0) break;
       dataset_location where = failure.where();
       where.sample = samples[missing[i]].value;

@@ -16,16 +16,16 @@
 
 namespace feedline::detail {
 
-/// Blocks that readers have still to read, told so that others who would only wait read them first.
-/// A list that forgets: of many the last are kept. What is in it is wanted now, for who told of a
-/// block takes it back.
+/// Blocks that readers have yet to read, announced so that other readers, which would otherwise
+/// only wait, read them first. The list is bounded: it keeps the last ones. All blocks in it are
+/// wanted now, because a reader that has announced a block takes it back.
 ///
-/// Threads: any number.
+/// Any number of threads may use it.
 class help_requests {
  public:
   static constexpr std::size_t most = 64;
 
-  /// Where a block was told.
+  /// The entry in which a block was announced.
   struct place {
     std::uint64_t block;
     std::size_t number;
@@ -40,12 +40,12 @@ class help_requests {
     blocks_[number].store(block, std::memory_order_relaxed);
     return {block, number};
   }
-  /// Nothing happens if it was taken or forgotten.
+  /// Does nothing if the block was taken or dropped.
   void take_back(const place& told) noexcept {
     std::uint64_t block = told.block;
     blocks_[told.number].compare_exchange_strong(block, none, std::memory_order_relaxed);
   }
-  /// Some block, for the caller to read; nothing if none is wanted.
+  /// A block for the caller to read; nothing if none is wanted.
   [[nodiscard]] std::optional<std::uint64_t> take() noexcept {
     for (auto& each : blocks_) {
       if (each.load(std::memory_order_relaxed) == none) continue;
@@ -62,13 +62,15 @@ class help_requests {
   std::atomic<std::size_t> next_{0};
 };
 
-/// Fields that are members of one dataset's records, and whose blocks are kept: whoever decodes a
-/// chunk for one of them gives the others theirs, so that a chunk is decoded once for all.
+/// Fields that are members of one dataset's records, and whose blocks are cached: a thread that
+/// decodes a chunk for one of them fills the blocks of the others, so that a chunk is decoded once
+/// for all.
 ///
-/// Threads: `read` by any number at once; `add` and `remove` while nobody reads.
+/// Any number of threads may call `read` at once; `add` and `remove` only while no thread reads.
 class hdf5_shared_chunk_decoder {
  public:
-  /// Both stay until they are removed. @param blocks Of the same chunks as the others'.
+  /// Both must exist until they are removed. @param blocks Blocks of the same chunks as the
+  /// others'.
   void add(const hdf5_chunk_blocks& blocks, block_cache& cache) {
     fields_.push_back({&blocks, &cache});
   }
@@ -76,8 +78,8 @@ class hdf5_shared_chunk_decoder {
     std::erase_if(fields_, [&](const kept_field& each) { return each.cache == &cache; });
   }
 
-  /// Reads a block of the field of `own`, and fills the same block of each of the others where it
-  /// is absent.
+  /// Reads a block of the field of `own`, and fills the same block of each of the other fields if
+  /// it is absent.
   void read(const block_cache& own, std::uint64_t block, std::span<std::byte> out) const;
 
  private:
@@ -89,13 +91,13 @@ class hdf5_shared_chunk_decoder {
   std::vector<kept_field> fields_ = {};
 };
 
-/// Rows of blocks that are worth keeping: each block is read by one reader, while the others go on
-/// with rows of blocks that are there, or read blocks that somebody will need.
+/// Rows of blocks that are worth caching: each block is read by one reader, while the others
+/// continue with rows of blocks that are present, or read blocks that some reader will need.
 class hdf5_cached_rows final : public field_rows {
  public:
-  /// @param all    Its chunks are the blocks; at least 1 is kept.
-  /// @param shared_decoder Of a field that shares its chunks with others, which may come later:
-  ///                       `blocks` are `hdf5_chunk_blocks` then.
+  /// @param all Its chunks are the blocks; at least 1 is cached.
+  /// @param shared_decoder Decoder of fields that share their chunks; more fields may join it
+  ///                       later. `blocks` must then be `hdf5_chunk_blocks`.
   hdf5_cached_rows(row_extent all, std::unique_ptr<const hdf5_blocks> blocks,
                    std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder = nullptr);
   ~hdf5_cached_rows() override;
@@ -120,11 +122,12 @@ class hdf5_cached_rows final : public field_rows {
   const std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder_;
 };
 
-/// Rows that cross many chunks (tiles), so many that those of one row are too much memory to be
-/// kept together: each tile is decoded, kept and given up by itself. Tiles that were never written
-/// take no memory.
-/// @param extent Of the field, but for chunks. @param blocks, tiles Of the same chunks.
-/// @param max_cached Tiles, at least 1.
+/// Rows that cross very many chunks (tiles), so that the tiles of one row are too much memory to be
+/// cached together: each tile is decoded, cached and evicted by itself. Tiles that were never
+/// written take no memory.
+/// @param extent Extent of the field, except chunks. @param blocks, tiles Blocks of the same
+///               chunks.
+/// @param max_cached Number of tiles, at least 1.
 [[nodiscard]] std::unique_ptr<const field_rows> make_tiled_rows(
     row_extent extent, std::unique_ptr<const hdf5_chunk_blocks> blocks,
     std::unique_ptr<const hdf5_chunk_blocks> tiles, std::uint64_t max_cached);

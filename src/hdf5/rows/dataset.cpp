@@ -19,7 +19,8 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// Finds all fields, under the lock; nothing of the library's is left open but what it will read.
+/// Finds all fields, under the lock; no object of the library stays open except those that it will
+/// read.
 std::vector<detail::hdf5_resolved_field> find_fields(const std::filesystem::path& file,
                                                      const std::vector<hdf5_field>& fields,
                                                      const hdf5_options& options) {
@@ -40,7 +41,7 @@ std::vector<detail::hdf5_resolved_field> find_fields(const std::filesystem::path
   return found;
 }
 
-/// Opens each field's rows; those that are cached share what may be cached by their sizes.
+/// Opens each field's rows; fields with a cache share the cache memory by the sizes of their rows.
 std::vector<detail::rows_field> open_fields(std::vector<detail::hdf5_resolved_field>& found,
                                             std::size_t cache_bytes) {
   double cached_row_bytes = 0;
@@ -57,10 +58,10 @@ std::vector<detail::rows_field> open_fields(std::vector<detail::hdf5_resolved_fi
   return fields;
 }
 
-/// Reads a field whole. One that has an unreadable sample, or for which there is no memory, stays
-/// as it is: only that sample is lost, when it is asked for.
+/// Reads a whole field into memory. If it has an unreadable sample, or there is not enough memory,
+/// the field is not changed: then only that sample is lost, when it is requested.
 void make_resident(detail::rows_field& field) try {
-  // On this thread alone: more of them might push each other's chunks out of a small cache.
+  // Uses only this thread: several might evict each other's chunks from a small cache.
   const auto loaded =
       load_into_memory(detail::make_rows_dataset("open_hdf5", {field}), {.threads = 1});
   const detail::row_extent all{.rows = field.rows->size(),

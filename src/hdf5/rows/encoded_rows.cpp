@@ -12,7 +12,7 @@
 namespace feedline::detail {
 namespace {
 
-/// Ids as registered with The HDF Group.
+/// The step of a filter, by its id as registered with The HDF Group.
 block_step step_of(const hdf5_filter& filter) {
   const auto value = [&](std::size_t place) {
     return place < filter.values.size() ? filter.values[place] : 0U;
@@ -27,7 +27,7 @@ block_step step_of(const hdf5_filter& filter) {
       return {block_filter::fletcher32};
     case 32004:
       return {block_filter::lz4};
-    case 32008:  // element's bytes, block's elements, compression, which says the block itself
+    case 32008:  // element's bytes, block's elements, compression (which stores the block)
       if (value(4) == 2) return {block_filter::bit_shuffle_lz4, value(2)};
       if (value(4) == 3) return {block_filter::bit_shuffle_zstd, value(2)};
       if (value(3) != 0 || value(4) != 0) break;
@@ -42,7 +42,7 @@ block_step step_of(const hdf5_filter& filter) {
 
 class hdf5_encoded_rows final : public encoded_rows {
  public:
-  /// @param found Its chunks are blocks as they are, but for filters.
+  /// @param found Its chunks, once their filters are undone, must be blocks of rows.
   explicit hdf5_encoded_rows(const hdf5_resolved_field& found)
       : blocks_{found.file, found.name, found.storage, found.chunks},
         all_steps_{std::numeric_limits<std::uint32_t>::max() >>
@@ -74,7 +74,7 @@ class hdf5_encoded_rows final : public encoded_rows {
   }
 
  private:
-  /// A written chunk of no bytes is damaged, which shows as it is decoded.
+  /// A written chunk of no bytes is damaged, which will be noticed when it is decoded.
   [[nodiscard]] bool is_stored(std::uint64_t block) const noexcept {
     const hdf5_chunk& chunk = blocks_.map()[block];
     return chunk.is_written() && chunk.bytes != 0;
@@ -86,7 +86,8 @@ class hdf5_encoded_rows final : public encoded_rows {
   std::size_t max_stored_bytes_ = 0;
 };
 
-/// Whether a chunk's bytes, its filters undone, are some rows as they are in memory.
+/// Whether a chunk's bytes, with its filters undone, are whole rows in the form that they have in
+/// memory.
 bool are_rows(const hdf5_storage_layout& place, std::span<const std::uint64_t> extents) {
   return !place.is_spread() && place.swapped_bytes == 1 &&
          std::ranges::equal(std::span{place.chunk}.subspan(1), extents.subspan(1));

@@ -7,10 +7,10 @@
 
 namespace feedline::detail {
 
-/// A field's chunks as they are stored. Null unless each holds several whole rows, as they are in
-/// memory, behind filters that feedline undoes. What a chunk of such a field holds that was never
-/// written (or has no bytes) comes decoded, with all steps skipped.
-/// @param found Its rows are open.
+/// A field's chunks in their stored form. Null unless each chunk, after filters that feedline
+/// undoes, has several whole rows in the form that they have in memory. A chunk of such a field
+/// that was never written (or has no bytes) comes decoded, with all steps skipped.
+/// @param found Its rows must be open.
 [[nodiscard]] std::shared_ptr<const encoded_rows> make_hdf5_encoded_rows(
     const hdf5_resolved_field& found);
 

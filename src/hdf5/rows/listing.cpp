@@ -17,15 +17,14 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// A dataset's own field, or those of the members of its records. What is neither goes to
-/// `left_out`.
+/// A dataset's own field, or those of the members of its records. Anything else goes to `left_out`.
 std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
                                        const detail::hdf5_file& file, const std::string& path,
                                        const detail::hdf5_opened_ptr& dataset,
                                        value_conventions conventions,
                                        std::vector<hdf5_left_out>& left_out) {
   std::vector<hdf5_listing> listings;
-  std::string reason;  // why the last one is no field
+  std::string reason;  // why the last one is not a field
   const auto list_sequences = [&](const std::string& name, const std::string& member) {
     try {
       const auto found = detail::find_sequences(hdf5, file, name, *dataset, member);
@@ -78,7 +77,7 @@ std::vector<hdf5_listing> list_hdf5_fields(const std::string& file, const hdf5_o
   std::vector<hdf5_left_out> no_fields;
   const detail::hdf5_session hdf5;
   const detail::hdf5_file opened{hdf5, file, options.external};
-  std::map<std::string, std::vector<hdf5_listing>> fields;  // by the dataset's path
+  std::map<std::string, std::vector<hdf5_listing>> fields;  // key: path of the dataset
   const auto links =
       opened.datasets(hdf5, [&](const std::string& path, detail::hdf5_dataset_id dataset) {
         fields[path] =

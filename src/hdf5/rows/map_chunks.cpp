@@ -14,13 +14,13 @@
 namespace feedline::detail {
 namespace {
 
-/// Files smaller than this are read in as a whole before their chunks are looked for, if they are
-/// not in memory.
+/// Files smaller than this are requested from the system as a whole before their chunks are looked
+/// up, if they are not in memory.
 constexpr std::uint64_t max_prefetched_bytes = std::uint64_t{1} << 30;
-/// A map of so many chunks is made even where the file is smaller than the map.
+/// A map of up to this many chunks is made even if the file is smaller than the map.
 constexpr std::uint64_t always_mapped_chunks = std::uint64_t{1} << 24;
 
-/// Empty where there are no chunks.
+/// Both lists are empty if there are no chunks.
 struct shape {
   std::vector<std::uint64_t> extents = {};
   std::vector<std::uint64_t> chunk_extents = {};
@@ -90,7 +90,7 @@ hdf5_chunk_map map_hdf5_chunks(const hdf5_session& hdf5, hid_t dataset, const ra
     hdf5_chunk chunk = lookup.find(hdf5, first);
     if (!chunk.is_written()) continue;
     require_in_file(chunk, number, file, name);
-    // The file says of such chunks that no filter was left out.
+    // The file says that no filter of such chunks was left out.
     if (has_raw_edges && map.is_partial(number)) chunk.filter_mask = ~std::uint32_t{0};
     map[number] = chunk;
   }

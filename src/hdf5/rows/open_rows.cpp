@@ -17,17 +17,18 @@ namespace {
 
 using layout = hdf5_storage_layout::layout;
 
-/// A cache of fewer blocks would have readers read over each other.
+/// With a cache of fewer blocks, readers would evict each other's blocks.
 constexpr std::uint64_t least_kept = 4;
 
-/// A cache's list of its blocks may take a sixteenth of what it may keep.
+/// A cache has at least this many bytes for each block that it lists, so that the list takes at
+/// most a sixteenth of them.
 constexpr std::uint64_t bytes_per_listed_block = 64;
 
-/// Of chunks that split rows, those of one row are decoded and kept together up to this size: for a
-/// single row more of them would take long, and much memory.
+/// If chunks split rows, those of one row are decoded and cached together up to this size: a larger
+/// size would take a long time for a single row, and much memory.
 constexpr std::size_t max_together_bytes = std::size_t{256} << 20;
 
-/// Whether rows cross so many chunks that these are not to be kept together.
+/// Whether rows cross so many chunks that these must not be cached together.
 bool are_tiled(const hdf5_resolved_field& found, std::size_t cache_bytes) {
   const auto& chunk = found.storage.chunk;
   if (chunk.front() == 1) return false;
@@ -54,8 +55,8 @@ std::unique_ptr<const field_rows> make_rows(std::unique_ptr<const hdf5_blocks> b
                                                   found.shared_decoder);
 }
 
-/// A tiny file may claim rows of any size; one that no memory holds could only be asked for in
-/// vain.
+/// A tiny file may claim rows of any size; one larger than the machine's memory could never be
+/// read.
 void require_row_fits(const hdf5_file& file, const hdf5_resolved_field& found) {
   if (found.row_bytes <= machine_memory_bytes()) return;
   throw file.error(found.name, "a sample (" + to_string(found.spec) + ") takes " +
@@ -64,7 +65,7 @@ void require_row_fits(const hdf5_file& file, const hdf5_resolved_field& found) {
                                    " of this machine's memory");
 }
 
-/// The library takes a chunk that went through no filter for whole, and reads beyond one that is
+/// The library assumes that a chunk without filters is complete, and reads past its end if it is
 /// not.
 void require_whole_chunks(const hdf5_session& hdf5, const hdf5_library_dataset& column,
                           hdf5_open_context& common, const hdf5_resolved_field& found) {
@@ -88,7 +89,7 @@ void require_whole_chunks(const hdf5_session& hdf5, const hdf5_library_dataset& 
   }
 }
 
-/// Opens a dataset, if no field before was a member of the same one.
+/// Opens a dataset, unless an earlier field was a member of the same one.
 hdf5_library_dataset open_column(const hdf5_session& hdf5, const hdf5_file& file,
                                  hdf5_open_context& common, const hdf5_field& chosen) {
   const std::string& path = chosen.dataset;
@@ -161,7 +162,7 @@ hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
   find_file_and_chunks(hdf5, column.id(), common, found);
   if (!found.storage.refusal.empty()) {
     column.require_readable(hdf5, file);
-    // Where filters alone are the reason, the file's own chunks can be looked at.
+    // If filters are the only reason, the file's own chunks can be checked.
     if (found.storage.refusal == found.storage.filters.refusal())
       require_whole_chunks(hdf5, column, common, found);
     found.column = std::move(column);
@@ -175,8 +176,8 @@ std::unique_ptr<const field_rows> open_rows(hdf5_resolved_field& found, std::siz
   if (found.column) {
     hdf5_library_column column{new hdf5_library_dataset{std::move(*found.column)}};
     found.column.reset();
-    // Blocks that are too large to keep a few of would only be decoded for nothing, and of too many
-    // the list alone would take the memory.
+    // If a cache can hold only a few such large blocks, decoding whole blocks is wasted; if there
+    // are too many blocks, the list alone would take the memory.
     if (block_bytes == 0 || block_bytes > cache_bytes / least_kept || storage.chunk.front() == 1 ||
         found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block ||
         are_tiled(found, cache_bytes))

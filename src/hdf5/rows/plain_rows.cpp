@@ -30,7 +30,7 @@ hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name
   return std::make_shared<const std::vector<std::uint64_t>>(std::move(begins));
 }
 
-// What files throw says nothing of HDF5.
+// Errors of files do not mention HDF5, so they are rethrown.
 hdf5_file_rows::hdf5_file_rows(random_file_ptr file, std::string name,
                                const hdf5_storage_layout& place, std::size_t elements,
                                std::uint64_t rows, hdf5_row_chunks chunks) try

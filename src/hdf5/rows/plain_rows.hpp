@@ -18,7 +18,7 @@
 
 namespace feedline::detail {
 
-/// A column that is used, and closed, outside of any session: each call has one of its own, so one
+/// A column that is used, and closed, outside of any session: each call makes its own, so one
 /// thread at a time reads.
 struct hdf5_close_column {
   void operator()(const hdf5_library_dataset* column) const {
@@ -28,11 +28,11 @@ struct hdf5_close_column {
 };
 using hdf5_library_column = std::unique_ptr<const hdf5_library_dataset, hdf5_close_column>;
 
-/// Where chunks begin whose rows are read one by one: they are stored as they are, and do not split
-/// rows.
+/// Offsets of chunks whose rows are read one by one: they are stored without filters, and do not
+/// split rows.
 using hdf5_row_chunks = std::shared_ptr<const std::vector<std::uint64_t>>;
 
-/// Whether a dataset is stored so.
+/// Whether a dataset has such chunks.
 [[nodiscard]] bool has_row_chunks(const hdf5_storage_layout& place,
                                   std::span<const std::uint64_t> extents);
 
@@ -41,24 +41,23 @@ using hdf5_row_chunks = std::shared_ptr<const std::vector<std::uint64_t>>;
                                               const hdf5_storage_layout& place,
                                               const hdf5_chunk_map& map);
 
-/// Rows that are read where they lie in the file: of the contiguous layout, or of chunks that are
-/// stored as they are and do not split rows. Of records, one member.
+/// Rows that are read directly from the file: the dataset is contiguous, or has chunks without
+/// filters that do not split rows. If they are records, one member is read.
 class hdf5_file_rows final : public file_rows {
  public:
-  /// @param name Of the dataset, for errors. @param elements Of a row.
-  /// @param chunks Of `find_row_chunks`; null: of the contiguous layout.
-  /// @throws hdf5_error if they do not lie within the file.
+  /// @param name Name of the dataset, for errors. @param elements Number of elements in a row.
+  /// @param chunks Result of `find_row_chunks`; null for the contiguous layout.
+  /// @throws hdf5_error if they are not within the file.
   hdf5_file_rows(random_file_ptr file, std::string name, const hdf5_storage_layout& place,
                  std::size_t elements, std::uint64_t rows, hdf5_row_chunks chunks = nullptr);
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
 };
 
-/// Rows that are blocks by themselves: each is decoded straight to where it is wanted, and not
-/// kept.
+/// Rows that are blocks by themselves: each is decoded directly to its destination, and not cached.
 class hdf5_single_rows final : public field_rows {
  public:
-  /// @param blocks Of one row each.
+  /// @param blocks Blocks of one row each.
   hdf5_single_rows(row_extent extent, std::unique_ptr<const hdf5_blocks> blocks)
       : field_rows{std::move(extent)}, blocks_{std::move(blocks)} {}
 
@@ -74,7 +73,7 @@ class hdf5_single_rows final : public field_rows {
   std::unique_ptr<const hdf5_blocks> blocks_;
 };
 
-/// Rows that the library reads, as they are asked for.
+/// Rows that the library reads when they are requested.
 class hdf5_library_rows final : public field_rows {
  public:
   hdf5_library_rows(row_extent extent, hdf5_library_column column)
@@ -93,7 +92,7 @@ class hdf5_library_rows final : public field_rows {
 /// rows.
 class hdf5_library_blocks final : public hdf5_blocks {
  public:
-  /// @param rows_per_block Those of a chunk.
+  /// @param rows_per_block Rows of a chunk.
   hdf5_library_blocks(hdf5_library_column column, std::uint64_t rows_per_block)
       : column_{std::move(column)}, rows_per_block_{rows_per_block} {}
 
@@ -109,10 +108,10 @@ class hdf5_library_blocks final : public hdf5_blocks {
   std::uint64_t rows_per_block_;
 };
 
-/// Rows of a dataset that was never written: all are the fill value.
+/// Rows of a dataset that was never written: all have the fill value.
 class hdf5_unwritten_rows final : public field_rows {
  public:
-  /// @param fill Divides a row.
+  /// @param fill Its size divides a row's.
   hdf5_unwritten_rows(row_extent extent, std::vector<std::byte> fill)
       : field_rows{std::move(extent)}, fill_{std::move(fill)} {}
 

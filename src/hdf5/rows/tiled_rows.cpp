@@ -7,7 +7,7 @@
 namespace feedline::detail {
 namespace {
 
-/// Parts of rows pass through memory of about this size.
+/// Approximate size of the memory through which parts of rows pass.
 constexpr std::size_t tile_piece_bytes = std::size_t{1} << 20;
 
 class tiled_rows final : public field_rows {
@@ -37,7 +37,7 @@ class tiled_rows final : public field_rows {
   }
 
  private:
-  /// The number that `parts_` knows a row's part by. @param column Of tiles.
+  /// Index of a row's part in `parts_`. @param column Column of tiles.
   [[nodiscard]] sample_index part_of(sample_index sample, std::uint64_t column) const noexcept {
     const std::uint64_t row_of_tiles = sample.value / rows_per_tile_;
     const std::uint64_t tile = row_of_tiles * blocks_->chunks_per_block() + column;
@@ -48,8 +48,8 @@ class tiled_rows final : public field_rows {
 
   std::unique_ptr<const hdf5_chunk_blocks> blocks_;
   const std::uint64_t rows_per_tile_;
-  const std::size_t part_bytes_;  ///< of a row in a tile, padding included
-  hdf5_cached_rows parts_;        ///< tiles as if they were the blocks, and parts of rows the rows
+  const std::size_t part_bytes_;  ///< bytes of a row's part in a tile, including padding
+  hdf5_cached_rows parts_;        ///< its blocks are tiles, and its rows are parts of rows
 };
 
 void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) const {
@@ -64,7 +64,7 @@ void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) con
     const std::uint64_t part = failure.where().sample.value_or(0);
     const std::uint64_t row_of_tiles = part / rows_per_tile_ / columns;
     const sample_index lost{row_of_tiles * rows_per_tile_ + part % rows_per_tile_};
-    // Of several samples that cannot be read the run's first is named.
+    // If several samples cannot be read, the run's first one is named.
     for (std::size_t i = 0; i < samples.size() && samples[i] != lost; ++i)
       read(samples.subspan(i, 1), out + i * row_bytes());
     dataset_location where = failure.where();
@@ -73,7 +73,7 @@ void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) con
   }
 }
 
-/// Column by column, so that of samples that share tiles each tile is wanted once.
+/// Reads column by column, so that each tile is needed once, even if samples share it.
 void tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64_t first,
                               std::uint64_t columns, std::byte* out) const {
   struct piece {
@@ -105,7 +105,7 @@ std::unique_ptr<const field_rows> make_tiled_rows(row_extent extent,
                                                   std::unique_ptr<const hdf5_chunk_blocks> blocks,
                                                   std::unique_ptr<const hdf5_chunk_blocks> tiles,
                                                   std::uint64_t max_cached) {
-  // Where less than a row of tiles is kept, no order of samples would have a tile decoded once.
+  // If less than a row of tiles is cached, no order of samples would decode each tile only once.
   if (const std::uint64_t kept = max_cached / blocks->chunks_per_block(); kept != 0) {
     extent.rows_per_chunk = blocks->rows_per_block();
     extent.chunks_kept = kept;

@@ -21,15 +21,15 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// Values that lie in the file, or in memory: those that the library read, or that are all empty.
+/// Values that are in the file, or in memory: the library read them, or all are empty.
 struct found_values {
   field element;
   std::size_t element_bytes = 0;
   std::size_t swapped_bytes = 1;
-  std::string name = {};  ///< of the dataset
-  /// All within the file, or within the values in memory.
+  std::string name = {};  ///< name of the dataset
+  /// Positions in the file, or in the values in memory; all are within it.
   detail::hdf5_vlen_library_reader held = {};
-  detail::random_file_ptr file = nullptr;  ///< null: values lie in memory
+  detail::random_file_ptr file = nullptr;  ///< null: values are in memory
 };
 
 class hdf5_ragged final : public ragged_dataset {
@@ -70,7 +70,7 @@ class hdf5_ragged final : public ragged_dataset {
   }
 
  private:
-  /// No hint reaches further into a sample, of which perhaps only the beginning will be read.
+  /// Limit of a hint for one sample, because perhaps only the sample's beginning will be read.
   static constexpr std::uint64_t max_hinted_bytes = std::uint64_t{4} << 20;
 
   [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept {
@@ -95,7 +95,8 @@ class hdf5_ragged final : public ragged_dataset {
   found_values found_;
 };
 
-/// Places are a claim of the file until they were read.
+/// Checks memory first, because the number of values is only a claim of the file until they were
+/// read.
 void require_memory_for_places(const detail::hdf5_file& file,
                                const detail::hdf5_sequence_column& column, std::size_t max_bytes) {
   if (column.values.samples <= max_bytes / detail::hdf5_heap_search::search_bytes) return;
@@ -107,8 +108,8 @@ void require_memory_for_places(const detail::hdf5_file& file,
                                     " that hdf5_options::max_host_cache_bytes allows");
 }
 
-/// Under the lock; nothing of the library's is left open.
-/// @param rows Becomes what says where values are.
+/// Called under the lock; no object of the library stays open.
+/// @param rows Set to the rows that say where values are.
 found_values find_values(const std::filesystem::path& path, const hdf5_field& chosen,
                          const hdf5_options& options, detail::hdf5_resolved_field& rows) {
   const std::size_t max_bytes = detail::cache_bytes_of(options);
@@ -147,12 +148,12 @@ void add_rows(detail::hdf5_resolved_field& found, detail::hdf5_heap_search& sear
   }
 }
 
-/// Without the lock.
+/// Called without the lock.
 detail::hdf5_value_places find_places(detail::hdf5_resolved_field& rows,
                                       std::size_t element_bytes) {
   const detail::random_file& file = *rows.file;
   const auto fail = [&](std::optional<std::uint64_t> sample, const std::exception& damage) {
-    file.require_unchanged();  // which would be the better reason
+    file.require_unchanged();  // a change is the better reason
     throw hdf5_error{{.path = file.path(), .field = rows.name, .sample = sample},
                      std::string{"cannot be read: "} + damage.what() +
                          "; the file is cut short or damaged: copy it anew"};

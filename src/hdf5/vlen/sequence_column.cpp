@@ -13,7 +13,7 @@
 namespace feedline::detail {
 namespace {
 
-/// Whether values that were never written are something else than empty.
+/// Whether values that were never written are not empty.
 bool fills(const hdf5_session& /*hdf5*/, hid_t dataset, const hdf5_sequences& type) {
   const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
   H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
@@ -31,7 +31,7 @@ bool fills(const hdf5_session& /*hdf5*/, hid_t dataset, const hdf5_sequences& ty
   return !is_empty;
 }
 
-/// Why rows or the values that they lead to may be something else than feedline takes them for.
+/// The reason why rows, or the values that they refer to, may not be what feedline assumes.
 std::string fault_of_rows(const hdf5_sequence_column& column, const hdf5_resolved_field& found) {
   try {
     hdf5_metadata metadata{*found.file};
@@ -48,19 +48,20 @@ std::string fault_of_rows(const hdf5_sequence_column& column, const hdf5_resolve
   return {};
 }
 
-/// What the library takes for the values of one read, freed with it: a read that fails half way
-/// would leave others' memory to nobody, for it gives no value back to be reclaimed.
+/// Memory that the library allocates for the values of one read; it is freed with this object.
+/// Otherwise a read that fails half way would leak it, because it returns no values to be
+/// reclaimed.
 class value_memory {
  public:
   explicit value_memory(std::size_t max_bytes) : left_{max_bytes} {}
 
-  /// Makes properties of a transfer take its memory here.
+  /// Makes a transfer with these properties allocate its memory here.
   [[nodiscard]] hdf5_properties_id properties(hdf5_properties_id transfer) {
     if (H5Pset_vlen_mem_manager(transfer.get(), allocate, this, release, this) < 0)
       transfer = hdf5_properties_id{};
     return transfer;
   }
-  /// Whether more was asked for than there is.
+  /// Whether more was requested than is left.
   [[nodiscard]] bool is_out() const noexcept { return is_out_; }
 
  private:
@@ -84,7 +85,7 @@ class value_memory {
   std::vector<std::unique_ptr<std::byte[]>> pieces_ = {};
 };
 
-/// A value as the library has it in memory.
+/// Bytes of a value in the library's memory.
 std::span<const std::byte> bytes_of(const hvl_t& value, std::size_t element_bytes) {
   return {static_cast<const std::byte*>(value.p), value.len * element_bytes};
 }
@@ -93,7 +94,7 @@ std::span<const std::byte> bytes_of(const char* text, std::size_t /*element_byte
                          : std::as_bytes(std::span{text, std::strlen(text)});
 }
 
-/// Reads values one after the other, and keeps them.
+/// Reads values one after the other, and stores them.
 class whole_reading {
  public:
   enum class outcome { read, failed, out_of_memory };
@@ -209,7 +210,7 @@ hdf5_vlen_library_reader read_whole(const hdf5_session& hdf5, const hdf5_file& f
               ". They would be kept in memory, read through the HDF5 library, because " + why +
               ". Allow more, or write them anew: h5repack");
     if (all == outcome::failed) {
-      std::uint64_t failing = first;  // to tell which
+      std::uint64_t failing = first;  // to find the sample that fails
       while (failing + 1 < first + count && reading.add(failing, 1) != outcome::failed) ++failing;
       throw hdf5_error{{.path = file.path(), .field = column.name, .sample = failing},
                        "cannot be read: " + hdf5.last_message()};

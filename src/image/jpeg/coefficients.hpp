@@ -12,12 +12,12 @@ namespace feedline::detail {
 /// The samples or coefficients of a block.
 inline constexpr std::uint32_t jpeg_block_samples = 64;
 
-/// What the coefficients of each component are multiplied by, in the order of scans (zigzag).
+/// Factors by which each component's coefficients are multiplied, in the order of scans (zigzag).
 struct jpeg_factors {
   alignas(8) std::uint8_t of[3][jpeg_block_samples];
 };
 
-/// @param frame What `read_jpeg_frame` said of the file.
+/// @param frame Result of `read_jpeg_frame` for the file.
 FEEDLINE_HOST_DEVICE inline void build(jpeg_factors& factors, const std::uint8_t* file,
                                        const jpeg_frame& frame) {
   for (std::uint32_t i = 0; i < frame.components; ++i)
@@ -25,8 +25,8 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_factors& factors, const std::uint8_t
       factors.of[i][k] = file[frame.quantization[frame.tables[i].quantization] + k];
 }
 
-/// Where coefficients belong in a block: eight places, column * 8 + row, in the order of a scan.
-/// @param first The number of the first; its place is the lowest byte.
+/// Positions of eight coefficients in a block, column * 8 + row, in the order of a scan.
+/// @param first Index of the first coefficient; its position is the lowest byte.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t jpeg_places(std::uint32_t first) {
   std::uint64_t places = 0;
   std::uint32_t y = 0;
@@ -46,22 +46,24 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_factors& factors, const std::uint8_t
   return places;
 }
 
-/// A coefficient multiplied by its factor. It is kept in 16 bits, as libjpeg's vector code does.
+/// A coefficient multiplied by its factor. The product is cut to 16 bits, as in libjpeg's vector
+/// code.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int16_t jpeg_product(std::int32_t coefficient,
                                                                        std::uint32_t factor) {
   return static_cast<std::int16_t>(static_cast<std::uint32_t>(coefficient) * factor);
 }
 
-/// Eight coefficients of a block as a scan has them, and their factors: the first of each word is
+/// Eight coefficients of a block in a scan's order, and their factors: the first of each word is
 /// the lowest.
 struct jpeg_eight {
   std::uint32_t coefficients[4];  ///< two in a word
   std::uint32_t factors[2];       ///< four in a word
 };
 
-/// Multiplies eight coefficients by their factors, and puts the products where they belong.
-/// @param places   `jpeg_places` of the first one. @param products The block's, column by column.
-/// @return Whether those of the eight that are not in the block's first row are all 0.
+/// Multiplies eight coefficients by their factors, and stores the products at their positions.
+/// @param places `jpeg_places` of the first one. @param products Products of the block, column by
+///               column.
+/// @return Whether all of the eight that are not in the block's first row are 0.
 FEEDLINE_HOST_DEVICE inline bool place_jpeg_products(const jpeg_eight& eight, std::uint64_t places,
                                                      std::int16_t* products) {
   std::uint32_t lower = 0;
@@ -74,8 +76,8 @@ FEEDLINE_HOST_DEVICE inline bool place_jpeg_products(const jpeg_eight& eight, st
   return lower == 0;
 }
 
-/// The number that the bits behind a code mean.
-/// @param next Begins with them. @param count 15 at most; the number of none is 0.
+/// The number that the bits after a code represent.
+/// @param next Begins with the bits. @param count 15 at most; no bits represent 0.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int32_t jpeg_value(std::uint32_t next,
                                                                      std::uint32_t count) {
   const bool is_negative = next >> 31U == 0;
@@ -83,22 +85,24 @@ FEEDLINE_HOST_DEVICE inline bool place_jpeg_products(const jpeg_eight& eight, st
          (is_negative ? (1 << count) - 1 : 0);
 }
 
-/// Writes a scan's coefficients as the scan has them, to blocks that lie one behind the other: in
-/// zigzag order, and not multiplied. So who decodes needs no more than a coefficient's number.
+/// Writes a scan's coefficients to consecutive blocks, in the scan's form: in zigzag order, and not
+/// multiplied. So the scan's decoder needs to know only a coefficient's index.
 class jpeg_coefficient_writer {
  public:
-  /// @param blocks Zeros; a multiple of 8. @param count Of blocks: those behind it are not written.
+  /// @param blocks Zeros; aligned to 8. @param count Number of blocks: later blocks are not
+  ///               written.
   FEEDLINE_HOST_DEVICE jpeg_coefficient_writer(std::int16_t* blocks, std::uint32_t count)
       : blocks_{blocks}, count_{count} {}
 
-  /// Any thread; each coefficient by one.
-  /// @param k Its number. One behind the last replaces that, as in libjpeg.
+  /// Any thread may call it, but only one for each coefficient.
+  /// @param k Index of the coefficient. An index past the last one replaces the last, as in
+  ///          libjpeg.
   FEEDLINE_HOST_DEVICE void write(std::uint32_t block, std::uint32_t k, std::int32_t value) const {
     constexpr std::uint32_t last = jpeg_block_samples - 1;
     if (block < count_) begin_of(block)[k < last ? k : last] = static_cast<std::int16_t>(value);
   }
   /// Writes four coefficients of a block, from `first` on, a multiple of 4.
-  /// @param four The first is the lowest.
+  /// @param four The first coefficient is the lowest.
   FEEDLINE_HOST_DEVICE void write_four(std::uint32_t block, std::uint32_t first,
                                        std::uint64_t four) const {
     if (block < count_)
@@ -106,7 +110,7 @@ class jpeg_coefficient_writer {
           reinterpret_cast<std::uint8_t*>(begin_of(block) + first),
           {{static_cast<std::uint32_t>(four), static_cast<std::uint32_t>(four >> 32U)}});
   }
-  /// A block's first coefficient, as it was written.
+  /// A block's first coefficient, in its written form.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t first(std::uint32_t block) const {
     return block < count_ ? *begin_of(block) : 0;
   }
@@ -120,16 +124,16 @@ class jpeg_coefficient_writer {
   std::uint32_t count_;
 };
 
-/// Writes the coefficients of one segment of a scan, four at once where they lie together: lanes of
-/// a GPU write to blocks of their own, so each store is a transaction of its own.
+/// Writes the coefficients of one segment of a scan, four at once if they are adjacent: lanes of a
+/// GPU write to different blocks, so each store is a separate transaction.
 class jpeg_segment_writer {
  public:
-  /// @param block, passed Where the segment begins. What lies in front is another segment's.
+  /// @param block, passed Begin of the segment. Coefficients before it belong to another segment.
   FEEDLINE_HOST_DEVICE jpeg_segment_writer(const jpeg_coefficient_writer& to, std::uint32_t block,
                                            std::uint32_t passed)
       : to_{to}, number_{block * fours + passed / 4}, begin_{passed % 4} {}
 
-  /// @param block, k As of `jpeg_coefficient_writer`, and behind those before.
+  /// @param block, k Like those of `jpeg_coefficient_writer`; after those of earlier calls.
   FEEDLINE_HOST_DEVICE void write(std::uint32_t block, std::uint32_t k, std::int32_t value) {
     constexpr std::uint32_t last = jpeg_block_samples - 1;
     if (k > last) k = last;
@@ -148,13 +152,13 @@ class jpeg_segment_writer {
     four_ = (four_ & ~(std::uint64_t{0xFFFF} << shift)) |
             std::uint64_t{static_cast<std::uint16_t>(value)} << shift;
   }
-  /// Writes what is left.
+  /// Writes the remaining coefficients.
   FEEDLINE_HOST_DEVICE void end() const { write_each(end_); }
 
  private:
   static constexpr std::uint32_t fours = jpeg_block_samples / 4;
 
-  /// Writes what is the segment's of four that another one may have a part of.
+  /// Writes the segment's part of a group of four, to which another segment may contribute, too.
   FEEDLINE_HOST_DEVICE void write_each(std::uint32_t end) const {
     for (std::uint32_t i = begin_; i < end; ++i)
       to_.write(number_ / fours, number_ % fours * 4 + i,
@@ -162,10 +166,10 @@ class jpeg_segment_writer {
   }
 
   jpeg_coefficient_writer to_;
-  std::uint32_t number_;    ///< of the four, among all blocks'
-  std::uint32_t begin_;     ///< of them, the segment's first
-  std::uint32_t end_ = 0;   ///< behind the last that was written
-  std::uint64_t four_ = 0;  ///< as they are to be written
+  std::uint32_t number_;    ///< index of the group of four, among those of all blocks
+  std::uint32_t begin_;     ///< index in the group of the segment's first coefficient
+  std::uint32_t end_ = 0;   ///< end of the coefficients that were written to the group
+  std::uint64_t four_ = 0;  ///< the group's coefficients
 };
 
 }  // namespace feedline::detail

@@ -8,14 +8,14 @@
 
 namespace feedline::detail {
 
-/// What a decoder of JPEG files has to know of one: of a baseline file with 8 bits a sample whose
-/// one scan holds all components, grey, or YCbCr at 4:4:4, 4:2:2, 4:2:0 or 4:4:0. Any device that
-/// decodes JPEG takes such files.
+/// Facts that a decoder needs about a JPEG file. The file is baseline with 8 bits a sample, its one
+/// scan holds all components, and it is grey, or YCbCr at 4:4:4, 4:2:2, 4:2:0 or 4:4:0. Any device
+/// that decodes JPEG accepts such files.
 struct jpeg_frame {
   /// Numbers of the tables that a component uses.
   struct component_tables {
     std::uint8_t quantization;  ///< 0 to 3
-    std::uint8_t dc;            ///< 0 or 1; so with `ac`
+    std::uint8_t dc;            ///< 0 or 1; `ac` too
     std::uint8_t ac;
   };
 
@@ -23,21 +23,22 @@ struct jpeg_frame {
   std::uint16_t width;
   std::uint16_t restart_interval;  ///< MCUs between restart markers; 0: there are none
   std::uint8_t components;         ///< 1: grey; 3: YCbCr
-  std::uint8_t luma_across;        ///< blocks of luma in an MCU, 1 or 2; of chroma there is one
+  std::uint8_t luma_across;        ///< blocks of luma in an MCU, 1 or 2; chroma has one each
   std::uint8_t luma_down;
   component_tables tables[3];
-  /// Where in the file the Huffman tables lie, DC 0, DC 1, AC 0, AC 1: the 16 counts of their codes
-  /// by length, and behind them the symbols. 0: not defined.
+  /// Offsets in the file of the Huffman tables, DC 0, DC 1, AC 0, AC 1: the 16 counts of their
+  /// codes by length, followed by the symbols. 0: not defined.
   std::uint32_t huffman[4];
-  /// Where the quantization tables lie: 64 bytes each, in zigzag order. 0: not defined.
+  /// Offsets in the file of the quantization tables: 64 bytes each, in zigzag order. 0: not
+  /// defined.
   std::uint32_t quantization[4];
-  std::uint32_t scan;    ///< where in the file the scan's data begins
+  std::uint32_t scan;    ///< offset in the file at which the scan's data begins
   bool has_stray_bytes;  ///< whether bytes before it belong to no marker
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t luma_blocks() const {
     return std::uint32_t{luma_across} * luma_down;
   }
-  /// Of an MCU.
+  /// Blocks of an MCU.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t blocks() const {
     return luma_blocks() + components - 1U;
   }
@@ -59,7 +60,8 @@ struct jpeg_frame {
   }
 };
 
-/// Reads a file's markers up to its scan. Refuses every file about which decoders could disagree.
+/// Reads a file's markers up to its scan. Refuses every file that decoders might decode
+/// differently.
 class jpeg_header {
  public:
   FEEDLINE_HOST_DEVICE jpeg_header(const std::uint8_t* file, std::uint32_t bytes, jpeg_frame& out)
@@ -79,7 +81,7 @@ class jpeg_header {
   }
 
  private:
-  /// @return 0 if there is none.
+  /// @return The marker; 0 if there is none.
   FEEDLINE_HOST_DEVICE std::uint32_t next_marker() {
     const sought_jpeg_marker next = seek_jpeg_marker(file_, bytes_, at_);
     if (next.has_stray_bytes) out_.has_stray_bytes = true;
@@ -117,7 +119,7 @@ class jpeg_header {
     out_.height = number(at_ + 1);
     out_.width = number(at_ + 3);
     out_.components = file_[at_ + 5];
-    constexpr std::uint32_t longest_side = 65500;  // libjpeg's
+    constexpr std::uint32_t longest_side = 65500;  // libjpeg's limit
     if (out_.height == 0 || out_.height > longest_side) return false;
     if (out_.width == 0 || out_.width > longest_side) return false;
     if (out_.components != 1 && out_.components != 3) return false;
@@ -154,7 +156,7 @@ class jpeg_header {
         const std::uint32_t count = file_[at_ + length - 1];
         symbols += count;
         code = 2 * code + count;
-        if (count != 0 && code >= 1U << length) return false;  // no code is all ones
+        if (count != 0 && code >= 1U << length) return false;  // no code may be all ones
       }
       if (symbols == 0 || symbols > 256 || left() - 16 < symbols) return false;
       for (std::uint32_t i = 0; i < symbols; ++i)
@@ -183,7 +185,7 @@ class jpeg_header {
     return true;
   }
 
-  /// Adobe's marker says which colours there are. JFIF knows but YCbCr.
+  /// Adobe's marker gives the color space. JFIF has only YCbCr.
   FEEDLINE_HOST_DEVICE bool adobe() {
     const bool is_adobe = left() >= 12 && file_[at_] == 'A' && file_[at_ + 1] == 'd' &&
                           file_[at_ + 2] == 'o' && file_[at_ + 3] == 'b' && file_[at_ + 4] == 'e';
@@ -211,21 +213,21 @@ class jpeg_header {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint16_t number(std::uint32_t at) const {
     return static_cast<std::uint16_t>(std::uint32_t{file_[at]} << 8U | file_[at + 1]);
   }
-  /// Bytes of the segment that are still to be read.
+  /// Unread bytes of the segment.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t left() const { return end_ - at_; }
 
   const std::uint8_t* file_;
   std::uint32_t bytes_;
   jpeg_frame& out_;
   std::uint32_t at_ = 0;
-  std::uint32_t end_ = 0;         ///< of the segment
-  std::uint8_t ids_[3] = {};      ///< of the components
-  bool is_other_colour_ = false;  ///< Adobe's marker names another than YCbCr
+  std::uint32_t end_ = 0;         ///< end of the segment
+  std::uint8_t ids_[3] = {};      ///< ids of the components
+  bool is_other_colour_ = false;  ///< Adobe's marker names a color space other than YCbCr
 };
 
 /// Works on host and device; reads nothing outside the file.
-/// @return False: it is not such a file, or its header is damaged, and `out` means nothing. What a
-/// `true` says of the scan is that it begins, not that it is whole (scan.hpp).
+/// @return False if the file is of another kind, or its header is damaged; `out` is then
+/// meaningless. True says that the scan begins, not that it is complete (scan.hpp).
 FEEDLINE_HOST_DEVICE inline bool read_jpeg_frame(const std::uint8_t* file, std::size_t bytes,
                                                  jpeg_frame& out) noexcept {
   if (bytes > 0x7FFFFFFF) return false;

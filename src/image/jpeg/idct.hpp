@@ -6,22 +6,22 @@
 
 namespace feedline::detail {
 
-// The inverse cosine transform of a block of 8 x 8 coefficients in whole numbers, to the bit as
-// libjpeg's slow integer method makes it: columns, then rows (Loeffler, Ligtenberg and Moschytz,
-// "Practical Fast 1-D DCT Algorithms with 11 Multiplications", 1989). Factors are multiplied by
-// 2^13; between columns and rows values are kept multiplied by 4.
+// The inverse cosine transform of a block of 8 x 8 coefficients in integers, bit for bit like
+// libjpeg's slow integer method: columns, then rows (Loeffler, Ligtenberg and Moschytz, "Practical
+// Fast 1-D DCT Algorithms with 11 Multiplications", 1989). Factors are scaled by 2^13; between
+// columns and rows values are scaled by 4.
 //
-// Coefficients of images stay far below 16 bits, but those of a legal file need not. What becomes
+// Coefficients of images stay far below 16 bits, but those of a legal file need not. The handling
 // of larger ones is defined by libjpeg-turbo's vector code for x86-64 (jidctint-sse2.asm and
 // jidctint-avx2.asm, which agree): some sums wrap around in 16 bits, all others in 32, and results
-// are clamped to 16. Its C code computes such blocks otherwise.
+// are clamped to 16. Its C code computes such blocks differently.
 
-/// Eight values of a column or a row, of 16 bits.
+/// Eight 16-bit values of a column or a row.
 struct jpeg_idct_line {
   std::int32_t value[8];
 };
 
-/// A value's lowest 16 bits, with their sign.
+/// A value's lowest 16 bits, sign-extended.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t jpeg_wrapped(std::uint32_t value) {
   return static_cast<std::uint32_t>(static_cast<std::int16_t>(value));
 }
@@ -32,7 +32,7 @@ struct jpeg_idct_line {
   return value < least ? least : value > most ? most : value;
 }
 
-/// Transforms a line. @param shift Bits that the results are rounded off by.
+/// Transforms a line. @param shift Bits by which the results are shifted, with rounding.
 FEEDLINE_HOST_DEVICE inline void jpeg_idct(jpeg_idct_line& line, std::uint32_t shift) {
   std::uint32_t x[8];
   for (std::uint32_t i = 0; i < 8; ++i) x[i] = static_cast<std::uint32_t>(line.value[i]);
@@ -62,15 +62,15 @@ FEEDLINE_HOST_DEVICE inline void jpeg_idct(jpeg_idct_line& line, std::uint32_t s
 
 /// Transforms a column of coefficients.
 /// @param is_flat Whether all of the block's coefficients below its first row are 0, before they
-///   are multiplied. Such columns are not transformed: they are multiplied by 4, in 16 bits.
+///   are multiplied. Such columns are not transformed, but multiplied by 4, in 16 bits.
 FEEDLINE_HOST_DEVICE inline void jpeg_idct_column(jpeg_idct_line& column, bool is_flat) {
-  if (is_flat)  // then the transform only multiplies it by 4
+  if (is_flat)  // the transform would only multiply by 4
     column.value[0] = static_cast<std::int16_t>(column.value[0] * 4) / 4;
   jpeg_idct(column, 11);
   for (std::int32_t& each : column.value) each = jpeg_clamped(each, -32768, 32767);
 }
 
-/// Transforms a row of what columns became, to samples of 0 to 255.
+/// Transforms a row of column results to samples of 0 to 255.
 FEEDLINE_HOST_DEVICE inline void jpeg_idct_row(jpeg_idct_line& row) {
   jpeg_idct(row, 18);
   for (std::int32_t& each : row.value) each = jpeg_clamped(each + 128, 0, 255);

@@ -6,9 +6,9 @@
 
 namespace feedline::detail {
 
-/// Passes a marker.
-/// @param at Where it is to begin; then, where it ended.
-/// @return Its second byte; 0: there is none.
+/// Reads a marker.
+/// @param at Where it must begin; afterwards, where it ended.
+/// @return Its second byte; 0 if there is none.
 FEEDLINE_HOST_DEVICE inline std::uint32_t next_jpeg_marker(const std::uint8_t* file,
                                                            std::uint32_t bytes, std::uint32_t& at) {
   if (at == bytes || file[at] != 0xFF) return 0;
@@ -20,14 +20,14 @@ FEEDLINE_HOST_DEVICE inline std::uint32_t next_jpeg_marker(const std::uint8_t* f
   return marker >= 0xD0 && marker <= 0xD7;
 }
 
-/// A marker that was looked for.
+/// The result of a search for a marker.
 struct sought_jpeg_marker {
   std::uint32_t marker;  ///< its second byte; 0: the file ends
-  bool has_stray_bytes;  ///< whether bytes that belong to no marker were passed before it
+  bool has_stray_bytes;  ///< whether bytes that belong to no marker were skipped before it
 };
 
-/// Passes stray bytes, stuffed zeros among them, and the marker after them, as libjpeg does.
-/// @param at As above.
+/// Skips stray bytes, including stuffed zeros, and the marker after them, as libjpeg does.
+/// @param at Where to begin; afterwards, where the marker ended.
 FEEDLINE_HOST_DEVICE inline sought_jpeg_marker seek_jpeg_marker(const std::uint8_t* file,
                                                                 std::uint32_t bytes,
                                                                 std::uint32_t& at) {

@@ -16,32 +16,33 @@ namespace feedline::detail {
   return (width + 31) / 32 * 32;
 }
 
-/// The chroma of a tile of an image: rows of both components. Along a halved axis there is a sample
-/// more at either end, which repeats the last one where the image ends.
+/// The chroma of a tile of an image: rows of both components. Along a halved axis there is one more
+/// sample at either end; at the image's edge it repeats the last one.
 struct jpeg_chroma_tile {
   static constexpr std::uint32_t height = 32;  ///< in pixels
   static constexpr std::uint32_t width = 128;
-  /// Bytes beside a row's own samples, at either end.
+  /// Bytes before and after a row's own samples.
   static constexpr std::uint32_t margin = 8;
 
   alignas(8) std::uint8_t samples[2][height][margin + width + margin];
 };
 
-/// Makes pixels of an image's decoded samples, to the bit as libjpeg does: chroma of half the size
-/// is interpolated between its samples ("fancy upsampling"), and YCbCr becomes RGB by factors of 16
-/// bits. Samples lie where their blocks' coefficients lay, in the first half of each.
+/// Makes pixels from an image's decoded samples, bit for bit like libjpeg: chroma of half the size
+/// is interpolated between its samples ("fancy upsampling"), and YCbCr is converted to RGB with
+/// 16-bit factors. The samples of a block replace its coefficients, in the first half of their
+/// memory.
 ///
-/// Pixels lie row after row: of each row first the red, then the green, then the blue, each
-/// `jpeg_row_bytes` long, of which as many are written as pixels rounded up to a multiple of 8.
+/// Pixels are stored row after row. A row has first the red, then the green, then the blue values,
+/// each `jpeg_row_bytes` long; the number of pixels rounded up to a multiple of 8 is written.
 class jpeg_pixels {
  public:
   /// Bytes between the samples of two blocks.
   static constexpr std::size_t block_stride = jpeg_block_samples * sizeof(std::int16_t);
-  /// Pixels along each side of what is made at once.
+  /// Side, in pixels, of the square that is made at once.
   static constexpr std::uint32_t square = 4;
 
-  /// @param samples Of all blocks, in the order of the scan; a multiple of 8.
-  /// @param frame   Of three components.
+  /// @param samples Samples of all blocks, in the order of the scan; aligned to 8.
+  /// @param frame A frame of three components.
   FEEDLINE_HOST_DEVICE jpeg_pixels(const std::uint8_t* samples, const jpeg_frame& frame)
       : samples_{samples},
         height_{frame.height},
@@ -69,22 +70,23 @@ class jpeg_pixels {
     }
   }
 
-  /// Fills a tile's chroma. Some threads share it; all are to be done before pixels are made.
-  /// @param top, left Where in the image the tile begins: multiples of its sides.
-  /// @param threads   A multiple of `line_threads`.
+  /// Fills a tile's chroma. The threads share the work; all must have finished before pixels are
+  /// made.
+  /// @param top, left Position of the tile in the image: multiples of its sides.
+  /// @param threads A multiple of `line_threads`.
   FEEDLINE_HOST_DEVICE void fill(jpeg_chroma_tile& tile, std::uint32_t top, std::uint32_t left,
                                  std::uint32_t thread, std::uint32_t threads) const {
-    // A thread copies the samples of a row of a block, in the tile or beside it.
+    // A thread copies the samples of one row of a block that is in the tile or next to it.
     const std::uint32_t number = thread % line_threads;
     const std::uint32_t begin = (left >> halves_width_) / 8;
     const std::uint32_t count = (tile.width >> halves_width_) / 8 + 2 * halves_width_;
     const std::uint32_t last = (chroma_width_ - 1) / 8;
-    const std::uint32_t column = begin + number - halves_width_;  // beyond `last` if below 0
+    const std::uint32_t column = begin + number - halves_width_;  // wraps below 0
     if (number >= count || column > last) return;
     const std::uint32_t lines = 2 * ((tile.height >> halves_height_) + 2 * halves_height_);
     for (std::uint32_t line = thread / line_threads; line < lines; line += threads / line_threads) {
       const std::uint32_t component = line % 2;
-      const std::uint32_t y = (top >> halves_height_) + line / 2;  // below the wanted one by halves
+      const std::uint32_t y = (top >> halves_height_) + line / 2;  // the row + `halves_height_`
       std::uint32_t row = y < halves_height_ ? 0 : y - halves_height_;
       if (row >= chroma_height_) row = chroma_height_ - 1;
       const std::uint32_t block = (row / 8 * mcus_across_ + column + 1) * blocks_ - 2 + component;
@@ -100,10 +102,11 @@ class jpeg_pixels {
     }
   }
 
-  /// Makes a square of pixels, and writes those of its rows that the image has.
-  /// @param tile   That of the square.
-  /// @param y      A multiple of 4, within the image. @param x The same, or in the last block.
-  /// @param pixels The image's; a multiple of 4.
+  /// Makes a square of pixels, and writes those of its rows that are in the image.
+  /// @param tile The tile that contains the square.
+  /// @param y A multiple of 4, within the image. @param x A multiple of 4, within the image or its
+  ///          last block.
+  /// @param pixels Pixels of the image; aligned to 4.
   FEEDLINE_HOST_DEVICE void make(const jpeg_chroma_tile& tile, std::uint32_t y, std::uint32_t x,
                                  std::uint8_t* pixels) const {
     const std::uint8_t* const luma_at = luma(y, x);
@@ -128,11 +131,12 @@ class jpeg_pixels {
  private:
   static constexpr std::uint32_t line_threads = 16;
 
-  /// Chroma of the rows of a square: four samples of the row that each lies in, which are those
-  /// under its pixels and, along a halved axis, one more at either side; and of the nearest other.
+  /// Chroma of the rows of a square. `own` are four samples of the chroma row that contains each
+  /// row: those under its pixels and, along a halved axis, one more at either side. `other` are
+  /// those of the nearest other chroma row.
   struct near_rows {
     std::uint32_t own[square];
-    std::uint32_t other[square];  ///< of no meaning where the axis is not halved
+    std::uint32_t other[square];  ///< meaningless if the axis is not halved
   };
   /// Four pixels side by side.
   struct four_pixels {
@@ -141,7 +145,7 @@ class jpeg_pixels {
     std::uint32_t blue;
   };
 
-  /// Where a pixel's luma lies.
+  /// Address of a pixel's luma.
   [[nodiscard]] FEEDLINE_HOST_DEVICE const std::uint8_t* luma(std::uint32_t y,
                                                               std::uint32_t x) const {
     const std::uint32_t row = y / 8;
@@ -165,17 +169,18 @@ class jpeg_pixels {
       const std::uint8_t* const line = at + i * sizeof tile.samples[0][0];
       rows[i] = choose_bytes(load_word(line), load_word(line + 4), aligns);
     }
-    // Of a halved axis, the square lies in rows 1 and 2.
+    // Along a halved axis, the square is in rows 1 and 2.
     const bool is_halved = halves_height_ != 0;
     return {{is_halved ? rows[1] : rows[0], rows[1], rows[2], is_halved ? rows[2] : rows[3]},
             {rows[0], rows[2], rows[1], rows[3]}};
   }
 
   /// Chroma of pixel `x` of row `y` of a square, less 128. Along each halved axis the sample that
-  /// it lies in counts three times, and its nearest other sample once.
+  /// contains the pixel counts three times, and its nearest other sample once.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t chroma(const near_rows& rows, std::uint32_t y,
                                                          std::uint32_t x) const {
-    // The sample that it lies in and the nearest beside it: of its own row, and of the other.
+    // Selects the sample that contains the pixel and its nearest neighbor, in the own row and in
+    // the other.
     constexpr std::uint32_t whole[square] = {0x4400, 0x5511, 0x6622, 0x7733};
     constexpr std::uint32_t halved[square] = {0x4501, 0x6521, 0x5612, 0x7632};
     const std::uint32_t samples =
@@ -194,7 +199,7 @@ class jpeg_pixels {
     for (std::uint32_t x = 0; x < square; ++x) {
       const std::int32_t blue = chroma(blues, y, x);
       const std::int32_t red = chroma(reds, y, x);
-      // All is times 2^16, and a half.
+      // All values are scaled by 2^16, and include a half for rounding.
       const auto grey = static_cast<std::int32_t>(choose_bytes(light, 0x8000, 0x7054 + (x << 8U)));
       made[0][x] = clamped(grey + red * 91881);
       made[1][x] = clamped(grey + blue * -22554 + red * -46802);
@@ -207,7 +212,7 @@ class jpeg_pixels {
     const std::int32_t low = value < most ? value : most;
     return static_cast<std::uint32_t>(low < 0 ? 0 : low);
   }
-  /// Of each value its multiple of 2^16.
+  /// The upper bytes of the values: bits 16 to 23.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t whole_bytes(
       const std::uint32_t (&values)[square]) {
     return choose_bytes(choose_bytes(values[0], values[1], 0x62),
@@ -217,18 +222,18 @@ class jpeg_pixels {
   const std::uint8_t* samples_;
   std::uint32_t height_;
   std::uint32_t width_;
-  std::uint32_t halves_height_;  ///< of chroma: 1, else 0
+  std::uint32_t halves_height_;  ///< 1 if chroma has half the height, else 0
   std::uint32_t halves_width_;
   std::uint32_t blocks_;
   std::uint32_t mcus_across_;
   std::uint32_t chroma_height_;
   std::uint32_t chroma_width_;
-  // How four samples of chroma become one.
+  // How four samples of chroma are combined.
   std::uint32_t weights_ = 1;
   std::uint32_t shift_ = 0;
-  std::uint32_t half_ = 0;  ///< what is added before the shift
+  std::uint32_t half_ = 0;  ///< added before the shift
   std::uint32_t half_at_odd_x_ = 0;
-  std::uint32_t half_at_odd_y_ = 0;  ///< and there besides
+  std::uint32_t half_at_odd_y_ = 0;  ///< added to that in odd rows
 };
 
 }  // namespace feedline::detail

@@ -12,24 +12,24 @@
 
 namespace feedline::detail {
 
-// Of damage, devices know what libjpeg-turbo warns of, as jpeg_reader does with `allow_damaged ==
-// false`. That depends on how far libjpeg has read ahead: bytes that are too many are lost without
-// a word where it had them already. So this reads ahead as it does (jdhuff.c), by its "fast" way,
-// which takes codes that mean nothing, and its "slow" one, which warns.
+// Devices detect the damage that libjpeg-turbo warns about, like jpeg_reader with `allow_damaged ==
+// false`. Whether libjpeg warns depends on how far it has read ahead: surplus bytes that it has
+// already read are dropped silently. So this reader reads ahead as libjpeg does (jdhuff.c), in its
+// "fast" way, which accepts invalid codes, and in its "slow" way, which warns.
 //
-// Stray bytes after a scan are taken, though libjpeg warns of them. It warns as well where a scan's
-// data is wrong and ends too early, of the rest. That rest can be decoded, and stray bytes cannot:
-// so this tells one from the other, also for jpeg_reader.
+// Stray bytes after a scan are accepted, although libjpeg warns about them. libjpeg also warns
+// about the rest of a scan whose data is wrong and ends too early. That rest can be decoded, and
+// stray bytes cannot: so this reader distinguishes the two, also for jpeg_reader.
 
-/// Walks a scan, and writes its coefficients. Reads nothing outside the file.
+/// Decodes a scan, and writes its coefficients. Reads nothing outside the file.
 class jpeg_scan_reader {
  public:
-  /// @param scan Its tables are built.
+  /// @param scan Its tables must be built.
   FEEDLINE_HOST_DEVICE jpeg_scan_reader(const jpeg_scan& scan,
                                         const jpeg_coefficient_writer& coefficients)
       : scan_{scan}, coefficients_{coefficients}, place_{.at = scan.frame.scan} {}
 
-  /// Whether the scan is whole.
+  /// Whether the scan is complete.
   FEEDLINE_HOST_DEVICE bool is_whole() {
     const std::uint32_t fast_bytes = most_jpeg_block_bytes * scan_.frame.blocks();
     std::uint32_t to_restart = scan_.frame.restart_interval;
@@ -44,17 +44,17 @@ class jpeg_scan_reader {
         const place before = place_;
         is_marker_near_ = false;
         if (mcu<true>() && !is_marker_near_) continue;
-        place_ = before;  // what it wrote stays, as in libjpeg
+        place_ = before;  // written coefficients stay, as in libjpeg
       }
       if (!mcu<false>()) return false;
     }
     return is_end();
   }
 
-  /// Reads one interval of a scan with restart markers, and what follows: the next marker, or the
-  /// file's end.
-  /// @param number Of the interval: 0 is the first. @param at Where it begins.
-  /// @return Whether all that is whole, if no earlier interval discarded bytes.
+  /// Reads one interval of a scan with restart markers, and what follows it: the next marker, or
+  /// the file's end.
+  /// @param number Index of the interval. @param at Offset at which it begins.
+  /// @return Whether all of it is undamaged, provided that no earlier interval discarded bytes.
   FEEDLINE_HOST_DEVICE bool is_interval_whole(std::uint32_t number, std::uint32_t at) {
     const std::uint32_t before = number * scan_.frame.restart_interval;
     const std::uint32_t left = scan_.frame.mcus() - before;
@@ -68,23 +68,23 @@ class jpeg_scan_reader {
       if (!mcu<false>()) return false;
     return is_last ? is_end() : restart();
   }
-  /// Whether bytes at the interval's end were discarded. libjpeg warns of them when it looks for a
-  /// marker the next time, be it after a later interval.
+  /// Whether bytes at the interval's end were discarded. libjpeg warns about them when it next
+  /// looks for a marker, which may be after a later interval.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_discarded() const { return has_discarded_; }
   /// Whether a marker was looked for.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_sought_marker() const { return has_sought_; }
 
  private:
-  /// Where it stands. Bits that were read and not yet decoded are the lowest of the buffer.
+  /// The state of the reader. Bits that were read but not yet decoded are the lowest of the buffer.
   struct place {
     std::uint64_t buffer = 0;
     std::uint32_t ready = 0;  ///< bits
-    std::uint32_t at = 0;     ///< byte of the file that is read next
-    std::uint32_t block = 0;  ///< that is decoded next
-    std::int32_t dc[3] = {};  ///< the first coefficient of the block before, of each component
+    std::uint32_t at = 0;     ///< offset in the file of the next byte to read
+    std::uint32_t block = 0;  ///< next block to decode
+    std::int32_t dc[3] = {};  ///< for each component, the first coefficient of the block before
   };
 
-  /// Reads as far ahead as there is room. @return False if the file ends.
+  /// Reads ahead as far as there is room. @return False if the file ends.
   FEEDLINE_HOST_DEVICE bool fill() {
     while (place_.ready <= 56 && marker_ == 0) {
       if (place_.at == scan_.bytes) return false;
@@ -102,7 +102,7 @@ class jpeg_scan_reader {
     }
     return true;
   }
-  /// Goes on with zeros at a marker.
+  /// Reads six bytes; at a marker it continues with zeros.
   FEEDLINE_HOST_DEVICE void fill_fast() {
     std::uint64_t six = 0;
     bool is_plain = true;
@@ -111,7 +111,7 @@ class jpeg_scan_reader {
       six = six << 8U | byte;
       is_plain &= byte != 0xFF;
     }
-    if (is_plain) {  // which most are: loads that do not wait for each other
+    if (is_plain) {  // most are plain: these loads do not wait for each other
       place_.buffer = place_.buffer << 48U | six;
       place_.ready += 48;
       place_.at += 6;
@@ -129,7 +129,7 @@ class jpeg_scan_reader {
     place_.buffer = place_.buffer << 8U | byte;
     place_.ready += 8;
   }
-  /// Has so many bits ready, 15 at most.
+  /// Makes this many bits ready, 15 at most.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool need(std::uint32_t bits) {
     if constexpr (Fast) {
@@ -145,7 +145,7 @@ class jpeg_scan_reader {
   }
 
   /// Takes the next code.
-  /// @return Its `jpeg_scan_step`; 0: there is none.
+  /// @return Its `jpeg_scan_step`; 0 if there is no such code.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE std::uint32_t next_step(const jpeg_scan_table& table) {
     constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;
@@ -171,7 +171,7 @@ class jpeg_scan_reader {
     return table.steps[code + table.offset[length]];
   }
 
-  /// Takes the bits behind a code. @param value What they say.
+  /// Takes the bits after a code. @param value The number that they represent.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool take_value(std::uint32_t bits, std::int32_t& value) {
     value = 0;
@@ -181,7 +181,7 @@ class jpeg_scan_reader {
     return true;
   }
 
-  /// Decodes a block. libjpeg does not mind if it has more than 64 coefficients.
+  /// Decodes a block. Like libjpeg, it accepts more than 64 coefficients.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool block(std::uint32_t component) {
     const jpeg_scan_table& ac = scan_.tables.table[2 + scan_.frame.tables[component].ac];
@@ -209,7 +209,7 @@ class jpeg_scan_reader {
   }
 
   FEEDLINE_HOST_DEVICE bool restart() {
-    // libjpeg warns of these bytes when it looks for a marker, not if it has one.
+    // libjpeg warns about these bytes when it looks for a marker, but not if it already has one.
     if (place_.ready >= 8) has_discarded_ = true;
     place_.ready = 0;
     if (marker_ == 0 && !seek_restart()) return false;
@@ -227,13 +227,14 @@ class jpeg_scan_reader {
     }
     return is_jpeg_end(scan_.file, scan_.bytes, place_.at, marker_);
   }
-  /// Whether bytes that were not read yet stand between the scan and the next marker.
+  /// Whether there are unread bytes between the scan and the next marker.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool are_bytes_left() const {
     std::uint32_t at = place_.at;
     return next_jpeg_marker(scan_.file, scan_.bytes, at) == 0;
   }
-  /// Whether what is left are more MCUs, and nothing else: the scan's own, so that some before them
-  /// are wrong. Stray bytes make no MCUs that end where they do.
+  /// Whether the remaining bytes are MCUs, and nothing else. Then they belong to the scan, and some
+  /// MCUs before them are wrong. Stray bytes do not happen to decode to MCUs that end where they
+  /// end.
   FEEDLINE_HOST_DEVICE bool is_data_left() {
     const place end = place_;
     bool is_data = mcu<false>();
@@ -242,7 +243,7 @@ class jpeg_scan_reader {
     marker_ = 0;
     return is_data;
   }
-  /// Whether only the ones are left that fill a scan's last byte.
+  /// Whether only the ones are left that pad a scan's last byte.
   FEEDLINE_HOST_DEVICE bool is_padding() {
     fill();
     const std::uint64_t ones = (1U << place_.ready % 8) - 1U;
@@ -258,11 +259,11 @@ class jpeg_scan_reader {
   jpeg_scan scan_;
   jpeg_coefficient_writer coefficients_;
   place place_;
-  std::uint32_t marker_ = 0;  ///< that was read ahead; nothing behind it was. 0: none
+  std::uint32_t marker_ = 0;  ///< marker that was read ahead; nothing after it was read. 0: none
   std::uint32_t restarts_ = 0;
   bool has_discarded_ = false;
   bool has_sought_ = false;
-  bool is_marker_near_ = false;  ///< or was it bytes of ones before data, which the slow way takes
+  bool is_marker_near_ = false;  ///< or bytes of ones before data, which the slow way accepts
 };
 
 }  // namespace feedline::detail

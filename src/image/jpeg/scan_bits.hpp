@@ -6,20 +6,20 @@
 
 namespace feedline::detail {
 
-/// A scan's bits without stuffed zeros, 32 in a word, the first the highest; some words of zeros
-/// follow. The words are cut into as many segments as lanes read them. The first words of all
-/// segments lie side by side, then all second ones: lanes that go on in step read what lies
-/// together.
+/// A scan's bits without stuffed zeros, 32 in a word, the first one highest; some words of zeros
+/// follow. The words are cut into one segment for each lane that reads them. The first words of all
+/// segments are stored side by side, then all second words, so that lanes that advance in step read
+/// adjacent memory.
 struct jpeg_scan_bits {
   const std::uint32_t* words = nullptr;
   std::uint32_t count = 0;  ///< bits
   std::uint32_t segments = 1;
-  std::uint32_t segment_words = 0;  ///< of each segment, zeros behind the bits included
+  std::uint32_t segment_words = 0;  ///< words of each segment, including the zeros after the bits
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t all_words() const {
     return segments * segment_words;
   }
-  /// Where a word lies, and the word behind the one that lies at `place`.
+  /// Index of a word in memory; and the index of the word that follows the one at index `place`.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t place_of(std::uint32_t word) const {
     return word % segment_words * segments + word / segment_words;
   }
@@ -27,15 +27,16 @@ struct jpeg_scan_bits {
     const std::uint32_t below = place + segments;
     return below < all_words() ? below : below - all_words() + 1;
   }
-  /// The first bit of a segment, or behind the last bit.
+  /// The first bit of a segment; at most the number of bits.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t begin_of(std::uint32_t segment) const {
     const std::uint32_t begin = segment * segment_words * 32;
     return begin < count ? begin : count;
   }
 };
 
-/// Sets `word` to that at `from`, if so. On a GPU nobody waits for it before it is used: of a plain
-/// assignment the compiler makes a load and a move right behind it, which waits.
+/// Sets `word` to the one at `from`, if `loads`. On a GPU the thread does not wait for it before
+/// using it: the compiler would turn a plain assignment into a load and a move directly after it,
+/// which waits.
 FEEDLINE_HOST_DEVICE inline void load_if(bool loads, const std::uint32_t* from,
                                          std::uint32_t& word) {
 #if defined(__CUDA_ARCH__)
@@ -52,7 +53,7 @@ FEEDLINE_HOST_DEVICE inline void load_if(bool loads, const std::uint32_t* from,
 #endif
 }
 
-/// Reads bits one behind the other. May have read three words ahead.
+/// Reads bits in order. May read three words ahead.
 class jpeg_bit_reader {
  public:
   FEEDLINE_HOST_DEVICE jpeg_bit_reader(const jpeg_scan_bits& bits, std::uint32_t position)
@@ -89,11 +90,11 @@ class jpeg_bit_reader {
   }
 
   jpeg_scan_bits bits_;
-  std::uint32_t next_;  ///< place
+  std::uint32_t next_;  ///< index in memory
   std::uint32_t position_;
   std::uint32_t high_;
   std::uint32_t low_;
-  std::uint32_t ahead_;  ///< so that no code waits for memory
+  std::uint32_t ahead_;  ///< loaded early, so that decoding does not wait for memory
 };
 
 }  // namespace feedline::detail

@@ -7,11 +7,11 @@
 
 namespace feedline::detail {
 
-// What may follow a scan, as jpeg_reader lets libjpeg read it. Tables (DHT, DQT, DAC) are passed
-// over: libjpeg would look into them and warn of what it finds. So are stray bytes, which belong to
-// no marker, unless a restart marker follows: that is a scan's.
+// The parts of a file that may follow a scan, as libjpeg reads them for jpeg_reader. Tables (DHT,
+// DQT, DAC) are skipped, although libjpeg would read them and might warn. Stray bytes, which belong
+// to no marker, are skipped too, unless a restart marker follows: that belongs to a scan.
 
-/// Passes what belongs to a marker behind a scan. @return False if that may not stand there.
+/// Skips the segment of a marker after a scan. @return False if it is not allowed there.
 FEEDLINE_HOST_DEVICE inline bool skip_jpeg_segment(const std::uint8_t* file, std::uint32_t bytes,
                                                    std::uint32_t& at, std::uint32_t marker) {
   const bool is_table = marker == 0xC4 || marker == 0xCC || marker == 0xDB || marker == 0xDD;
@@ -26,7 +26,8 @@ FEEDLINE_HOST_DEVICE inline bool skip_jpeg_segment(const std::uint8_t* file, std
 }
 
 /// Whether a file ends properly after a scan.
-/// @param at Where to read on. @param marker The marker that ends there; 0: none does.
+/// @param at Offset at which to continue. @param marker The marker that ends there; 0 if there is
+///           none.
 FEEDLINE_HOST_DEVICE inline bool is_jpeg_end(const std::uint8_t* file, std::uint32_t bytes,
                                              std::uint32_t at, std::uint32_t marker) {
   for (;; marker = 0) {
@@ -37,7 +38,7 @@ FEEDLINE_HOST_DEVICE inline bool is_jpeg_end(const std::uint8_t* file, std::uint
     }
     if (marker == 0xD9) return true;
     if (marker == 0x01 || is_jpeg_restart(marker)) continue;
-    if (!skip_jpeg_segment(file, bytes, at, marker)) return false;  // none, or none that may follow
+    if (!skip_jpeg_segment(file, bytes, at, marker)) return false;  // none that may follow
   }
 }
 

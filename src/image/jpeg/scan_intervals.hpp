@@ -9,19 +9,19 @@
 
 namespace feedline::detail {
 
-/// Decodes a scan with restart markers by all lanes of a team, as `jpeg_scan_segments` does one
-/// without. Nothing goes on across a marker, so each lane decodes the intervals that begin in its
-/// share of the bytes, as a serial reader does.
+/// Decodes a scan with restart markers by all lanes of a team, as `jpeg_scan_segments` does for
+/// scans without. Nothing is carried across a marker, so each lane decodes the intervals that begin
+/// in its share of the bytes, like a serial reader.
 template <class Team>
 class jpeg_scan_intervals {
  public:
-  /// @param scan Its tables are built.
+  /// @param scan Its tables must be built.
   FEEDLINE_HOST_DEVICE jpeg_scan_intervals(Team& team, const jpeg_scan& scan,
                                            const jpeg_coefficient_writer& coefficients)
       : team_{team}, scan_{scan}, coefficients_{coefficients} {}
 
-  /// Whether the file has as many restart markers as it must. If not, a serial reader must decide:
-  /// the scan may be damaged, or bytes behind it may look like markers.
+  /// Whether the file has exactly the restart markers that it must have. If not, a serial reader
+  /// must decide: the scan may be damaged, or bytes after it may look like markers.
   FEEDLINE_HOST_DEVICE bool are_found() {
     team_.each([&](std::uint32_t lane) {
       counts_[lane] = 0;
@@ -30,7 +30,8 @@ class jpeg_scan_intervals {
     return team_.sum(counts_) + 1 == intervals();
   }
 
-  /// Whether the scan is whole, as a serial reader would say. @pre They are found.
+  /// Whether the scan is complete, with the result of a serial reader. @pre `are_found` returned
+  /// true.
   FEEDLINE_HOST_DEVICE bool are_whole() {
     const per_lane<std::uint32_t> before = team_.sum_before(counts_);
     per_lane<bool> is_broken;
@@ -54,7 +55,7 @@ class jpeg_scan_intervals {
       });
     });
     if (team_.any(is_broken)) return false;
-    // A serial reader finds the scan damaged if it looks for a marker after it discarded bytes.
+    // A serial reader finds the scan damaged if it looks for a marker after it has discarded bytes.
     const std::uint32_t first_discards = team_.least(discards);
     const std::uint32_t last_sought = team_.least(sought);
     return first_discards == none || last_sought == none || none - 1 - last_sought < first_discards;
@@ -69,7 +70,7 @@ class jpeg_scan_intervals {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t intervals() const {
     return (scan_.frame.mcus() + scan_.frame.restart_interval - 1U) / scan_.frame.restart_interval;
   }
-  /// Calls f(where it begins) for each restart marker that begins in a lane's share.
+  /// Calls f(offset) for each restart marker that begins in a lane's share.
   template <class Function>
   FEEDLINE_HOST_DEVICE void for_markers(std::uint32_t lane, Function f) const {
     const std::uint64_t count = scan_.bytes - 1 - scan_.frame.scan;
@@ -83,12 +84,12 @@ class jpeg_scan_intervals {
   Team& team_;
   jpeg_scan scan_;
   jpeg_coefficient_writer coefficients_;
-  per_lane<std::uint32_t> counts_;  ///< of markers
+  per_lane<std::uint32_t> counts_;  ///< number of markers in each share
 };
 
-/// Reads a scan, whatever it is, as one reader does: a scan with restart markers by all lanes, any
-/// other by one.
-/// @return Whether it is whole.
+/// Reads any scan, with the result of a serial reader: a scan with restart markers by all lanes,
+/// any other by one.
+/// @return Whether it is complete.
 template <class Team>
 FEEDLINE_HOST_DEVICE bool is_jpeg_scan_whole(Team& team, const jpeg_scan& scan,
                                              const jpeg_coefficient_writer& coefficients) {

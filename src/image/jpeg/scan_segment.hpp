@@ -10,27 +10,27 @@
 
 namespace feedline::detail {
 
-/// Where in a scan a decoder stands between two codes.
+/// The position of a decoder in a scan, between two codes.
 struct jpeg_scan_point {
   std::uint32_t position = 0;  ///< bits
-  std::uint16_t unit = 0;      ///< block of the MCU
-  std::uint16_t passed = 0;    ///< coefficients of the block
+  std::uint16_t unit = 0;      ///< index of the block in its MCU
+  std::uint16_t passed = 0;    ///< coefficients of the block that were passed
 };
 
-/// Where a segment's decoding ended.
+/// The result of decoding a segment: where it ended.
 struct jpeg_segment_end {
   jpeg_scan_point point;
-  std::uint32_t blocks = 0;  ///< that it came to the end of
+  std::uint32_t blocks = 0;  ///< number of blocks that it completed
 };
 
-/// A code, as tables have it.
+/// A code, as an entry of a table.
 struct jpeg_code {
   std::uint32_t entry;  ///< length << 11 | `jpeg_scan_step`
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t length() const {
     return entry >> jpeg_scan_table::step_bits;
   }
-  /// Behind the code.
+  /// Bits that follow the code.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t bits() const {
     return jpeg_scan_step::bits(entry);
   }
@@ -39,10 +39,10 @@ struct jpeg_code {
   }
 };
 
-/// What the next bits begin with, of each of a scan's tables: so many bits that longer codes are
-/// rare, and lanes that decode side by side seldom wait for one that has such a code.
+/// Entries for the next bits, for each of a scan's tables. They cover so many bits that longer
+/// codes are rare, and lanes that decode side by side seldom wait for one that has such a code.
 struct jpeg_segment_tables {
-  // Bits that the entries of a table are found by. DC codes are shorter.
+  // Number of bits by which the entries of a table are found. DC codes are shorter.
   static constexpr std::uint32_t dc_bits = 9;
   static constexpr std::uint32_t ac_bits = 11;
   static constexpr std::uint32_t dc_entries = 1U << dc_bits;
@@ -52,10 +52,10 @@ struct jpeg_segment_tables {
     return is_dc ? dc_bits : ac_bits;
   }
 
-  /// 0: a longer one.
+  /// Entries; 0: the code is longer.
   alignas(std::uint32_t) std::uint16_t codes[2 * (dc_entries + ac_entries)];
 
-  /// @param table As `jpeg_scan_tables` has them. @param next The next 32 bits.
+  /// @param table Index in `jpeg_scan_tables`. @param next The next 32 bits.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t place_of(std::uint32_t table, bool is_dc,
                                                                    std::uint32_t next) {
     const std::uint32_t begin =
@@ -83,7 +83,7 @@ class jpeg_units {
     }
   }
 
-  /// The number of a unit's DC table or of its AC table.
+  /// The index of a unit's DC table or of its AC table.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t table(std::uint32_t unit, bool is_dc) const {
     return tables_ >> (unit * 4 + (is_dc ? 0U : 2U)) & 3U;
   }
@@ -93,14 +93,14 @@ class jpeg_units {
 
  private:
   std::uint32_t count_;
-  std::uint32_t tables_ = 0;  ///< of all units, so that a register has them
+  std::uint32_t tables_ = 0;  ///< table indices of all units, so that one register holds them
 };
 
-/// Decodes segments: parts of a scan that are decoded by themselves, code by code. The lanes of a
-/// warp do so side by side, and wait for each other at whatever only some of them have to do.
+/// Decodes segments: parts of a scan that are decoded independently, code by code. The lanes of a
+/// warp do so side by side, and wait for each other whenever only some of them have extra work.
 class jpeg_segment_reader {
  public:
-  /// @param tables Built for those of the scan's tables that are defined.
+  /// @param tables Must be built for those of the scan's tables that are defined.
   FEEDLINE_HOST_DEVICE jpeg_segment_reader(const jpeg_scan& scan, const jpeg_segment_tables& tables,
                                            const jpeg_scan_bits& bits)
       : tables_{tables},
@@ -109,7 +109,7 @@ class jpeg_segment_reader {
         units_{scan.frame},
         blocks_{scan.frame.mcus() * scan.frame.blocks()} {}
 
-  /// Walks from a point on, up to the first code that begins at `end` or behind it.
+  /// Walks from a point on, up to the first code that begins at or after `end`.
   [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_segment_end walk(const jpeg_scan_point& from,
                                                            std::uint32_t end) const {
     jpeg_bit_reader reader{bits_, from.position};
@@ -122,9 +122,11 @@ class jpeg_segment_reader {
     return {point_of(reader, at), at.block};
   }
 
-  /// Walks the same way, though not past the scan's last block or over what is cut off, and writes
-  /// coefficients: of each block the first one's difference from that of the block before.
-  /// @param from Where the segment before ended, with the blocks of all before this one.
+  /// Walks the same way, but not past the scan's last block or into a code that is cut off, and
+  /// writes coefficients. The first one of a block is written as its difference from that of the
+  /// block before.
+  /// @param from The end of the segment before, with the number of blocks in all segments before
+  ///             this one.
   FEEDLINE_HOST_DEVICE jpeg_segment_end write(const jpeg_segment_end& from, std::uint32_t end,
                                               const jpeg_coefficient_writer& coefficients) {
     jpeg_bit_reader reader{bits_, from.point.position};
@@ -145,7 +147,7 @@ class jpeg_segment_reader {
     return {point_of(reader, at), at.block};
   }
 
-  /// Where the last bits ended that no code begins with; 0: there were none.
+  /// Where the last bits ended with which no code begins; 0: there were none.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t last_unknown() const { return last_unknown_; }
 
  private:
@@ -166,7 +168,7 @@ class jpeg_segment_reader {
     const std::uint32_t found = tables_.codes[tables_.place_of(table, is_dc, next)];
     return {found != 0 ? found : longer_.table[table].find(next, tables_.bits(is_dc) + 1)};
   }
-  /// @return How many of the block's coefficients are passed then, 1 at least.
+  /// @return Number of the block's coefficients that were passed afterwards, at least 1.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t pass(place& at, const jpeg_code& code) const {
     const std::uint32_t passed = at.passed == 0 ? 1 : at.passed + code.passed();
     at.passed = passed;
@@ -182,7 +184,7 @@ class jpeg_segment_reader {
   const jpeg_scan_tables& longer_;
   jpeg_scan_bits bits_;
   jpeg_units units_;
-  std::uint32_t blocks_;  ///< of the scan
+  std::uint32_t blocks_;  ///< number of blocks in the scan
   std::uint32_t last_unknown_ = 0;
 };
 

@@ -14,47 +14,48 @@
 
 namespace feedline::detail {
 
-/// Memory that a scan's bytes are copied to.
+/// Memory to which a scan's bytes are copied.
 struct jpeg_scan_room {
   std::uint32_t* words;
   std::uint64_t bytes;
 };
 
-/// What is known of a scan.
+/// Result of decoding a scan.
 enum class jpeg_verdict : std::uint8_t { broken, whole, unsure };
 
-/// Decodes a scan by all lanes of a team, to what `is_jpeg_scan_whole` makes of it.
+/// Decodes a scan by all lanes of a team, with the coefficients that `is_jpeg_scan_whole` would
+/// write.
 ///
-/// A scan without restart markers is one chain of codes, but who begins to decode it anywhere is
-/// soon in step with it: codes synchronize themselves. So its bits are cut into segments, which
-/// are decoded at once, each from a guess, and again from where the one before it ended, until no
+/// A scan without restart markers is one chain of codes, but a decoder that begins anywhere is soon
+/// in step with it: the codes synchronize themselves. So the bits are cut into segments, which are
+/// decoded at once, each first from a guess, and again from where the one before it ended, until no
 /// end changes any more (Weissenberger and Schmidt, "Massively Parallel Huffman Decoding on GPUs",
-/// 2018). Coefficients are written once the ends are known, and with them the blocks before each
-/// segment.
+/// 2018). Coefficients are written once the ends are known, and with them the number of blocks
+/// before each segment.
 ///
-/// This is unsure where it depends on how far a reader has read ahead: if some whole bytes are left
-/// after the last block, if bits near the end are no code, if a marker is none. It does not try
-/// scans with restart markers, nor what is too short for so many lanes, or too long for the room.
-/// A reader must read all these.
+/// The result is `unsure` if it depends on how far a reader has read ahead: if whole bytes are left
+/// after the last block, if bits near the end are no code, or if a marker turns out to be data.
+/// Scans with restart markers are not tried, nor scans that are too short for so many lanes, or too
+/// long for the room. A serial reader must read all these.
 ///
-/// @tparam Team Has `lanes`, four at least; `per_lane<T>`, whose value of a lane is `[lane]`; and
+/// @tparam Team Has `lanes`, at least four; `per_lane<T>`, where `[lane]` is a lane's value; and
 ///   each(f)          calls f(lane) for each lane
-///   once(f)          the bool f() that one lane has
+///   once(f)          the bool f(), called by one lane
 ///   any(per_lane<bool>), least(per_lane<uint32>), sum(per_lane<uint32>)
-///   sum_before(per_lane<uint32>)  of the lanes before each
-///   before(per_lane<uint64>)      the value of the lane before; of the first its own
+///   sum_before(per_lane<uint32>)  for each lane, the sum over the lanes before it
+///   before(per_lane<uint64>)      the value of the lane before; the first gets its own
 /// On a GPU each thread of the team calls it, and all see the tables.
 template <class Team>
 class jpeg_scan_segments {
  public:
-  /// @param tables Memory to work in, as the scan's.
+  /// @param tables Working memory, like that of the scan.
   FEEDLINE_HOST_DEVICE jpeg_scan_segments(Team& team, const jpeg_scan& scan,
                                           const jpeg_coefficient_writer& coefficients,
                                           jpeg_segment_tables& tables, const jpeg_scan_room& room)
       : team_{team}, scan_{scan}, coefficients_{coefficients}, tables_{tables}, room_{room} {}
 
   FEEDLINE_HOST_DEVICE jpeg_verdict read() {
-    if (scan_.bytes == scan_.frame.scan) return jpeg_verdict::broken;  // cut where it begins
+    if (scan_.bytes == scan_.frame.scan) return jpeg_verdict::broken;  // cut at its begin
     if (scan_.frame.restart_interval != 0) return jpeg_verdict::unsure;
     jpeg_scan_copy copy{team_, scan_};
     if (copy.bytes() < Team::lanes * min_segment || copy.room() > room_.bytes)
@@ -93,7 +94,7 @@ class jpeg_scan_segments {
     });
   }
 
-  /// Decodes all segments, until each began where the one before it ended.
+  /// Decodes all segments, until each begins where the one before it ended.
   FEEDLINE_HOST_DEVICE void decode() {
     per_lane<bool> is_new;
     per_lane<std::uint64_t> ends;
@@ -117,7 +118,7 @@ class jpeg_scan_segments {
     } while (team_.any(is_new));
   }
 
-  /// Writes the coefficients of all segments, the first ones of blocks as differences.
+  /// Writes the coefficients of all segments, with the first ones of blocks as differences.
   FEEDLINE_HOST_DEVICE void write() {
     const std::uint32_t all = scan_.frame.mcus() * scan_.frame.blocks();
     const per_lane<std::uint32_t> blocks = team_.sum_before(blocks_);
@@ -135,7 +136,7 @@ class jpeg_scan_segments {
     is_unknown_ = team_.any(is_unknown);
   }
 
-  /// Makes first coefficients of differences. A lane has some MCUs behind each other.
+  /// Turns differences into first coefficients. Each lane handles some consecutive MCUs.
   FEEDLINE_HOST_DEVICE void sum_differences() {
     const std::uint32_t blocks = scan_.frame.blocks();
     const auto for_blocks = [&](std::uint32_t lane, const auto& function) {
@@ -168,11 +169,11 @@ class jpeg_scan_segments {
     });
   }
 
-  /// Whether the scan is whole, and the file ends properly behind it.
+  /// Whether the scan is complete, and the file ends properly after it.
   [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_verdict judge(std::uint32_t marker_at) const {
     std::uint32_t at = marker_at;
     const std::uint32_t marker = next_jpeg_marker(scan_.file, scan_.bytes, at);
-    const bool is_data = marker == 0 && at > marker_at;  // a stuffed zero behind fill bytes
+    const bool is_data = marker == 0 && at > marker_at;  // a stuffed zero after fill bytes
     if (is_data && at < scan_.bytes) return jpeg_verdict::unsure;
     if (end_ == none) return jpeg_verdict::broken;
     const std::uint32_t left = bits_.count - end_;
@@ -189,7 +190,7 @@ class jpeg_scan_segments {
   jpeg_scan_bits bits_;
   per_lane<std::uint64_t> froms_;  ///< points where segments begin, packed
   per_lane<std::uint32_t> blocks_;
-  std::uint32_t end_ = none;  ///< of the scan's last block
+  std::uint32_t end_ = none;  ///< end of the scan's last block
   bool is_unknown_ = false;   ///< whether bits near the end are no code
 };
 

@@ -7,12 +7,13 @@
 
 namespace feedline::detail {
 
-/// What a symbol means: bits that follow its code, and coefficients of
-/// the block that it passes, itself included: all that are left at the end of a block.
+/// Meaning of a symbol: the number of bits that follow its code, and the number of coefficients by
+/// which it advances in the block, including its own; at the end of a block, all that are left.
 struct jpeg_scan_step {
   static constexpr std::uint32_t all = 64;
 
-  /// Never 0. @param symbol An AC table's; of a DC table's only the bits mean something.
+  /// The step of a symbol; never 0. @param symbol A symbol of an AC table; for one of a DC table
+  /// only the bits are meaningful.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t of(std::uint32_t symbol) {
     return (symbol == 0 ? all : (symbol >> 4U) + 1) << 4U | (symbol & 15U);
   }
@@ -24,19 +25,20 @@ struct jpeg_scan_step {
   }
 };
 
-/// A Huffman table, and what decodes it.
+/// A Huffman table, and the tables that decode it.
 struct jpeg_scan_table {
   static constexpr std::uint32_t fast_bits = 8;
-  static constexpr std::uint32_t step_bits = 11;  ///< of a `jpeg_scan_step`
+  static constexpr std::uint32_t step_bits = 11;  ///< bits of a `jpeg_scan_step`
 
-  std::uint16_t fast[1U << fast_bits];  ///< by the next bits: length << 11 | step; 0: a longer code
-  std::int32_t last[18];                ///< code of each length, -1: none; behind them, any code
-  std::int32_t offset[17];              ///< of a code of each length among the steps
-  std::uint16_t steps[256];             ///< by code
+  std::uint16_t fast[1U << fast_bits];  ///< entry for the next bits: length << 11 | step; 0: longer
+  std::int32_t last[18];     ///< last code of each length, -1: none; then more than any code
+  std::int32_t offset[17];   ///< index among the steps, less the code, for each length
+  std::uint16_t steps[256];  ///< steps in order of codes
 
-  /// @param next   Bits, of which the code is the highest.
-  /// @param length Of the shortest code that it may be.
-  /// @return As `fast` has it. Bits that no code begins with are 17, and end a block.
+  /// @param next Bits that begin with the code, highest first.
+  /// @param length The shortest length that the code may have.
+  /// @return An entry like those of `fast`. Bits with which no code begins have length 17, and end
+  ///         a block.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t find(std::uint32_t next,
                                                         std::uint32_t length) const {
     while (static_cast<std::int32_t>(next >> (32 - length)) > last[length]) ++length;
@@ -47,24 +49,24 @@ struct jpeg_scan_table {
   }
 };
 
-/// Memory that a scan's decoder works in; its contents before do not matter.
+/// Working memory of a scan's decoder; its previous contents do not matter.
 struct jpeg_scan_tables {
-  jpeg_scan_table table[4];  ///< as `jpeg_frame::huffman`: DC 0, DC 1, AC 0, AC 1
+  jpeg_scan_table table[4];  ///< in the order of `jpeg_frame::huffman`: DC 0, DC 1, AC 0, AC 1
 };
 
-/// A file's scan, and the tables that it is decoded by.
+/// A file's scan, and the tables that decode it.
 struct jpeg_scan {
   const std::uint8_t* file;
-  std::uint32_t bytes;      ///< of the file
-  const jpeg_frame& frame;  ///< what `read_jpeg_frame` said of it
+  std::uint32_t bytes;      ///< bytes of the file
+  const jpeg_frame& frame;  ///< result of `read_jpeg_frame` for it
   jpeg_scan_tables& tables;
 };
 
-/// Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at most
-/// with stuffing, and what is read ahead.
+/// More bytes than any block takes, whatever its codes: 1,666 bits, which are 418 bytes at most
+/// with stuffing, and the bytes that are read ahead.
 inline constexpr std::uint32_t most_jpeg_block_bytes = 512;
 
-/// @param defined The 16 counts and the symbols of a table that `read_jpeg_frame` took.
+/// @param defined The 16 counts and the symbols of a table that `read_jpeg_frame` accepted.
 FEEDLINE_HOST_DEVICE inline void build(jpeg_scan_table& table, const std::uint8_t* defined) {
   constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;
   const std::uint8_t* const symbols = defined + 16;
@@ -89,10 +91,10 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_scan_table& table, const std::uint8_
   table.last[17] = 0x7FFFFFFF;
 }
 
-/// Builds the tables that a scan's file defines, four lanes of a team one each.
+/// Builds the tables that a scan's file defines: four lanes of a team build one each.
 template <class Team>
 FEEDLINE_HOST_DEVICE void build_tables(Team& team, const jpeg_scan& scan) {
-  constexpr std::uint32_t apart = Team::lanes / 4;  // so that each has a warp of its own
+  constexpr std::uint32_t apart = Team::lanes / 4;  // so that each is in another warp
   team.each([&](std::uint32_t lane) {
     const std::uint32_t number = lane / apart;
     if (lane % apart != 0 || number >= 4 || scan.frame.huffman[number] == 0) return;

@@ -12,15 +12,15 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
   return round_up<std::uint64_t>(bytes, 256);
 }
 
-/// Of the tables of a batch's images, which kernels read.
+/// Size of the table of a batch's images, which kernels read.
 constexpr std::uint64_t table_bytes = aligned(max_jpeg_batch * sizeof(jpeg_image));
 
-/// Behind an image's pixels.
+/// Offset of the taps from an image's pixels; the taps are last.
 constexpr std::uint64_t taps_behind(image_extents extents) noexcept {
   return jpeg_blocks_behind(extents) + max_jpeg_blocks(extents) * jpeg_pixels::block_stride;
 }
 
-/// @param sides Of an image, together.
+/// @param sides Height and width of the image, added.
 constexpr std::uint64_t taps_bytes(std::uint64_t sides, const image_row& row) noexcept {
   return sizeof(jpeg_taps) + sizeof(std::uint32_t) * (packed_taps::max_words(0, row.height) +
                                                       packed_taps::max_words(0, row.width) + sides);
@@ -31,8 +31,8 @@ std::uint64_t image_bytes(image_extents extents, const image_row& row) noexcept 
   return jpeg_header_bytes + taps_behind(extents) + taps_bytes(sides, row);
 }
 
-/// No image takes more. Of sides whose product is bounded the sum is largest, and with it what
-/// partial MCUs take, if one is as long as may be.
+/// Bound on the memory of any image. If the product of two sides is bounded, their sum, and with it
+/// the memory that partial MCUs take, is largest if one side has its maximum length.
 constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
   constexpr std::uint64_t longest_side = 65535;
   constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
@@ -44,7 +44,7 @@ constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
 }  // namespace
 
 std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept {
-  // Of 500 x 375 pixels, and some more.
+  // An image of 500 x 375 pixels, and some margin.
   const std::uint64_t usual = (std::uint64_t{1920} << 10U) + taps_bytes(0, row);
   const std::uint64_t images = std::max(largest_image_bytes(row), max_images * usual);
   return static_cast<std::size_t>(table_bytes + images);

@@ -11,32 +11,32 @@
 
 namespace feedline::detail {
 
-/// Images that are decoded at once: as many as a group of blocks has.
+/// Most images that are decoded at once: the number of blocks in a group.
 inline constexpr std::size_t max_jpeg_batch = 256;
-/// Images that one kernel is given: a kernel's parameters have 4 KB.
+/// Most images that one kernel is given: a kernel's parameters have 4 KB.
 inline constexpr std::size_t max_given_images = 64;
 /// The largest image that the GPU decodes, in pixels.
 inline constexpr std::uint64_t max_jpeg_pixels = std::uint64_t{4096} * 4096;
 
-/// A file on the GPU, and the row that it becomes.
+/// A file on the GPU, and the row that is made from it.
 struct jpeg_image {
-  const unsigned char* file = nullptr;  ///< a multiple of 16
+  const unsigned char* file = nullptr;  ///< address is a multiple of 16
   std::uint32_t bytes = 0;
-  std::uint32_t number = 0;  ///< of its load
+  std::uint32_t number = 0;  ///< index of its load
   std::byte* row = nullptr;
-  std::uint64_t pixels_at = 0;  ///< its pixels, in the decoder's memory
-  std::uint64_t taps_at = 0;    ///< and the taps by which they are resized
+  std::uint64_t pixels_at = 0;  ///< offset of its pixels in the decoder's memory
+  std::uint64_t taps_at = 0;    ///< offset of the taps with which it is resized
   image_extents extents;
 };
 
-/// Whether an image may be of this size, and can be made such a row.
+/// Whether an image may have this size, and can be resized to such a row.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_jpeg_decoded(const image_row& row,
                                                                   image_extents extents) noexcept {
   return extents.pixels() != 0 && extents.pixels() <= max_jpeg_pixels &&
          resized_extents(extents, {row.height, row.width}, row.shorter_side).pixels() != 0;
 }
 
-/// Why no image is made such a row; empty if it is.
+/// The reason why no image can be resized to such a row; empty if images can.
 [[nodiscard]] constexpr const char* refusal_of_row(const image_row& row) noexcept {
   constexpr std::uint32_t longest_side = 65535;
   if (row.height == 0 || row.width == 0) return "JPEG of rows without pixels";
@@ -49,32 +49,32 @@ struct jpeg_image {
   return "";
 }
 
-/// Memory that a decoder works in where a call decodes so many images: enough for a batch of usual
-/// ones, and for the largest.
-/// @param row What images become.
+/// Working memory of a decoder whose calls decode up to so many images: enough for a batch of usual
+/// images, and for the largest image.
+/// @param row Row to which images are resized.
 [[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept;
 
-/// Gives as many of the first images as make a batch their places in a decoder's memory.
+/// Assigns memory of the decoder to the first images, as many as make a batch.
 /// @param images Not empty; each passes `is_jpeg_decoded`.
-/// @param bytes  As `jpeg_memory_bytes` for this row.
-/// @return How many: at least 1.
+/// @param bytes Size of the memory, as `jpeg_memory_bytes` gives it for this row.
+/// @return Number of images in the batch: at least 1.
 [[nodiscard]] std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes,
                                            const image_row& row) noexcept;
 
-/// The taps by which an image is resized: how many pairs of weights its records have, and behind
-/// that the records of its rows and of its columns.
+/// Header of the taps with which an image is resized: the number of pairs of weights in each
+/// record. The records of its rows and then of its columns follow it.
 struct jpeg_taps {
   std::uint32_t row_pairs;
   std::uint32_t column_pairs;
 };
 
-// Where the kernels that decode find an image's memory, which begins with what they say of it to
-// each other: pixels, behind them blocks, and behind these taps.
+// The memory of an image, for the kernels that decode it: a header by which the kernels pass on
+// what they found, then pixels, then blocks, then taps.
 
 /// Bytes before an image's pixels.
 inline constexpr std::size_t jpeg_header_bytes = 512;
 
-/// The blocks that a file of three components can have at most: at 4:4:4, of a whole number of MCUs
+/// The most blocks that a file of three components can have: at 4:4:4, and a whole number of MCUs
 /// at any sampling.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t max_jpeg_blocks(
     image_extents extents) noexcept {
@@ -82,12 +82,12 @@ inline constexpr std::size_t jpeg_header_bytes = 512;
   return std::uint64_t{12} * mcus(extents.height) * mcus(extents.width);
 }
 
-/// Where behind its pixels' begin an image's blocks begin.
+/// Offset of an image's blocks from the begin of its pixels.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t jpeg_blocks_behind(
     image_extents extents) noexcept {
   const std::uint64_t pixel_bytes =
       std::uint64_t{3} * jpeg_row_bytes(extents.width) * extents.height;
-  // Before there are pixels, the place is used for four bytes of each.
+  // Before there are pixels, their memory is used for four bytes of each.
   const std::uint64_t four_bytes = 4 * extents.pixels();
   return ((four_bytes > pixel_bytes ? four_bytes : pixel_bytes) + 255) / 256 * 256;
 }

@@ -17,7 +17,7 @@ constexpr std::uint32_t threads = 256;
 /// Thread blocks that share an image's blocks or rows.
 constexpr std::uint32_t shares = 16;
 
-/// A part of a batch's images, as a kernel's parameters have room for it.
+/// Some of a batch's images, as many as fit into a kernel's parameters.
 struct given_images {
   jpeg_image image[max_given_images];
 };
@@ -28,15 +28,15 @@ __global__ void __launch_bounds__(max_given_images)
   if (threadIdx.x < count) table[threadIdx.x] = given.image[threadIdx.x];
 }
 
-/// Where a thread of a block puts the coefficients that it reads.
+/// The positions at which a thread of a block stores the coefficients that it reads.
 __constant__ constexpr std::uint64_t eight_places[8] = {
     jpeg_places(0),  jpeg_places(8),  jpeg_places(16), jpeg_places(24),
     jpeg_places(32), jpeg_places(40), jpeg_places(48), jpeg_places(56)};
 
-/// Eight threads make a block: each reads eight coefficients and puts them where they belong, then
-/// has a column, then a row.
+/// Eight threads make a block: each reads eight coefficients and stores them at their positions,
+/// then transforms a column, then a row.
 __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__ jpeg_batch batch) {
-  // A block's coefficients, then its columns. 9: no two threads use one bank.
+  // A block's coefficients, then its columns. The 9 keeps two threads from using one bank.
   alignas(uint4) __shared__ std::int32_t columns[threads / 8][8][9];
   const image_memory memory{batch, batch.images[blockIdx.y]};
   const jpeg_frame frame = memory.header->frame;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
         column.value[y] = static_cast<std::int16_t>(pairs[y / 2] >> y % 2 * 16);
       jpeg_idct_column(column, is_flat);
     }
-    __syncwarp();  // a warp's coefficients are all read before columns take their place
+    __syncwarp();  // all coefficients of a warp are read before columns overwrite them
     if (number < count)
       for (std::uint32_t y = 0; y < 8; ++y) columns[mine][line][y] = column.value[y];
     __syncwarp();
@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
   }
 }
 
-/// A thread block makes tiles of an image. Chroma is laid into rows first, for its neighbours are
-/// read across blocks; each thread then makes a square of pixels.
+/// A thread block makes tiles of an image. It first arranges chroma in rows, because a pixel's
+/// chroma neighbors may be in other blocks; each thread then makes a square of pixels.
 __global__ void __launch_bounds__(threads, 6)
     pixel_kernel(const __grid_constant__ jpeg_batch batch) {
   using tile = jpeg_chroma_tile;

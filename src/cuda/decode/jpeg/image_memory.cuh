@@ -10,10 +10,10 @@
 
 namespace feedline::detail {
 
-/// What kernels say of an image to those behind them.
+/// Results about an image that kernels leave for the kernels after them.
 struct image_header {
-  jpeg_frame frame;      ///< its file's; no components: there is no image
-  std::uint32_t blocks;  ///< of the scan
+  jpeg_frame frame;      ///< frame of its file; no components if there is no image
+  std::uint32_t blocks;  ///< blocks of the scan
   jpeg_verdict scan;
   jpeg_factors factors;
 };

@@ -10,35 +10,36 @@
 
 namespace feedline::detail {
 
-/// A batch as the kernels that decode it know it: all pointers are to device memory.
+/// A batch as the kernels that decode it see it: all pointers are to device memory.
 struct jpeg_batch {
   const jpeg_image* images = nullptr;
   std::uint32_t count = 0;
   bool allow_damaged = false;
-  std::byte* memory = nullptr;   ///< in which images have their places
-  std::uint32_t* bad = nullptr;  ///< of each load
+  std::byte* memory = nullptr;   ///< memory in which the images have been placed
+  std::uint32_t* bad = nullptr;  ///< one word for each load
 };
 
-// Each loads the kernels that are issued below, on the current GPU. @throws cuda_error.
+// Each function loads the kernels issued below, on the current GPU. @throws cuda_error.
 
 void load_scan_kernels();
 void load_pixel_kernels();  ///< tables and samples, too
 void load_resize_kernels();
 
-// Each issues its kernels on a stream of the current GPU. @throws cuda_error.
+// Each function issues its kernels on a stream of the current GPU. @throws cuda_error.
 
 /// Writes the table of a batch's images to device memory.
 void issue_table(std::span<const jpeg_image> images, jpeg_image* table, cudaStream_t stream);
-/// Looks at headers, and decodes scans to the coefficients of their blocks. Sets the words of loads
-/// whose headers are not theirs, and of those whose scans are not whole, if that matters.
+/// Checks headers, and decodes scans to the coefficients of their blocks. Sets the `bad` words of
+/// loads whose headers differ from what the load says, and of loads with damaged scans unless
+/// damage is allowed.
 void issue_scans(const jpeg_batch& batch, cudaStream_t stream);
-/// Makes samples of coefficients.
+/// Makes samples from coefficients.
 void issue_samples(const jpeg_batch& batch, cudaStream_t stream);
-/// Makes pixels of samples.
+/// Makes pixels from samples.
 void issue_pixels(const jpeg_batch& batch, cudaStream_t stream);
 
-/// Resizes decoded images to their rows: to the bit what `resampler` makes of the same pixels.
-/// @param row As they have their places for.
+/// Resizes decoded images to their rows: bit for bit like `resampler` on the same pixels.
+/// @param row The row for which the images were placed.
 void issue_resizes(const jpeg_batch& batch, const image_row& row, cudaStream_t stream);
 
 }  // namespace feedline::detail

@@ -7,19 +7,20 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::uint32_t threads = 256;
-// A thread block makes a tile of a row, each thread some pixels one below the other.
+// A thread block makes a tile of a row; each thread makes some pixels below one another.
 constexpr std::uint32_t tile_width = 64;
 constexpr std::uint32_t tile_height = 16;
 constexpr std::uint32_t rows_at_once = threads / tile_width;
 constexpr std::uint32_t thread_pixels = tile_height / rows_at_once;
-/// Of an image, whose rows a tile has summed up at once. A multiple of 8.
+/// Columns of an image whose rows a tile sums up at once. A multiple of 8.
 constexpr std::uint32_t chunk_columns = 160;
 constexpr std::uint32_t chunk_words = chunk_columns / 2;
 
 /// Thread blocks that share the taps of an axis.
 constexpr std::uint32_t tap_shares = 2;
 constexpr std::uint32_t tap_threads = 128;
-/// Pairs of weights that a thread works out: what it has to know of their element takes longer.
+/// Pairs of weights that a thread computes in a row: finding the element they belong to takes
+/// longer than computing them.
 constexpr std::uint32_t tap_pairs = 4;
 
 /// Sums of an image's rows: lines of its three channels for each row of a tile.
@@ -39,7 +40,7 @@ __device__ jpeg_taps* taps_of(const jpeg_batch& batch, const jpeg_image& image) 
   return reinterpret_cast<jpeg_taps*>(batch.memory + image.taps_at);
 }
 
-/// Works out an axis' records. @param number Of this thread, of `count`.
+/// Computes an axis' records. @param number Index of this thread among `count`.
 __device__ void write_records(const packed_taps& taps, std::uint32_t elements, std::uint32_t* words,
                               std::uint32_t number, std::uint32_t count) {
   const std::uint32_t parts = (taps.pairs() + tap_pairs - 1) / tap_pairs;
@@ -74,14 +75,15 @@ __global__ void __launch_bounds__(tap_threads)
   }
 }
 
-/// Sums up some columns of an image over the rows of a tile. All threads share that. Where rows
-/// behind the image's last are read, its blocks lie.
-/// @param pixels The first column. @param width Of the image. @param height Of the tile.
-/// @param records Of the tile's rows.
+/// Sums up some columns of an image over the rows of a tile. All threads share the work. Reads
+/// after the image's last row hit its blocks.
+/// @param pixels The first column. @param width Width of the image. @param height Height of the
+///               tile.
+/// @param records Records of the tile's rows.
 __device__ void sum_tile(tile_lines& lines, const std::uint8_t* pixels, std::uint32_t width,
                          std::uint32_t columns, const tap_records& records, std::uint32_t height) {
   const std::uint32_t row_bytes = jpeg_row_bytes(width);
-  // A thread sums up eight columns of a channel, over each so many-th row.
+  // A thread sums up eight columns of a channel, over every `rows_apart`-th row.
   const std::uint32_t groups = (columns + 7) / 8;
   const std::uint32_t rows_apart = threads / (3 * groups);
   const std::uint32_t first = threadIdx.x / (3 * groups);
@@ -101,8 +103,8 @@ __device__ void sum_tile(tile_lines& lines, const std::uint8_t* pixels, std::uin
   }
 }
 
-/// Adds to a thread's pixels what is summed up: of columns [begin, begin + chunk_columns).
-/// @param record Of the pixels' column.
+/// Adds the summed-up columns [begin, begin + chunk_columns) to a thread's pixels.
+/// @param record Record of the pixels' column.
 __device__ void add_columns(std::uint32_t (&sums)[thread_pixels][3], const tile_lines& lines,
                             std::uint32_t begin, const std::uint32_t* record, std::uint32_t pairs) {
   const std::uint32_t first = record[0];
@@ -138,7 +140,7 @@ __global__ void __launch_bounds__(threads, 5)
   const tap_records rows{reinterpret_cast<const std::uint32_t*>(taps + 1), taps->row_pairs};
   const tap_records columns{rows.of(row.height), taps->column_pairs};
 
-  // The image's columns that the tile is made of, and no more than there are.
+  // The columns of the image that the tile needs, limited to those that exist.
   const std::uint32_t begin = columns.of(left)[0] / 8 * 8;
   const std::uint32_t end =
       min(columns.of(left + width - 1)[0] + 2 * columns.pairs, image.extents.width);

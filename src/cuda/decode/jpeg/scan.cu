@@ -29,11 +29,12 @@ struct segments_memory : scan_memory {
 };
 
 /// Teams of a thread block. Scans wait for memory and for each other's bits most of the time, so
-/// that many share an SM at little loss; a block that many share leaves other SMs to the user.
+/// many of them share an SM at little loss; a block with many teams leaves other SMs to the user.
 constexpr std::uint32_t max_scan_teams = 8;
 static_assert(max_scan_teams <= scan_team::max_teams);
 
-/// As many as have room. @param shared_bytes Of a thread block; every GPU has 48 KiB.
+/// The number of teams that fit. @param shared_bytes Shared memory of a thread block; every GPU has
+/// 48 KiB.
 constexpr std::uint32_t scan_teams(std::size_t shared_bytes) {
   return static_cast<std::uint32_t>(
       std::min<std::size_t>(max_scan_teams, shared_bytes / sizeof(segments_memory)));
@@ -41,9 +42,9 @@ constexpr std::uint32_t scan_teams(std::size_t shared_bytes) {
 static_assert(scan_teams(std::size_t{48} << 10) > 0);
 static_assert(scan_teams(std::size_t{164} << 10) == max_scan_teams);
 
-/// Reads a file's header. A lane reads it byte by byte, each behind the one before: from shared
-/// memory, if it is no longer than most.
-/// @return Whether the file has this image, and a place for its blocks.
+/// Reads a file's header. One lane reads it byte by byte, from shared memory unless the header is
+/// longer than usual.
+/// @return Whether the file has this image, and there is memory for its blocks.
 __device__ bool read_header(scan_team& team, const jpeg_image& image, segments_memory& shared,
                             image_header& header) {
   constexpr std::uint32_t usual_bytes = 2048;
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(max_scan_teams* scan_team::lanes, 1)
   end_scan(batch, image, *memory.header, segments.read());
 }
 
-/// A thread block, which is one team, decodes a file of the others.
+/// A thread block, which is one team, decodes one of the other files.
 __global__ void __launch_bounds__(scan_team::lanes, 4)
     readers_kernel(const __grid_constant__ jpeg_batch batch) {
   __shared__ scan_memory shared;
