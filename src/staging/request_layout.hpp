@@ -28,7 +28,7 @@ struct slot_plan {
 
 /// A part of a staging slot's samples: the unit a reader takes.
 struct request {
-  std::uint32_t slot;    ///< place in the staging ring
+  std::uint32_t slot;    ///< index in the staging ring
   std::uint32_t number;  ///< within the slot, as `request_layout` counts
 };
 
@@ -38,10 +38,10 @@ struct sample_run {
   std::uint64_t end;
 };
 
-/// How a slot is cut: into requests, each the work of one reader, and these into runs, each one
-/// read of the dataset. A request is as many whole batches as fit the size asked for, or an equal
-/// part of one; a run is the part of a request that lies in one batch. A ticket is cut into pieces
-/// in the same way.
+/// How a slot is divided: into requests, each filled by one reader, and these into runs, each one
+/// read of the dataset. A request has as many whole batches as fit the size asked for, or an equal
+/// part of one; a run is the part of a request that lies in one batch. A ticket is divided into
+/// pieces in the same way.
 class request_layout {
  public:
   /// @param batch_size   At least 1.
@@ -55,7 +55,7 @@ class request_layout {
       : request_layout{plan.batch_size, plan.request_samples} {}
 
   [[nodiscard]] constexpr std::uint64_t batch_size() const noexcept { return batch_size_; }
-  /// Of all requests but a batch's or slot's last.
+  /// Samples of each request except a batch's or slot's last.
   [[nodiscard]] constexpr std::uint64_t request_samples() const noexcept {
     return request_samples_;
   }
@@ -112,9 +112,10 @@ class request_partition {
         slot_{plan.batch_size, plan.batches_per_slot * plan.batch_size},
         cached_{std::move(cached)} {}
 
-  /// How a piece of so many samples is cut into requests. Of one batch each reader gets some: then
-  /// it takes no longer than all of them need, and the time that they take says how fast they are.
-  /// @param resting Of the plan's readers, those that take no requests.
+  /// How a piece of this many samples is divided into requests. Each reader gets a part of a single
+  /// batch: then it takes no longer than all of them need, and the time that they take shows how
+  /// fast they are.
+  /// @param resting Number of the plan's readers that take no requests.
   [[nodiscard]] request_layout next(std::uint64_t samples, int resting = 0) const {
     if (!rows_are_read()) return numbering_;
     if (min_requests_ == 0) return {batch_size_, request_samples_};
@@ -123,10 +124,10 @@ class request_partition {
         divide_up(min_requests_ * readers, static_cast<std::uint64_t>(readers_));
     return {batch_size_, std::min(request_samples_, divide_up(samples, least))};
   }
-  /// How a ticket is cut into pieces, by which its `requests` are to be understood. A slot of which
-  /// no row is read is one piece.
+  /// How a ticket is divided into pieces, which `requests` then divides. A slot without rows to
+  /// read is one piece.
   [[nodiscard]] request_layout pieces() const { return rows_are_read() ? pieces_ : slot_; }
-  /// Batches that a ticket holds at most: one that is cut holds one.
+  /// The most batches that a ticket holds: a ticket of several pieces holds one.
   [[nodiscard]] std::uint64_t max_batches() const {
     return std::max<std::uint64_t>(pieces().request_samples() / batch_size_, 1);
   }
@@ -138,15 +139,15 @@ class request_partition {
     return std::max(reading.requests(samples) + more_requests(min_requests_),
                     numbering_.requests(samples));
   }
-  /// By how many requests, and runs, a slot may be cut into more than by its rows' sizes: by those
-  /// asked for, and as many again, for requests end where batches do.
+  /// The number of requests, and runs, that a slot may have beyond those from its rows' sizes: the
+  /// number asked for, twice, because requests end where batches do.
   [[nodiscard]] static constexpr std::uint64_t more_requests(std::uint64_t min_requests) noexcept {
     return min_requests == 0 ? 0 : 2 * min_requests + 2;
   }
 
  private:
-  /// Whole batches, some ten microseconds of work, and never more requests than rows' sizes make;
-  /// all of a slot where nobody shares it.
+  /// Whole batches, about ten microseconds of work, and never more requests than rows' sizes give;
+  /// all of a slot if no other reader shares it.
   static std::uint64_t numbered_samples(const slot_plan& plan) noexcept {
     const std::uint64_t slot = plan.batches_per_slot * plan.batch_size;
     if (plan.readers == 0) return slot;
