@@ -26,9 +26,9 @@ std::vector<std::size_t> checked_row_bytes(std::string_view who, std::span<const
 [[nodiscard]] std::vector<std::size_t> places_of(const char* who, const std::vector<field>& all,
                                                  const std::vector<std::string>& names);
 
-/// The same dataset with the fields at these places alone: its own way of leaving others out, if it
-/// has one, or one that reads them all and drops what is not wanted.
-/// @param places Of its fields, in the order wanted; at least one, none twice.
+/// The same dataset with the fields at these indices only. Uses the dataset's own way of leaving
+/// others out, if it has one; otherwise reads all fields and drops the unwanted ones.
+/// @param places Indices of its fields, in the order wanted; at least one, none twice.
 [[nodiscard]] dataset_ptr with_fields(const dataset_ptr& of, std::span<const std::size_t> places);
 
 /// The same, though all fields are read.

@@ -58,7 +58,8 @@ class plain_blocks final : public encoded_blocks {
   std::size_t row_bytes_;
 };
 
-/// Blocks that others hold: of each field and block, says whose and which it is.
+/// Blocks that other objects hold: for each field and block, tells which object, field and block it
+/// is.
 class borrowed_blocks : public encoded_blocks {
  public:
   struct source {

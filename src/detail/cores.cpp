@@ -102,7 +102,7 @@ void run_near(const core_list& near, const std::function<void()>& body) {
         body();
       });
     }
-  } catch (const std::system_error&) {  // no thread to be had
+  } catch (const std::system_error&) {  // no thread is available
   }
   done.valid() ? done.get() : body();
 }

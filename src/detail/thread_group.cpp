@@ -11,8 +11,8 @@
 namespace feedline::detail {
 namespace {
 
-/// Destroys what threads that were left behind kept, unless the process ends: then what it would
-/// use may be gone already.
+/// Destroys objects kept by threads that were left running, unless the process ends: then things
+/// they use may already be destroyed.
 ///
 /// Never destroyed: such threads may end after everything static.
 class late_end {
@@ -40,7 +40,7 @@ class late_end {
   }
 
  private:
-  /// What is being destroyed has a second to come to its end.
+  /// Destruction that has begun has a second to finish.
   void begin_exit() {
     if (!process_.is_this()) return;  // a child of fork has none of those threads
     std::unique_lock lock{mutex_};

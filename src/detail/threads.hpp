@@ -21,8 +21,8 @@
 
 namespace feedline::detail {
 
-/// Cores that the calling thread, and threads that it starts, may keep busy: of those there are, as
-/// many as its affinity mask allows and its control groups' quota pays for. At least 1.
+/// Number of cores that the calling thread, and threads that it starts, may keep busy: as many as
+/// its affinity mask allows and its control groups' quota pays for. At least 1.
 [[nodiscard]] unsigned usable_cores() noexcept;
 
 /// Whole cores that the CPU quota of this process's control groups (versions 1 and 2) pays for, at

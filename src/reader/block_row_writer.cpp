@@ -36,9 +36,8 @@ void block_row_writer::read(staging_slot& slot, sample_run run, reader_scratch& 
   words_at(layout_.entry_at(slot.work.layout.run_of(run.begin)))[0] = 0;  // no rows arrive
 }
 
-void block_row_writer::replace(staging_slot& /*slot*/, std::uint64_t /*index*/,
-                               sample_index /*replacement*/, position /*at*/,
-                               reader_scratch& /*use*/) {
+void block_row_writer::replace(staging_slot& /*slot*/, std::uint64_t /*index*/, sample_index /*to*/,
+                               position /*at*/, reader_scratch& /*use*/) {
   throw std::logic_error{"feedline: a block's row cannot be replaced"};
 }
 

@@ -49,7 +49,8 @@ class lenient_reader {
     std::exception_ptr cause;
   };
 
-  /// What a read throws, or null. @throws a dataset_error if it says nothing about the data.
+  /// The exception that a read throws, or null. @throws a dataset_error if it says nothing about
+  /// the data.
   [[nodiscard]] std::exception_ptr failure_of(std::span<const sample_index> samples,
                                               std::span<const std::span<std::byte>> out) const;
   [[nodiscard]] std::vector<failure> read_alone(std::span<const sample_index> samples,
