@@ -16,7 +16,7 @@ namespace feedline::detail {
   return std::generic_category().message(error);
 }
 
-/// What to do about an error of opening a file, for a message.
+/// The remedy for an error of opening a file, for a message.
 [[nodiscard]] inline std::string remedy_for_opening(int error) {
   if (error == EMFILE) {
     rlimit limit{};

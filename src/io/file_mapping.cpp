@@ -22,8 +22,8 @@ namespace {
 // copy has a handler, which passes on what it does not know to the handler before it. So a copy
 // whose handler is not the first one any more may still be reached, and asks whether it is.
 //
-// A handler is known as feedline's by its mark: which real-time signals it blocks while it runs.
-// Marked handlers can be called with a question in the place of a signal. Mark and question are
+// A handler is known as feedline's by its mark: the set of real-time signals that it blocks while
+// it runs. Marked handlers can be called with a question instead of a signal. Mark and question are
 // the same in all versions.
 //
 // Async-signal-safe.
@@ -58,8 +58,8 @@ void mark_bus_handler(sigset_t& mask) noexcept {
     (void)(is_in_pattern(bit) ? ::sigaddset : ::sigdelset)(&mask, first_signal + bit);
 }
 
-/// Whether a SIGBUS that goes to `first` comes to `wanted`, if nobody on the way handles it. False
-/// where that cannot be known, which is so behind a handler that is not feedline's.
+/// Whether a SIGBUS given to `first` reaches `wanted`, if no handler in between handles it. False
+/// if that cannot be known, which is the case after a handler that is not feedline's.
 bool reaches(const struct sigaction& first, bus_handler wanted) noexcept {
   if ((first.sa_flags & SA_SIGINFO) == 0) return false;
   if (first.sa_sigaction == wanted) return true;
@@ -99,12 +99,13 @@ struct guarded {
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
-// Statics, which this library avoids: a signal has one handler in a process, and that handler is
-// given nothing but what it finds at fixed places. They need no construction and no destruction.
+// Statics, which this library avoids: a signal has one handler in a process, and that handler finds
+// its data only at fixed addresses. They need no construction and no destruction.
 constinit std::array<guarded, max_guards> table{};
-constinit std::atomic<std::size_t> table_end{0};  ///< places from here on were never used
-constinit std::atomic<std::size_t> guards{0};     ///< places in use
-constinit std::mutex changing;                    ///< of table and handler; not the handler's
+constinit std::atomic<std::size_t> table_end{0};  ///< entries from here on were never used
+constinit std::atomic<std::size_t> guards{0};     ///< entries in use
+constinit std::mutex changing;                    ///< guards table and handler; the handler does
+                                                  ///< not lock it
 constinit std::atomic<bool> installed{false};
 struct sigaction before_ours {};  ///< written before the handler is installed
 
@@ -116,8 +117,8 @@ void set(guarded& place, std::uintptr_t begin, std::uintptr_t end) noexcept {
   ++place.version;
 }
 
-/// Asks the kernel itself: what sanitizers put in the place of `mmap` is not made for signal
-/// handlers.
+/// Calls the kernel directly: the function that sanitizers put instead of `mmap` is not made for
+/// signal handlers.
 bool map_zeros(std::uintptr_t begin, std::uintptr_t end) noexcept {
   static_assert(sizeof(void*) == 8, "a 32-bit system has another call");
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -134,7 +135,7 @@ bool replace(std::uintptr_t address) noexcept {
     const std::uintptr_t begin = place.begin;
     const std::uintptr_t end = place.end;
     if (address < begin || address >= end || version % 2 != 0 || version != place.version) continue;
-    place.lost = true;  // first: whoever reads the zeros must find it
+    place.lost = true;  // first: a thread that reads the zeros must find it set
     // All of it, not a page: else a run of rows from a cut file is a signal a page. Atomic for
     // other readers; idempotent for those that fault at the same time.
     return map_zeros(begin, end);
@@ -144,11 +145,11 @@ bool replace(std::uintptr_t address) noexcept {
 
 /// Does what would have happened without us.
 void pass_on(int number, siginfo_t* info, void* context) noexcept {
-  const auto handler = before_ours.sa_handler;  // shares its place with sa_sigaction
-  const bool sent = info->si_code <= 0;         // by a program, and not raised by an instruction
+  const auto handler = before_ours.sa_handler;  // shares its memory with sa_sigaction
+  const bool sent = info->si_code <= 0;         // sent by a program, not raised by an instruction
   if (handler != SIG_DFL && handler != SIG_IGN) {
-    // Our own mask has the mark in the place of what this handler asked for. The system takes the
-    // mask back when we return.
+    // Our own mask has the mark instead of the signals that this handler asked to block. The system
+    // restores the mask when we return.
     (void)::pthread_sigmask(SIG_BLOCK, &before_ours.sa_mask, nullptr);
     if ((before_ours.sa_flags & SA_SIGINFO) != 0)
       before_ours.sa_sigaction(number, info, context);
@@ -194,7 +195,8 @@ void unguard(std::size_t place) noexcept {
   --guards;
 }
 
-/// Guards a mapping that begins at a page's start. @return Its place in the table, if there is one.
+/// Guards a mapping that begins at a page's start. @return Its index in the table, if there is
+/// room.
 std::optional<std::size_t> guard(std::span<const std::byte> bytes) noexcept {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
@@ -232,7 +234,7 @@ std::unique_ptr<const file_mapping> file_mapping::of(int descriptor, std::uint64
   return nullptr;
 }
 
-// First the guard: the mapping's place in memory may become somebody else's.
+// The guard first: afterwards the mapping's addresses may be given to another mapping.
 file_mapping::~file_mapping() {
   unguard(guard_);
   ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());

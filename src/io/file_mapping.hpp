@@ -33,8 +33,8 @@ class file_mapping {
   /// Whether some of the bytes were replaced by zeros.
   [[nodiscard]] bool lost() const noexcept;
 
-  /// Whether a SIGBUS surely reaches the handler: it stands first, or behind those of other copies
-  /// of feedline alone. About a tenth of a microsecond.
+  /// Whether a SIGBUS is sure to reach the handler: it comes first, or after handlers of other
+  /// copies of feedline only. Takes about a tenth of a microsecond.
   [[nodiscard]] static bool handler_in_use() noexcept;
 
  private:
@@ -42,7 +42,7 @@ class file_mapping {
       : bytes_{bytes}, guard_{guard} {}
 
   std::span<const std::byte> bytes_;
-  std::size_t guard_;  ///< its place in the handler's table
+  std::size_t guard_;  ///< index in the handler's table
 };
 
 }  // namespace feedline::detail

@@ -140,7 +140,7 @@ std::string file_watch::change_of(int descriptor) const {
   return words_for(now);
 }
 
-/// What has happened to the content of a file that is not as it was written before.
+/// Describes the change of a file whose state differs from the recorded one.
 std::string file_watch::words_for(const struct stat& now) const {
   // A write that leaves the size as it is, and `touch`, change the same times.
   if (now.st_size == opened_.st_size)

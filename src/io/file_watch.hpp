@@ -14,17 +14,17 @@ namespace feedline::detail {
 /// for any that is not known.
 [[nodiscard]] bool is_on_local_file_system(int descriptor) noexcept;
 
-/// What share of a file is in memory, 0 to 1, from samples spread over it: some ten microseconds,
-/// whatever its size. Nothing where the system does not tell.
+/// The share of a file that is in memory, 0 to 1, estimated from samples spread over it: takes
+/// about ten microseconds, whatever its size. Nothing if the system does not tell.
 [[nodiscard]] std::optional<double> resident_share(int descriptor, std::uint64_t bytes) noexcept;
 
 /// The two ways to know it. cachestat(2), of Linux 6.5 and newer, refuses files that the caller
 /// does not own and may not write. (mincore(2) would say of these that all is in memory.)
 [[nodiscard]] std::optional<double> resident_share_by_cachestat(int descriptor,
                                                                 std::uint64_t bytes) noexcept;
-/// Single bytes at random places, read with leave to refuse where that would wait: of local file
-/// systems. What is refused is read in nevertheless, so the places are others each time; what a
-/// fast disk brings before the system has refused it counts as being there.
+/// Estimates it by reading single bytes at random offsets that the system may refuse if it would
+/// have to wait: for local file systems. Refused bytes are read in nevertheless, so the offsets
+/// differ each time. Bytes that a fast disk delivers before the system refuses count as in memory.
 [[nodiscard]] std::optional<double> resident_share_by_reads(int descriptor,
                                                             std::uint64_t bytes) noexcept;
 
@@ -44,9 +44,9 @@ class file_watch {
   /// The file's absolute path, or empty.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// What has happened to the open file, or empty.
+  /// The change of the open file, as text; empty: none.
   [[nodiscard]] std::string change_of(int descriptor) const;
-  /// What has happened to the path, or empty.
+  /// The change of the path, as text; empty: none.
   [[nodiscard]] std::string change_of_path() const;
   /// Both at once, without a descriptor: what has happened to the file, as far as its path tells.
   /// An error if it cannot be examined there. Its path is not empty.

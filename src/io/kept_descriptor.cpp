@@ -99,8 +99,8 @@ class descriptor_set {
     --count_;
   }
 
-  /// Closes the first that nobody uses. Spares those that were used since the last look, but not
-  /// too many: the mutex is held.
+  /// Closes the first descriptor that is not in use. Spares those used since the last look, but not
+  /// too many, because the mutex is held.
   void close_unused(closed_now& closed, std::size_t count) noexcept {
     constexpr int max_spared = 64;
     count = std::min(count, closed.numbers.size());
@@ -186,7 +186,7 @@ kept_descriptor::use kept_descriptor::take_if_open() const noexcept {
 }
 
 kept_descriptor::use kept_descriptor::take(std::string& refusal) const {
-  // A store for each use would have all readers of a file write to one place.
+  // A store for each use would make all readers of a file write to one address.
   if (!was_used_.load(std::memory_order_relaxed)) was_used_.store(true, std::memory_order_relaxed);
   if (use open = take_if_open()) return open;
   return open_again(refusal);

@@ -53,8 +53,8 @@ void tell_of_other_handler() noexcept try {
 } catch (...) {  // NOLINT(bugprone-empty-catch): a log that fails changes nothing
 }
 
-/// The file of another descriptor. Anew where it can be, so that advice about our reads is not
-/// taken for theirs; else a duplicate.
+/// Opens the file of another descriptor. Opens it again if possible, so that advice about our reads
+/// does not affect the other descriptor; otherwise duplicates it.
 descriptor opened_again(int number) {
   descriptor again =
       open_with_room(("/proc/self/fd/" + std::to_string(number)).c_str(), O_NONBLOCK);

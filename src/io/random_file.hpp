@@ -29,8 +29,8 @@ class file_mapping;
 /// change while the file is in use, so callers ask once a run of samples.
 ///
 /// There may be any number of these, whatever the limit on open files: a file's descriptor may be
-/// closed while nobody uses it, and the file is opened again by its path (`kept_descriptor`). A
-/// mapped file leaves its descriptor to others.
+/// closed while it is not in use, and the file is opened again by its path (`kept_descriptor`). A
+/// mapped file needs no descriptor.
 ///
 /// Threads: all functions may be called by any number of threads.
 class random_file {
@@ -38,7 +38,7 @@ class random_file {
   /// How a file is to be read; `automatic` decides by the file system and by what is in memory.
   enum class access : std::uint8_t { automatic, mapped, by_pread };
 
-  /// How often the file's path is looked at anew, and every tenth time what of it is in memory.
+  /// How often the file's path is checked; every tenth time also how much of it is in memory.
   static constexpr std::chrono::nanoseconds look_every = std::chrono::milliseconds{100};
 
   /// @throws dataset_error if it cannot be opened, is a directory or no regular file; what to do.
@@ -75,7 +75,7 @@ class random_file {
   ///         time.
   void require_unchanged() const;
 
-  /// Whether hints are of use: much of the file is not in memory. Looked at anew at times.
+  /// Whether hints are useful: much of the file is not in memory. Checked again at times.
   [[nodiscard]] bool is_cold() const noexcept;
   /// Asks the system to bring bytes into memory. Returns without waiting for them.
   void will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept;
@@ -86,7 +86,7 @@ class random_file {
 
   [[nodiscard]] dataset_error error(std::optional<std::uint64_t> offset,
                                     const std::string& message) const;
-  /// Looks at path and memory if nobody did for a while.
+  /// Checks path and memory if that has not been done for a while.
   void look_at_times() const noexcept;
   void look_at_path() const noexcept;
   void look_at_memory() const noexcept;

@@ -142,7 +142,7 @@ dataset_ptr open_idx(const std::string& images, const std::string& labels) {
   const detail::file_field image{images, "image"};
   const detail::file_field label{labels, "label"};
 
-  // The labels first: they are soon read, and tell most mistakes about which file is which.
+  // The labels first: they are small, and reveal most mix-ups of the two files.
   const detail::idx_array label_array = read_file(label);
   const auto& extents = label_array.header.extents;
   if (extents.size() != 1)

@@ -70,7 +70,7 @@ constexpr std::array numeric_types{
     numeric_type{element_type::f32, "f4", "f"},     numeric_type{element_type::f64, "f8", "d"},
 };
 
-/// What kinds are of which no size has an element_type, and what to save instead.
+/// Kinds without an element_type of any size, and what to save instead.
 constexpr std::array<std::array<std::string_view, 2>, 5> reasons{{
     {"c",
      "complex numbers, which have no element_type; save array.real and array.imag as arrays of "

@@ -12,11 +12,11 @@
 
 namespace feedline::detail {
 
-/// What is looked at to tell a file's format.
+/// The properties that tell a file's format.
 struct probed_file {
   const random_file& file;
   std::span<const std::byte> head;     ///< its first bytes, 64 KiB at most
-  bool is_compressed;                  ///< by gzip
+  bool is_compressed;                  ///< compressed by gzip
   std::span<const std::byte> content;  ///< the same as `head`, or what gzip compressed: 512 bytes
 };
 
@@ -31,7 +31,7 @@ struct format_entry {
   bool (*may_be)(const probed_file& file);
   /// Opens files of the format, at least one, one after the other as one sequence.
   dataset_ptr (*open)(const std::vector<std::string>& files, const open_options& options);
-  /// What a file holds; null: the fields of the dataset that `open` makes of it.
+  /// The fields of a file; null: those of the dataset that `open` makes of it.
   std::vector<listed_field> (*list)(const std::string& file, const open_options& options) = nullptr;
 };
 

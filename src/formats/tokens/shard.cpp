@@ -73,7 +73,7 @@ token_shard with_header(random_file_ptr file, const shard_kind& kind,
   return shard;
 }
 
-/// What stands in a file of another format is no token.
+/// The content of a file of another format is not tokens.
 void refuse_other_kind(const random_file& file, std::span<const std::byte> head) {
   constexpr std::string_view unless =
       "; set options.header to none if these bytes are tokens all the same";
