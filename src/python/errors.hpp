@@ -34,7 +34,7 @@ class python_dataset_error : public dataset_error, public carries_python {
 };
 
 /// Throws what Python raised as one of the above. To be called with the interpreter's lock.
-/// @param sample Which was read; a DatasetError that names none gets it.
+/// @param sample The sample that was read; a DatasetError that names none gets it.
 [[noreturn]] void rethrow(nb::python_error& raised, std::uint64_t sample);
 
 }  // namespace feedline::python

@@ -26,7 +26,7 @@ namespace feedline::python {
 
 namespace nb = nanobind;
 
-/// What Python calls an enumeration, what its values are called, and what stubs say of it.
+/// An enumeration's name in Python, the names of its values, and its text for stubs.
 template <class Enum>
 struct names;
 template <class Enum>

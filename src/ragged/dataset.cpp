@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t piece_rows = 8192;
 constexpr std::size_t row_piece_bytes = std::size_t{256} << 10;
 
-/// No hint reaches further into a sample: what lies behind is read in order, which systems foresee.
+/// The most rows of a sample that are hinted: the rest is read in order, which systems foresee.
 constexpr std::uint64_t max_hinted_rows = 65'536;
 
 /// Rows of values that are asked for at once, and where they go.

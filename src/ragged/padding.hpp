@@ -10,7 +10,7 @@
 
 namespace feedline::detail {
 
-/// What fills the room that no element takes.
+/// Fills the room that no element takes.
 class padding {
  public:
   /// @param who Begins the message: "pad".
@@ -24,7 +24,7 @@ class padding {
   std::vector<std::byte> pattern_;  ///< never empty
 };
 
-/// The field of `count` elements, one behind the other.
+/// The field of `count` consecutive elements.
 [[nodiscard]] field field_of(const field& element, std::uint64_t count);
 
 }  // namespace feedline::detail

@@ -58,12 +58,13 @@ std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept 
 }
 
 /// Reads rows that lie at equal distances by one call, one after the other into `out`.
-/// @param offset Of the first. @param out Whole rows, at least one.
+/// @param offset Offset of the first part. @param out Whole rows, at least one.
 void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
                  std::size_t row_bytes, std::span<std::byte> out) {
   const std::size_t rows = out.size() / row_bytes;
   if (rows == 1 || stride == row_bytes) return file.read(offset, out);
-  thread_local std::vector<std::byte> between;  // of this thread's last call: no allocation
+  thread_local std::vector<std::byte> between;  // buffer of this thread's last call, kept to avoid
+                                                // allocation
   between.resize((rows - 1) * static_cast<std::size_t>(stride) + row_bytes);
   file.read(offset, between);
   copy_spread(between.data(), static_cast<std::size_t>(stride), rows, row_bytes, out.data());
@@ -170,7 +171,7 @@ void file_rows::read_run(sample_index first, std::uint64_t offset, std::span<std
     } catch (const dataset_error& failure) {
       dataset_location where = failure.where();
       where.field = field_;
-      // What is lost may begin between two parts.
+      // The lost bytes may begin between two parts.
       const std::uint64_t beyond = where.offset.value_or(begin) - begin;
       const std::uint64_t before =
           count == 1 ? 0 : (beyond + place_.stride - part_bytes()) / place_.stride;

@@ -10,7 +10,8 @@
 
 namespace feedline::detail {
 
-/// Into how many lanes chunks are dealt, and the batches that all lanes have equal parts of.
+/// The number of lanes that chunks are distributed to, and the batches that get equal parts of all
+/// lanes.
 struct chunk_lanes {
   std::uint64_t count = 1;       ///< at least 1
   std::uint64_t batch_size = 1;  ///< a multiple of `count`

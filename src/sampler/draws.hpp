@@ -16,8 +16,8 @@ namespace feedline::detail {
 /// For products of two 64-bit numbers.
 __extension__ using u128 = unsigned __int128;
 
-/// What an epoch's draws are keyed with. Each use gives its own seed: the user's, with the bits of
-/// a constant of its own turned round.
+/// The key of an epoch's draws. Each use has its own seed: the user's, with the bits of a constant
+/// flipped.
 [[nodiscard]] constexpr std::uint64_t epoch_key(std::uint64_t seed, std::uint64_t epoch) noexcept {
   return mix(mix(seed) + epoch * golden_gamma);
 }
@@ -35,7 +35,7 @@ __extension__ using u128 = unsigned __int128;
 
 /// An endless sequence of 0 … size - 1: pass after pass of all of them, each in an order of its
 /// own.
-/// @param size Not 0. @param first Place in the sequence of what `out` begins with.
+/// @param size Not 0. @param first Index in the sequence of the first element of `out`.
 inline void write_passes(std::uint64_t size, std::uint64_t seed, std::uint64_t first,
                          std::span<sample_index> out) noexcept {
   while (!out.empty()) {

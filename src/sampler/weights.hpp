@@ -7,7 +7,7 @@
 namespace feedline::detail {
 
 /// @param who Begins the message: "weighted".
-/// @throws usage_error naming the weight and its place, if there is none, one is negative, infinite
+/// @throws usage_error naming the weight and its index, if there is none, one is negative, infinite
 ///         or not a number, or all are 0.
 void require_weights(const char* who, std::span<const double> weights);
 

@@ -41,7 +41,7 @@ class trace_file {
 /// "reading, epoch 0, batches 8 to 11": without the batches if there is none.
 [[nodiscard]] std::string describe(const trace_event& event);
 
-/// As text of XML and HTML, also inside of an attribute's quotes.
+/// Escapes text for XML and HTML, also inside an attribute's quotes.
 [[nodiscard]] std::string xml_text(std::string_view text);
 
 /// Parts of the page, from src/statistics/page.

@@ -89,7 +89,7 @@ double tick(double length) {
   return 10 * power;
 }
 
-/// What is drawn in a quarter of a pixel: the event that takes most of it.
+/// The event drawn in a quarter of a pixel: the one that takes most of it.
 struct column {
   const trace_event* event = nullptr;
   double taken = 0;
@@ -223,7 +223,7 @@ class drawing {
 
   detail::trace_file& file_;
   time_span span_;
-  double left_;    ///< where the bars begin, behind the longest name
+  double left_;    ///< where the bars begin, after the longest name
   double bottom_;  ///< where the last lane ends
 };
 

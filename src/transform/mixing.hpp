@@ -14,8 +14,8 @@ namespace feedline::detail {
 /// @throws usage_error naming the member, its value and what is allowed.
 void check_mixing(const mixing& options);
 
-/// What devices are told of it. @param options Checked.
-/// @param converted What `transforms` make of the dataset's fields.
+/// The description of mixing for devices. @param options Checked.
+/// @param converted Result of `transforms` for the dataset's fields.
 /// @throws usage_error naming the field, and what it is to be.
 [[nodiscard]] pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
                                     const std::vector<field_transform>& transforms);

@@ -15,7 +15,8 @@ namespace feedline::python {
 /// A loader that Python's threads share. All calls that C++ leaves to one thread, the consumer's,
 /// take turns here, so that no use from Python breaks it. Its epochs keep it.
 ///
-/// Nobody waits for a turn with the interpreter's lock: who has the turn may wait for that lock.
+/// No thread waits for a turn while it holds the interpreter's lock: the thread with the turn may
+/// wait for that lock.
 class loader_core {
  public:
   loader_core(loader made, device_ptr device);
@@ -38,7 +39,7 @@ class loader_core {
   auto in_turn(Function&& function) {
     auto used = held();
     return unlocked([&] {
-      const auto mine = std::move(used);  // who lets go of it last waits for its threads
+      const auto mine = std::move(used);  // the last thread to release it waits for its threads
       const auto own = turn();
       return std::forward<Function>(function)(*mine);
     });
@@ -54,8 +55,8 @@ class loader_core {
     });
   }
 
-  /// Ends the loader's threads; every later call throws. Batches stay valid. With the interpreter's
-  /// lock, which is let go of meanwhile.
+  /// Ends the loader's threads; every later call throws. Batches stay valid. Called with the
+  /// interpreter's lock, which is released meanwhile.
   void close();
 
  private:
@@ -69,8 +70,8 @@ class loader_core {
   pid_t process_;
 };
 
-/// What Python objects have of a core: the last one that goes ends the loader's threads, without
-/// the interpreter's lock.
+/// A Python object's reference to a core: the last one ends the loader's threads, without the
+/// interpreter's lock.
 class core_ref {
  public:
   explicit core_ref(std::shared_ptr<loader_core> core) noexcept : core_{std::move(core)} {}
