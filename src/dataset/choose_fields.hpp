@@ -10,8 +10,8 @@
 
 namespace feedline::detail {
 
-/// Checks that fields can be a dataset's: at least one, names distinct, a sample of each some
-/// bytes.
+/// Checks that fields can belong to a dataset: at least one, with distinct names, and samples that
+/// have bytes.
 /// @param who Begins the message: "map".
 /// @return Bytes of one sample of each field.
 /// @throws usage_error naming the field at fault.
@@ -21,7 +21,7 @@ std::vector<std::size_t> checked_row_bytes(std::string_view who, std::span<const
 /// @throws usage_error if there is no such field, or one is named twice.
 [[nodiscard]] dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names);
 
-/// Where the named fields stand among all. @param who Begins the message: "open".
+/// Indices of the named fields among all. @param who Begins the message: "open".
 /// @throws as above.
 [[nodiscard]] std::vector<std::size_t> places_of(const char* who, const std::vector<field>& all,
                                                  const std::vector<std::string>& names);

@@ -15,13 +15,13 @@
 
 namespace feedline::detail {
 
-/// A coded value for each sample, wherever they are stored: files of their own, members of a shard,
-/// runs of an array.
+/// A coded value for each sample, however they are stored: in files of their own, as members of a
+/// shard, as runs of an array.
 ///
 /// Threads: any number, at once.
 class coded_values {
  public:
-  /// Gives memory for so many bytes.
+  /// Returns memory for a number of bytes.
   using room = std::function<std::span<std::byte>(std::size_t)>;
 
   coded_values() = default;
@@ -49,9 +49,9 @@ using coded_values_ptr = std::shared_ptr<const coded_values>;
 /// @param decoded The field that the decoder makes, with its name.
 [[nodiscard]] dataset_ptr make_decoded_dataset(coded_values_ptr of, decoder_ptr by, field decoded);
 
-/// Values as they are stored, for devices that decode: a block is a value. Those that devices do
-/// not take are decoded here, and given as rows. Asks for the size of every value, and keeps 4
-/// bytes of each. Null: devices take none of this decoder's.
+/// Values as they are stored, for devices that decode: a block is a value. Values that devices
+/// cannot decode are decoded here and returned as rows. Asks for the size of every value, and keeps
+/// 4 bytes for each. Null: devices decode no values of this decoder.
 [[nodiscard]] std::shared_ptr<const encoded_blocks> make_value_blocks(coded_values_ptr of,
                                                                       decoder_ptr by,
                                                                       field decoded);

@@ -41,7 +41,7 @@ class basic_channel {
       throw std::logic_error{"feedline: a channel between stages is full, which cannot be"};
   }
 
-  /// Wakes so many receivers, or as many as sleep.
+  /// Wakes this many receivers, or as many as sleep.
   void wake(std::size_t receivers) noexcept { bell_.ring(receivers); }
 
   /// Wakes all receivers.
@@ -68,7 +68,7 @@ class basic_channel {
   auto wait_until(Ready&& ready, Deadline... deadline) {
     return bell_.wait_until(
         [&] {
-          const bool closed = closed_.load();  // first: what was pushed before it must be found
+          const bool closed = closed_.load();  // first: items pushed before it must be found
           return ready() || closed;
         },
         deadline...);

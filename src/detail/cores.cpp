@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_cores = 1 << 16;
 
-/// An affinity mask with room for so many cores; null if there is no memory.
+/// An affinity mask with room for a number of cores; null if there is no memory.
 using core_mask = std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)>;
 core_mask make_mask(std::size_t cores) noexcept {
   core_mask mask{CPU_ALLOC(cores), [](cpu_set_t* of) { CPU_FREE(of); }};

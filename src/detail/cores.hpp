@@ -23,8 +23,8 @@ using core_list = std::vector<unsigned>;
 /// @param address "0000:3b:00.0", in letters of either case.
 [[nodiscard]] core_list cores_near(const std::filesystem::path& root, std::string address);
 
-/// Those of `near` that the calling thread may run on. Empty if it may run on none of them, or on
-/// no others: then there is nothing to choose.
+/// The cores of `near` that the calling thread may run on. Empty if it may run on none of them, or
+/// on no others: then there is nothing to choose.
 [[nodiscard]] core_list choose_cores(const core_list& near);
 
 /// From now on the calling thread, and all threads that it starts, run on these cores alone. It

@@ -34,7 +34,7 @@ inline void pause() noexcept {
 /// threads want too. About a microsecond.
 inline constexpr int pauses_between_polls = 32;
 
-/// Spins until `ready()` or the spin time is over. Returns what `ready()` said last.
+/// Spins until `ready()` or the spin time is over. Returns the last result of `ready()`.
 /// @param pauses Between one asking and the next: where asking costs others.
 template <class Ready>
 bool spin_until(Ready&& ready, int pauses = 1, std::chrono::nanoseconds time = spin_time()) {
@@ -104,7 +104,8 @@ class patience {
   static constexpr int most_halved = 5;
 
   duration most_;
-  std::atomic<int> halved_{0};  ///< times; what several waiters learn at once may be lost
+  std::atomic<int> halved_{0};  ///< number of halvings; updates by several waiters at once may be
+                                ///< lost
   std::atomic<int> spinners_{0};
 };
 
@@ -137,8 +138,8 @@ class doorbell {
     if (!ready()) spin_then(ready, [&] { return sleep_until(ready); });
   }
 
-  /// The same, but no longer than to a deadline; returns what `ready()` said last. For few waiters
-  /// at a time: every ring wakes every one of them.
+  /// The same, but until a deadline at most; returns the last result of `ready()`. For few waiters
+  /// at a time, because every ring wakes all of them.
   template <class Ready>
   bool wait_until(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
     if (ready()) return true;
@@ -177,8 +178,8 @@ class doorbell {
 
   void wake_timed() noexcept {
     if (timed_.load() == 0) return;
-    { const std::scoped_lock lock{timed_mutex_}; }  // a waiter that saw no change sleeps now
-                                                    // by now
+    // Once the lock was taken, waiters that saw no change are asleep.
+    { const std::scoped_lock lock{timed_mutex_}; }
     timed_changed_.notify_all();
   }
 

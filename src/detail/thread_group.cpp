@@ -21,7 +21,8 @@ class late_end {
     static auto* const one = new late_end;
     return *one;
   }
-  /// Sees the end of the process from now on, before what was static until now is destroyed.
+  /// Begins to watch for the end of the process, which it sees before statics made until now are
+  /// destroyed.
   void watch() {
     [[maybe_unused]] static const int watched = std::atexit([] { of_process().begin_exit(); });
   }

@@ -25,7 +25,7 @@ class thread_group {
   thread_group& operator=(const thread_group&) = delete;
   ~thread_group() = default;
 
-  /// Room for so many threads.
+  /// Reserves room for a number of threads.
   void reserve(std::size_t threads) { threads_.reserve(threads); }
   /// @param what Same as for `start_thread`. @throws thread_error
   template <class Body>

@@ -34,7 +34,8 @@ struct array_header {
   /// The same, of elements in memory.
   [[nodiscard]] memory_field to_field(std::string name, const row_storage& elements) const;
 
-  /// @throws dataset_error if the file, or what else holds the array, is shorter than this says.
+  /// @throws dataset_error if the file, or other source of the array, is shorter than the header
+  /// says.
   void require_room(std::uint64_t size, const file_field& name) const;
 
   /// An error that something follows the array. @param end How it was found: "is 17 bytes", with a

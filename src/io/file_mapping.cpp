@@ -18,9 +18,9 @@
 namespace feedline::detail {
 namespace {
 
-// How several copies of feedline in one process (say, in two plugins) get along with SIGBUS. Each
-// copy has a handler, which passes on what it does not know to the handler before it. So a copy
-// whose handler is not the first one any more may still be reached, and asks whether it is.
+// How several copies of feedline in one process (say, in two plugins) share SIGBUS. Each copy has a
+// handler, which passes signals that are not for it to the handler before it. So a copy whose
+// handler is not the first one any more may still be reached, and asks whether it is.
 //
 // A handler is known as feedline's by its mark: the set of real-time signals that it blocks while
 // it runs. Marked handlers can be called with a question instead of a signal. Mark and question are
@@ -29,7 +29,8 @@ namespace {
 // Async-signal-safe.
 using bus_handler = void (*)(int, siginfo_t*, void*);
 
-/// Bit i: whether signal `first_signal + i` is blocked. Neither all nor none of them, as others do.
+/// Bit i: whether signal `first_signal + i` is blocked. Other programs block either all or none of
+/// them.
 constexpr std::uint32_t pattern = 0x9A5'E3D7;
 constexpr int pattern_bits = 28;
 constexpr int first_signal = 35;  // the C library keeps the real-time signals 32 and 33 for itself
@@ -73,8 +74,8 @@ bool reaches(const struct sigaction& first, bus_handler wanted) noexcept {
   return asked.reached;
 }
 
-/// For a marked handler, with what it was called with and the handler before it: true if that was
-/// no signal but a question, which is answered now.
+/// For a marked handler, with the arguments that it was called with and the handler before it: true
+/// if the call was a question, not a signal; then it is answered.
 bool answer_question(const siginfo_t* info, const void* context,
                      const struct sigaction& before) noexcept {
   if (context != nullptr || info->si_code != question_code) return false;
@@ -143,7 +144,7 @@ bool replace(std::uintptr_t address) noexcept {
   return false;
 }
 
-/// Does what would have happened without us.
+/// Does what would have happened without this handler.
 void pass_on(int number, siginfo_t* info, void* context) noexcept {
   const auto handler = before_ours.sa_handler;  // shares its memory with sa_sigaction
   const bool sent = info->si_code <= 0;         // sent by a program, not raised by an instruction
@@ -221,7 +222,7 @@ std::unique_ptr<const file_mapping> file_mapping::of(int descriptor, std::uint64
   const auto length = static_cast<std::size_t>(bytes);
   void* const address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor, 0);
   if (address == MAP_FAILED) return nullptr;
-  // Samples come in random order: a fault is not to bring in what lies around (8 MiB on some
+  // Samples come in random order: a fault should not read in the surrounding bytes (8 MiB on some
   // disks).
   (void)::madvise(address, length, MADV_RANDOM);
   const std::span mapped{static_cast<const std::byte*>(address), length};

@@ -21,7 +21,7 @@ class file_source final : public byte_source {
 
   std::size_t read(std::span<std::byte> into) override;
 
-  /// Nothing for what is no regular file, such as a pipe.
+  /// Nothing if it is not a regular file, such as a pipe.
   std::optional<std::uint64_t> size() const override { return size_; }
 
  private:

@@ -52,7 +52,7 @@ bool is_gone(int error) noexcept {
 constexpr std::uint64_t probes = 64;
 constexpr std::uint64_t probe_bytes = std::uint64_t{256} << 10;
 
-/// Where the i-th of `probes` pieces of so many bytes begins, at a page's start; the first at the
+/// Begin of the i-th of `probes` pieces of this many bytes, at a page's start; the first is at the
 /// file's beginning, the last at its end.
 std::uint64_t probe_at(std::uint64_t i, std::uint64_t bytes, std::uint64_t piece,
                        std::uint64_t page) noexcept {

@@ -9,9 +9,9 @@
 
 namespace feedline::detail {
 
-/// Whether an open file lies on a file system of this machine: its pages stay valid once read, and
-/// its inode numbers name files. False for networks, for file systems run by a program (FUSE), and
-/// for any that is not known.
+/// Whether an open file is on a file system of this machine: its pages stay valid once read, and
+/// its inode numbers identify files. False for networks, for file systems run by a program (FUSE),
+/// and for unknown ones.
 [[nodiscard]] bool is_on_local_file_system(int descriptor) noexcept;
 
 /// The share of a file that is in memory, 0 to 1, estimated from samples spread over it: takes
@@ -32,7 +32,7 @@ namespace feedline::detail {
 inline constexpr const char* stay_advice =
     "; a file must stay as it is while it is read: open it anew";
 
-/// Whether an open file is still what it was, and still found under its path. Any thread.
+/// Checks whether an open file is unchanged, and still found under its path. Any thread.
 class file_watch {
  public:
   /// @param now  The file's status, at opening.
@@ -48,8 +48,8 @@ class file_watch {
   [[nodiscard]] std::string change_of(int descriptor) const;
   /// The change of the path, as text; empty: none.
   [[nodiscard]] std::string change_of_path() const;
-  /// Both at once, without a descriptor: what has happened to the file, as far as its path tells.
-  /// An error if it cannot be examined there. Its path is not empty.
+  /// Both at once, without a descriptor: the change of the file, as far as its path tells. An error
+  /// if it cannot be examined there. The path must not be empty.
   [[nodiscard]] std::string change_of_file_there() const;
   /// The same of a file that was opened again by its path. @param now Its status.
   [[nodiscard]] std::string change_to(const struct stat& now) const;

@@ -68,7 +68,7 @@ class kept_descriptor {
   void join(bool only_if_room) noexcept;
 
   /// The descriptor, opened again if it was closed.
-  /// @param refusal Where the use is empty: what has happened to the file, and what to do.
+  /// @param refusal If the returned use is empty: what happened to the file, and what to do.
   [[nodiscard]] use take(std::string& refusal) const;
   /// The descriptor if it is open. Does not count as a use where the least recently used is sought.
   [[nodiscard]] use take_if_open() const noexcept;
@@ -80,7 +80,7 @@ class kept_descriptor {
   [[nodiscard]] use open_again(std::string& refusal) const;
 
   /// The descriptor + 1, or 0 if it is closed, in the upper half; the number of uses in the lower.
-  /// It goes from open to closed while it has no use, by compare-and-exchange.
+  /// It changes from open to closed only while it is not in use, by compare-and-exchange.
   mutable std::atomic<std::uint64_t> state_;
   mutable std::atomic<bool> was_used_{false};  ///< since the set looked at it last
   mutable std::mutex opening_;                 ///< lets one thread open it again

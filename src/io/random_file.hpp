@@ -35,13 +35,14 @@ class file_mapping;
 /// Threads: all functions may be called by any number of threads.
 class random_file {
  public:
-  /// How a file is to be read; `automatic` decides by the file system and by what is in memory.
+  /// How a file is read; `automatic` decides by the file system and by how much is in memory.
   enum class access : std::uint8_t { automatic, mapped, by_pread };
 
   /// How often the file's path is checked; every tenth time also how much of it is in memory.
   static constexpr std::chrono::nanoseconds look_every = std::chrono::milliseconds{100};
 
-  /// @throws dataset_error if it cannot be opened, is a directory or no regular file; what to do.
+  /// @throws dataset_error if it cannot be opened, or is a directory or other non-regular file; it
+  /// says what to do.
   explicit random_file(const std::filesystem::path& path, access how = access::automatic,
                        std::chrono::nanoseconds look = look_every);
   /// A file that is open already, and may be closed by its owner. @param path Names it in errors,
@@ -59,9 +60,9 @@ class random_file {
   /// When it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
-  /// The file's bytes in memory, or nothing where it is to be read by `read` at present. Bytes that
-  /// were lost read as zeros, so whoever copied from here calls `require_unchanged` before he hands
-  /// on what he copied. They stay where they are for the file's life.
+  /// The file's bytes in memory, or nothing if they must be read by `read` at present. Lost bytes
+  /// read as zeros, so a caller that copied from here must call `require_unchanged` before it
+  /// passes on the copy. They keep their address for the file's life.
   [[nodiscard]] std::span<const std::byte> mapped() const noexcept;
 
   /// Reads bytes [offset, offset + out.size()): all, or it throws.
@@ -69,10 +70,10 @@ class random_file {
   ///         opened, an input error.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// @throws dataset_error if the file is not what it was when it was opened: cut, written to, or
-  ///         (looked at every tenth of a second at most) another or none under its path. Costs some
-  ///         hundred nanoseconds. If its descriptor is closed, it is looked at under its path each
-  ///         time.
+  /// @throws dataset_error if the file differs from its state when it was opened: cut, written to,
+  ///         or (checked every tenth of a second at most) replaced or missing under its path. Costs
+  ///         some hundred nanoseconds. If its descriptor is closed, it is checked under its path
+  ///         each time.
   void require_unchanged() const;
 
   /// Whether hints are useful: much of the file is not in memory. Checked again at times.

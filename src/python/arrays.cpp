@@ -15,7 +15,7 @@
 namespace feedline::python {
 namespace {
 
-/// A buffer of Python's, while it is looked at: what it belongs to keeps the bytes.
+/// A view of a Python buffer, while it is read: the object that it belongs to keeps the bytes.
 class buffer_view {
  public:
   buffer_view(nb::handle of, int flags) {

@@ -22,10 +22,10 @@ struct dense_array {
 };
 
 /// The result of numpy.asarray for a value, copied only if it is not dense.
-/// @throws usage_error if its elements are of no element_type; what numpy raises.
+/// @throws usage_error if its elements have no element_type; errors of numpy.
 [[nodiscard]] dense_array as_dense(nb::handle value);
 
-/// A new array of NumPy's to be filled. @throws what numpy raises for a type it does not know.
+/// A new NumPy array to be filled. @throws the error of numpy for a type that it does not know.
 [[nodiscard]] nb::object make_array(element_type type, const std::vector<std::uint64_t>& shape);
 /// The bytes of an array that `make_array` made.
 [[nodiscard]] std::span<std::byte> bytes_of(nb::handle array);

@@ -18,7 +18,7 @@ class held_object {
 
   /// Borrowed; to be used with the lock.
   [[nodiscard]] nb::handle get() const noexcept { return object_.get(); }
-  /// For who keeps bytes alive that the object owns.
+  /// For an owner of bytes that belong to the object.
   [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return object_; }
 
  private:

@@ -14,7 +14,7 @@ namespace feedline::detail {
 class padding {
  public:
   /// @param who Begins the message: "pad".
-  /// @throws usage_error if it is no value of the element's type.
+  /// @throws usage_error if it is not a value of the element's type.
   padding(std::string_view who, const field& element, const padding_value& value);
 
   /// @param room A whole number of elements; may be empty.

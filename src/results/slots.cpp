@@ -161,7 +161,7 @@ void result_slots::end_source(slot_index slot, std::uint64_t number, stream_ref 
 
 std::optional<slot_index> result_slots::arrived(bool blocks) {
   if (broken_) failure_.rethrow();
-  const bool was_closed = sent_.closed();  // first: what was sent before it must be found
+  const bool was_closed = sent_.closed();  // first: results sent before it must be found
   if (!front_ && !stopped_.load()) front_ = blocks ? sent_.pop() : sent_.try_pop();
   if (stopped_.load()) return std::nullopt;
   if (!front_) {

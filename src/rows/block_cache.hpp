@@ -20,10 +20,10 @@ namespace feedline::detail {
 /// Keeps blocks of rows that are expensive to make (decoded chunks), as many as memory allows. One
 /// thread fills a block while the others continue with blocks that are there.
 ///
-/// A block's memory goes to the next one once each of its rows was found as often as it has rows:
-/// where every row is read once, this is its last use. If no block is used up and none may be
-/// added, the oldest give way. If there is room for all, none ever does. Uses of blocks of less
-/// than 1 KiB are not counted, for the counters would take as much memory as the blocks.
+/// A block's memory is reused once its rows were found as often as the block has rows: if every row
+/// is read once, this is its last use. If no block is used up and none may be added, the oldest are
+/// evicted. If there is room for all, none ever is. Uses of blocks of less than 1 KiB are not
+/// counted, because the counters would take as much memory as the blocks.
 ///
 /// States of a block:
 ///   absent ─ try_fill, begin_fill ─► filling ─ publish ─► present ─ used up, or oldest ─► absent
@@ -64,7 +64,7 @@ class block_cache {
     read_guard& operator=(const read_guard&) = delete;
     ~read_guard() { cache_.leave(number_); }
 
-    /// The block's first byte, for the reading of one row; null if it is not present.
+    /// The block's first byte, to read one row; null if it is not present.
     [[nodiscard]] const std::byte* find(std::uint64_t block) noexcept;
 
     /// Whether the block is present, or about to be: no row of it is read.
@@ -128,7 +128,7 @@ class block_cache {
 
   using counter = std::atomic<std::uint32_t>;
 
-  /// One thread's at a time, on lines of its own.
+  /// Written by one thread at a time, on its own cache lines.
   struct alignas(128) read_guard_state {
     std::atomic<std::uint64_t> turn{0};   ///< odd while the read guard is open
     std::atomic<counter*> used{nullptr};  ///< for each slot, rows found; written in the read guard

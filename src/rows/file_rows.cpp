@@ -46,8 +46,8 @@ row_blocks one_block(const random_file& file, const std::string& field, const ro
           "; it was cut, or its header is wrong"};
 }
 
-/// How many consecutive rows are best read by one call: any number where they are dense; some
-/// 256 KiB where what lies between them is on pages that would be read in any case; else 1.
+/// How many consecutive rows are best read by one call: any number if they are dense; about 256 KiB
+/// if the bytes between them are on pages that would be read in any case; else 1.
 /// @param stride From one row to the next, at least 1.
 std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept {
   static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -80,7 +80,8 @@ file_rows::file_rows(random_file_ptr file, std::string field, row_place place, s
       blocks_{blocks.begins ? std::move(blocks) : one_block(this->file(), field_, place, rows)},
       in_blocks_{rows, blocks_.rows_per_block},
       parts_per_read_{rows_per_read(place_.stride, part_bytes())} {
-  reverse_elements(blocks_.fill, place_.swapped_bytes);  // for what is read is reversed
+  reverse_elements(blocks_.fill, place_.swapped_bytes);  // because the bytes read are reversed
+                                                         // later
 }
 
 std::uint64_t file_rows::offset_of(sample_index sample) const noexcept {

@@ -52,8 +52,8 @@ void gather(strided_rows rows, std::span<const sample_index> samples, std::byte*
 template <std::size_t Bytes>
 using constant = std::integral_constant<std::size_t, Bytes>;
 
-/// Calls `visit` with a size, as a constant where it is a number's: then a copy of so many bytes is
-/// one load and one store. Such copies overlap in the core without help.
+/// Calls `visit` with a size; for some sizes as a constant: then the copy of a row is one load and
+/// one store. Such copies overlap in the core without help.
 template <class Visit>
 void with_constant(std::size_t bytes, Visit visit) noexcept {
   if (bytes == 1) return visit(constant<1>{});

@@ -16,7 +16,7 @@ struct file_range {
 };
 
 /// Asks the system for the bytes of samples, in the order of the file, joining near ranges.
-/// @param file     A `random_file`; in tests, what notes how it is asked.
+/// @param file     A `random_file`; in tests, an object that records the calls.
 /// @param range_of Takes a sample, which there may not be, and gives its `file_range`; empty: none.
 template <class File, class RangeOf>
 void hint_ranges(const File& file, std::span<const sample_index> samples, RangeOf range_of) noexcept

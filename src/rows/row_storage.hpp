@@ -16,7 +16,7 @@ inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 /// From here on huge pages are worth the up to 2 MiB that their alignment leaves unused.
 inline constexpr std::size_t least_on_huge_pages = 2 * huge_page_bytes;
 
-/// Memory for rows that will be read in random order; what it holds at first is unspecified.
+/// Memory for rows that will be read in random order; its initial content is unspecified.
 ///
 /// Large storage is on huge pages if the system provides them: otherwise a gather of shuffled rows
 /// would miss the TLB on almost every row (one core, 784-byte rows out of 1 GiB: 450 against 700 ns
@@ -27,7 +27,7 @@ class row_storage {
   /// @throws std::bad_alloc
   explicit row_storage(std::size_t bytes);
 
-  /// Makes room for `bytes`, no fewer than there are, keeping what is there.
+  /// Makes room for `bytes`, at least the present number, and keeps the content.
   /// @throws std::bad_alloc and changes nothing.
   void grow(std::size_t bytes);
 

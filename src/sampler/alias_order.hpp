@@ -10,8 +10,8 @@
 
 namespace feedline::detail {
 
-/// Samples in proportion to weights, each position drawn for itself. A sampler; what `weighted`
-/// with replacement is.
+/// Samples in proportion to weights, each position drawn independently. A sampler; it implements
+/// `weighted` with replacement.
 ///
 /// The alias method: n columns of equal height, in each a part of its own sample below and a part
 /// of another above. One draw names the column and the height. In integers: a column is 2^32 high.

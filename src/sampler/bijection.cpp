@@ -62,7 +62,7 @@ template <std::size_t Lanes>
     encipher_in_step<Lanes>(by, values.data() + at);
 }
 
-// Lanes: as many as keep the processor's multipliers busy, and fit in its registers.
+// Number of lanes that keeps the processor's multipliers busy and fits in its registers.
 
 constexpr std::size_t lanes_anywhere = 8;
 
@@ -172,7 +172,7 @@ bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch
   network_.right_mask = (std::uint64_t{1} << network_.right_bits) - 1;
   network_.rounds = rounds_for(bits);
 
-  // One seed's epochs start from different states, for the multiplier is odd.
+  // One seed's epochs start from different states, because the multiplier is odd.
   std::uint64_t state = mix(mix(seed + golden_gamma) + epoch * golden_gamma);
   for (std::size_t i = 0; i < network_.rounds; ++i) network_.keys[i] = mix(state += golden_gamma);
 }

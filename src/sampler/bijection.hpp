@@ -23,7 +23,7 @@ struct feistel {
   [[nodiscard]] std::uint64_t decipher(std::uint64_t value) const noexcept;
 };
 
-/// Enciphers values in place, as many as a multiple of a version's `lanes`.
+/// Enciphers values in place; their number is a multiple of a version's `lanes`.
 using encipher_function = void (*)(const feistel& by, std::span<std::uint64_t> values) noexcept;
 
 /// The same function, compiled for one kind of processor.

@@ -47,7 +47,7 @@ class epoch_layout {
     if (samples == 0) return;
     const std::uint64_t from = epoch_key(seed ^ tail_role, epoch) % samples;
     const std::uint64_t to = std::min(from + tail, samples);
-    const std::uint64_t wrapped = tail - (to - from);  // so many of the first samples too
+    const std::uint64_t wrapped = tail - (to - from);  // this many of the first samples too
     std::uint64_t begin = 0;
     for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket) {
       const std::uint64_t size = buckets.size(bucket);

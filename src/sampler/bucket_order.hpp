@@ -15,7 +15,7 @@ namespace feedline::detail {
 class length_buckets {
  public:
   /// @param boundaries Rising.
-  /// @param max_narrow Up to so many samples, their numbers are kept in 4 bytes each.
+  /// @param max_narrow Up to this many samples, their numbers are kept in 4 bytes each.
   length_buckets(std::span<const std::uint64_t> lengths, std::vector<std::uint64_t> boundaries,
                  std::uint64_t max_narrow = std::uint64_t{1} << 32);
 
@@ -38,8 +38,8 @@ class length_buckets {
   std::variant<std::vector<std::uint32_t>, std::vector<std::uint64_t>> table_;
 };
 
-/// Batches of samples of one bucket each, as far as whole batches can be made, in random order. A
-/// sampler; what `bucket_by_length` becomes for a batch size B.
+/// Batches of samples of one bucket each, as far as whole batches are possible, in random order. A
+/// sampler; it implements `bucket_by_length` for a batch size B.
 ///
 /// Every bucket contains some of the n samples, in an order drawn for the epoch. The n mod B
 /// samples that end the epoch are set aside first: they are consecutive, bucket after bucket, and

@@ -42,8 +42,8 @@ class chunk_layout {
   chunk_layout(std::uint64_t seed, std::uint64_t epoch, std::uint64_t samples,
                std::uint64_t chunk_samples, std::uint64_t windows, std::uint64_t lanes) noexcept;
 
-  /// Writes the samples at some rows of one window from `first` on, as many as it has of them and
-  /// `out` takes; says how many.
+  /// Writes the samples at rows of one window from `first` on, until the window or `out` ends;
+  /// returns how many.
   std::size_t write(std::uint64_t first, std::span<sample_index> out) const noexcept;
   /// The same, but with the index of each sample's chunk in the epoch's order instead of the
   /// chunk's number: index × samples of a chunk + row in the chunk.
@@ -71,8 +71,8 @@ class chunk_layout {
   /// Rows of the shortest lane.
   [[nodiscard]] std::uint64_t shortest_lane() const noexcept;
 
-  /// Row number `at` of what is left of all lanes when `taken` rows of each are gone: lane after
-  /// lane. @param taken No more than `shortest_lane()`.
+  /// Row number `at` of the rows that remain in all lanes after `taken` rows of each: lane after
+  /// lane. @param taken At most `shortest_lane()`.
   [[nodiscard]] std::uint64_t left_row(std::uint64_t taken, std::uint64_t at) const noexcept;
 
  private:

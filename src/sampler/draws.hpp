@@ -33,8 +33,7 @@ __extension__ using u128 = unsigned __int128;
   return static_cast<std::uint64_t>(u128{random_bits} * bound >> 64);
 }
 
-/// An endless sequence of 0 … size - 1: pass after pass of all of them, each in an order of its
-/// own.
+/// An endless sequence of 0 … size - 1: pass after pass of all of them, each in its own order.
 /// @param size Not 0. @param first Index in the sequence of the first element of `out`.
 inline void write_passes(std::uint64_t size, std::uint64_t seed, std::uint64_t first,
                          std::span<sample_index> out) noexcept {
@@ -47,9 +46,9 @@ inline void write_passes(std::uint64_t size, std::uint64_t seed, std::uint64_t f
   }
 }
 
-/// @param who Begins the message: "weighted". @param what There is one of for each sample:
+/// @param who Begins the message: "weighted". @param what The things given for each sample:
 /// "weights".
-/// @throws usage_error if a dataset has another number of samples than a sampler was made for.
+/// @throws usage_error if the dataset's number of samples differs from the sampler's.
 inline void require_samples(const char* who, const char* what, std::uint64_t known,
                             std::uint64_t samples) {
   if (samples != known)

@@ -13,7 +13,7 @@
 namespace feedline::detail {
 
 /// An epoch of m different samples, each in it with a chance in proportion to its weight. A
-/// sampler; what `weighted` without replacement is.
+/// sampler; it implements `weighted` without replacement.
 ///
 /// Systematic sampling: samples lie on a line of length m, each as long as its chance, so at most
 /// 1. A point drawn from [0, 1), and the points at distance 1, 2, … m - 1 from it, hit m samples.

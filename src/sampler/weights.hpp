@@ -12,8 +12,8 @@ namespace feedline::detail {
 void require_weights(const char* who, std::span<const double> weights);
 
 /// Weights as integers in the same proportions: each is the weight times one power of two, rounded
-/// down; the greatest is from 2^62 to 2^63. So those below 2^-63 of the greatest are 0. The same on
-/// every platform.
+/// down; the greatest is from 2^62 to 2^63. So weights below 2^-63 of the greatest become 0. The
+/// same on every platform.
 /// @throws usage_error as above.
 [[nodiscard]] std::vector<std::uint64_t> integer_weights(const char* who,
                                                          std::span<const double> weights);

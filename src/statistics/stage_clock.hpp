@@ -17,7 +17,7 @@ enum class activity : std::uint8_t {
   busy,      ///< reader: reads; transfer: issues copies; consumer: uses batches
   starved,   ///< waits for input: a request, a filled piece, a batch
   stalled,   ///< waits for room: a free piece, a device slot, the end of a batch
-  copy_wait  ///< reader: waits for the last copy out of the piece that it is to fill
+  copy_wait  ///< reader: waits for the last copy out of the piece that it will fill
 };
 inline constexpr std::size_t activities = 5;
 
@@ -61,7 +61,7 @@ struct stage_totals {
   std::chrono::nanoseconds max_latency = {};
 };
 
-/// Where the time of one thread of the pipeline goes, and how much it has done.
+/// Counts where the time of one thread of the pipeline goes, and how much the thread has done.
 ///
 /// The clock of the system is read when the activity changes, and once a request, piece or slot
 /// (`lap`). Times add up: for each activity there is a sum, and for the activity at hand the sum

@@ -34,7 +34,7 @@ void write_lanes(detail::trace_file& file, const trace& what) {
   file << "]";
 }
 
-/// Seven numbers an event, as page.js reads them: a page of 100,000 events is to stay small.
+/// Seven numbers an event, as page.js reads them: so a page of 100,000 events stays small.
 void write_events(detail::trace_file& file,
                   const std::vector<std::vector<const trace_event*>>& lanes) {
   file << ",\n\"events\":[";

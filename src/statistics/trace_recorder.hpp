@@ -18,10 +18,10 @@ namespace feedline::detail {
 /// The last events of one lane, in memory that is allocated once: an event that finds no room
 /// replaces the oldest one.
 ///
-/// A reader finds out which events it may have seen half overwritten: the writer tells in `begun_`
-/// that it begins before it stores anything. Its stores release and the others' loads acquire, so
-/// who sees a part of a new event sees that it was begun.
-/// Threads: `add` by one, `copy_to` by any.
+/// A reader finds out which events it may have seen half overwritten: the writer announces in
+/// `begun_` that it begins before it stores anything. Its stores release and the others' loads
+/// acquire, so a thread that sees a part of a new event also sees that it was begun. Threads: `add`
+/// by one, `copy_to` by any.
 class alignas(64) trace_lane_record {
  public:
   using time_point = std::chrono::steady_clock::time_point;

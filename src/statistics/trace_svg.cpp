@@ -24,7 +24,7 @@ constexpr double bar = 20;
 constexpr double waiting_bar = 7;
 constexpr int columns_a_pixel = 4;
 constexpr std::size_t columns = static_cast<std::size_t>(width) * columns_a_pixel;
-/// An event of so many columns has a bar of its own.
+/// An event of this many columns has its own bar.
 constexpr std::size_t own_columns = std::size_t{3} * columns_a_pixel;
 
 constexpr const char* style = R"(<style>

@@ -17,7 +17,7 @@ namespace feedline::detail {
 /// @throws usage_error naming the field, the member, its value and what is allowed.
 void check_augmentation(const field& of, const field_transform& transform);
 
-/// Sets what devices are told of them. @param image The dataset's.
+/// Sets the description of augmentations for devices. @param image Extents in the dataset.
 void set_augmentation(field_conversion& conversion, const field_transform& transform,
                       const image_extents& image);
 

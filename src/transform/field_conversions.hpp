@@ -26,7 +26,7 @@ struct converted_fields {
                                               const std::vector<field_transform>& transforms,
                                               const std::optional<mixing>& mixed = {});
 
-/// A field's row as an image; what is no image is one line of one channel.
+/// A field's row as an image; a row that is not an image is one line of one channel.
 struct image_extents {
   std::uint64_t channels = 1;
   std::uint64_t height = 1;

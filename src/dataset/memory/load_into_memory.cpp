@@ -25,7 +25,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// A thread reads about this much at a time: enough that what a call costs does not matter, and
+/// A thread reads about this much at a time: enough that the cost of a call does not matter, and
 /// little enough that threads end together and progress is smooth.
 constexpr std::size_t read_piece_bytes = std::size_t{1} << 20;
 constexpr unsigned max_threads = 16;

@@ -34,8 +34,8 @@ struct npy_header : array_header {
   }
 };
 
-/// Reads a `.npy` header and stops at the first element. Nothing that it says is believed beyond
-/// what the numbers themselves allow. Format: numpy.lib.format in NumPy's reference.
+/// Reads a `.npy` header and stops at the first element. Its claims are trusted only within the
+/// limits of the numbers themselves. Format: numpy.lib.format in NumPy's reference.
 /// @throws dataset_error naming the byte: see `open_npy`.
 [[nodiscard]] npy_header read_npy_header(byte_source& file, const file_field& name);
 

@@ -10,7 +10,7 @@
 namespace feedline::detail {
 namespace {
 
-/// A file as libzip reads it. libzip is C: what reading throws is kept here meanwhile.
+/// A file as libzip reads it. libzip is C, so exceptions of reading are kept here until it returns.
 class file_reader {
  public:
   explicit file_reader(random_file_ptr file) : file_{std::move(file)} { zip_error_init(&error_); }

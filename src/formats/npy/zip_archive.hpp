@@ -36,8 +36,8 @@ class zip_archive {
   [[nodiscard]] virtual std::unique_ptr<byte_source> open(std::size_t member,
                                                           const file_field& name) = 0;
 
-  /// Where in the file the bytes of a member begin that is not compressed; nothing where they do
-  /// not all lie there as they are.
+  /// Offset in the file of an uncompressed member's bytes; nothing if they are not all stored there
+  /// unchanged.
   /// @throws dataset_error
   [[nodiscard]] virtual std::optional<std::uint64_t> place(std::size_t member,
                                                            const file_field& name) = 0;

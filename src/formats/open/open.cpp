@@ -31,7 +31,7 @@ std::vector<std::byte> head_of(const detail::random_file& file) {
   return head;
 }
 
-/// The first bytes of what gzip compressed.
+/// The first decompressed bytes of a gzip file.
 std::vector<std::byte> unpacked(std::span<const std::byte> head, const std::string& path) {
   detail::memory_source packed{head.subspan(2)};
   detail::gzip_source content{packed, head.first(2), {path, {}}};

@@ -36,7 +36,8 @@ tar_field tar_field_of(const std::string& extension, const open_options& options
 struct tar_content {
   std::vector<tar_field> fields;  ///< in the order in which they come
   std::string first_names;        ///< the first names of members
-  std::string dotted;             ///< a member that would be a field by what follows its last dot
+  std::string dotted;             ///< a member that would be a field if its name were split at the
+                                  ///< last dot
 };
 
 /// Two kinds of members that would both be one field.

@@ -84,7 +84,7 @@ std::string list_lengths(const listings& all) {
   return text;
 }
 
-/// Those that have as many samples as a chosen one; where some of them share a name, those of its
+/// The datasets with as many samples as a chosen one; if some of them share a name, those of its
 /// group.
 listings choose_like(const std::string& path, const listings& all, const std::string& like) {
   const std::string wanted = (like.starts_with('/') ? "" : "/") + like;

@@ -54,7 +54,8 @@ struct tar_index {
   std::string first_names = {};     ///< first names of members, for the error about a shard without
                                     ///< samples
   tar_leavings left_out = {};
-  /// Samples without any field, of which a member would be one by what follows its last dot.
+  /// Samples without any field, of which a member would be one if its name were split at the last
+  /// dot.
   std::uint64_t dotted = 0;
   std::string dotted_example = {};  ///< such a member's name
 

@@ -39,7 +39,8 @@ using tar_block = std::array<std::byte, tar_block_bytes>;
                                           const file_field& name);
 
 /// @param head The file's first bytes; 512 are enough.
-/// @throws dataset_error if they are of a compressed file: by what, and how to undo that.
+/// @throws dataset_error if they belong to a compressed file: names the compression, and how to
+/// undo it.
 void refuse_compressed(std::span<const std::byte> head, const file_field& name);
 
 /// How strictly an archive is checked: everything that the format demands, or only what tar itself
@@ -80,7 +81,7 @@ struct tar_member {
   std::uint64_t header = 0;  ///< offset of its header
   std::uint64_t offset = 0;  ///< offset of its first byte
   std::uint64_t size = 0;    ///< within the file
-  /// Empty for a regular file; else what it is instead: "a hard link to 'a.jpg'".
+  /// Empty for a regular file; otherwise its kind: "a hard link to 'a.jpg'".
   std::string instead = {};
 };
 

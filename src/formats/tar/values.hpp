@@ -13,7 +13,7 @@
 
 namespace feedline::detail {
 
-/// A field's decoder, and what it makes.
+/// A field's decoder, and the field that it makes.
 struct tar_column {
   field spec;
   decoder_ptr decoder;

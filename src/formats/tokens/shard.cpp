@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view advice = "; get the file anew or tokenize the text again";
 
-/// llm.c's header: as many little-endian words of 32 bits, the first of them magic number, version
-/// and number of tokens. Source: karpathy/llm.c, dev/data/data_common.py.
+/// llm.c's header has this many little-endian words of 32 bits, the first of them magic number,
+/// version and number of tokens. Source: karpathy/llm.c, dev/data/data_common.py.
 constexpr std::size_t header_words = 256;
 constexpr std::size_t header_bytes = header_words * sizeof(std::uint32_t);
 

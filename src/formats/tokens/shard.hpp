@@ -30,8 +30,8 @@ struct token_shard {
 [[nodiscard]] dataset_error shard_error(const random_file& file, std::uint64_t offset,
                                         const std::string& message);
 
-/// Takes what a header says of the tokens' type, integers alone.
-/// @param offset Where the header says so.
+/// Accepts the tokens' type given by a header: only integers.
+/// @param offset Where the header gives it.
 /// @throws dataset_error if they are not tokens, or the options ask for another type.
 void require_token_type(const random_file& file, std::uint64_t offset, element_type type,
                         const token_options& options);

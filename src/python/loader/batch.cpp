@@ -35,7 +35,7 @@ nb::tuple shape_of(const tensor_view& view) {
   return nb::tuple(extents);
 }
 
-/// A capsule of the name by which consumers know what it holds; they rename what they take.
+/// A capsule with the name by which consumers know its content; they rename it once they take it.
 template <class Tensor, class Deleter>
 nb::object in_capsule(std::unique_ptr<Tensor, Deleter> tensor, const char* name) {
   PyObject* const capsule = PyCapsule_New(tensor.get(), name, [](PyObject* self) {

@@ -24,14 +24,14 @@ class loader_core {
   loader_core& operator=(const loader_core&) = delete;
   ~loader_core() = default;
 
-  /// The right to call what belongs to the consumer's thread. In a child of fork it is not asked
-  /// for: the turn may be that of a thread that is not there, and the library refuses the call.
+  /// The right to call functions of the consumer's thread. In a child of fork it is not acquired:
+  /// the turn may belong to a thread that does not exist there, and the library refuses the call.
   [[nodiscard]] std::unique_lock<std::mutex> turn();
   /// The same without waiting; nothing if another thread has it.
   [[nodiscard]] std::unique_lock<std::mutex> try_turn();
 
   [[nodiscard]] const device_ptr& device() const noexcept { return device_; }
-  /// Whether the loader has threads of its own; else who asks for a batch reads it.
+  /// Whether the loader has its own threads; otherwise the thread that asks for a batch reads it.
   [[nodiscard]] bool in_background() const noexcept { return in_background_; }
 
   /// Calls a function with the loader, in a turn, without the interpreter's lock.
@@ -45,7 +45,7 @@ class loader_core {
     });
   }
 
-  /// The same without a turn, for what any thread may call.
+  /// The same without a turn, for functions that any thread may call.
   template <class Function>
   auto at_any_time(Function&& function) {
     auto used = held();
