@@ -1,4 +1,5 @@
-// How the use of a slot ends: leases, uses on further streams, and what captures postpone.
+// How the use of a slot ends: leases, uses on further streams, and releases that a capture
+// postpones.
 
 #include <feedline/error.hpp>
 

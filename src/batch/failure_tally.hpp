@@ -13,8 +13,8 @@
 
 namespace feedline::detail {
 
-/// Counts the samples that could not be read, when the batches are handed out that should have
-/// contained them. Consumer's thread, but for `count`.
+/// Counts the samples that could not be read, as the batches that should contain them are handed
+/// out. Consumer's thread, but for `count`.
 class failure_tally {
  public:
   /// @param listed How many failures are kept: the first ones.

@@ -13,8 +13,8 @@ class any_in_turn {
   static constexpr std::size_t max_asked = 64;  ///< at a time
 
   /// @param is Takes a number less than `count`.
-  /// @return True at once if one of those asked now answers true; false once all have answered false
-  ///         in turn; else the previous answer.
+  /// @return True at once if one of those asked now answers true; false once all have answered
+  ///         false in turn; else the previous answer.
   template <class Is>
   [[nodiscard]] bool operator()(std::size_t count, const Is& is) noexcept {
     const std::size_t asked = std::min(count, max_asked);

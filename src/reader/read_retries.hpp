@@ -57,7 +57,7 @@ class read_retries {
   /// Reads samples `first` to `end - 1` of a run. False if none of them failed.
   bool read_alone(std::size_t first, std::size_t end, std::size_t blamed, const read_sample& read,
                   const std::atomic<bool>& unwanted, std::vector<unreadable_sample>& bad);
-  /// False if reading is to end. @param done Retries so far.
+  /// False if reading should end. @param done Retries so far.
   [[nodiscard]] bool pause(int done, const std::exception_ptr& why,
                            const std::atomic<bool>& unwanted);
   [[nodiscard]] bool is_stopped();

@@ -23,9 +23,9 @@ namespace feedline::detail {
 /// Slots come in the order of their tickets, and samples within them in order, so a sample's
 /// replacement depends only on the samples before it. With `skip`, each unreadable sample is
 /// replaced by one from the epoch's end; if that cannot be read either, by the next one, and so on,
-/// until the sample itself is the end. Everything past the end is cut off. A batch that was
-/// complete when it began is replaced whole, even if `partial_batch::drop` then leaves it out: its
-/// lost samples count, wherever slots end.
+/// until the sample itself is the end. Everything past the end is cut off. All unreadable samples
+/// are replaced in a batch that was going to be delivered when it began, even if
+/// `partial_batch::drop` then leaves it out: its lost samples count, wherever slots end.
 ///
 /// Reads where it must, so it may block like a reader. Threads: the transfer's.
 class slot_mender {

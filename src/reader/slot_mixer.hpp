@@ -14,8 +14,8 @@
 namespace feedline::detail {
 
 /// Mixes samples of filled staging slots that the consumer reads in place; where slots are
-/// assembled, the device does it. It runs after `slot_mender`, because a replaced sample is mixed
-/// with its replacement's values. Threads: the transfer's.
+/// assembled, the device does it. It runs after `slot_mender`, because a replaced sample draws the
+/// random bits of its replacement. Threads: the transfer's.
 class slot_mixer {
  public:
   /// Borrows the source for its life. @param batches Layout that the consumer sees.

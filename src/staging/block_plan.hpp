@@ -32,7 +32,7 @@ struct block_plan {
   std::uint32_t places = 0;  ///< blocks that the store has room for
   std::size_t group_bytes = 0;  ///< room for a group's blocks as they are stored
 
-  /// Bytes of a table of so many loads.
+  /// Bytes of a table of this many loads.
   [[nodiscard]] static constexpr std::size_t table_bytes(std::uint64_t loads) noexcept {
     return (loads * sizeof(block_load) + 255) / 256 * 256;
   }

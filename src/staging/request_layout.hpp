@@ -62,17 +62,17 @@ class request_layout {
   [[nodiscard]] constexpr std::uint64_t run_samples() const noexcept { return run_samples_; }
   [[nodiscard]] constexpr std::uint64_t runs_per_batch() const noexcept { return runs_per_batch_; }
 
-  /// Requests in a slot of so many samples.
+  /// Requests in a slot of this many samples.
   [[nodiscard]] constexpr std::uint64_t requests(std::uint64_t samples) const noexcept {
     if (runs_per_batch_ == 1) return divide_up(samples, request_samples_);
     return runs(samples);
   }
-  /// Runs in a slot of so many samples.
+  /// Runs in a slot of this many samples.
   [[nodiscard]] constexpr std::uint64_t runs(std::uint64_t samples) const noexcept {
     return samples / batch_size_ * runs_per_batch_ + divide_up(samples % batch_size_, run_samples_);
   }
 
-  /// Samples of a request, in a slot of so many samples.
+  /// Samples of a request, in a slot of this many samples.
   [[nodiscard]] constexpr sample_run request(std::uint64_t number,
                                              std::uint64_t samples) const noexcept {
     if (runs_per_batch_ == 1) {
@@ -95,9 +95,9 @@ class request_layout {
   std::uint64_t request_samples_;
 };
 
-/// Chooses how the next ticket is cut, into pieces and these into requests: by the size of its rows
-/// while they may have to be read, and coarsely once the device holds them all, when readers only
-/// write down where they are. Slot scheduler.
+/// Chooses how the next ticket is divided into pieces and these into requests: by the size of its
+/// rows while they may have to be read, and coarsely once the device holds them all, when readers
+/// only write where they are. Slot scheduler.
 class request_partition {
  public:
   /// @param cached Null where no rows are cached.
@@ -112,8 +112,8 @@ class request_partition {
         slot_{plan.batch_size, plan.batches_per_slot * plan.batch_size},
         cached_{std::move(cached)} {}
 
-  /// How a piece of this many samples is divided into requests. Each reader gets a part of a single
-  /// batch: then it takes no longer than all of them need, and the time that they take shows how
+  /// How a piece of this many samples is divided into requests. A single batch is divided among all
+  /// readers: then it takes no longer than all of them need, and the time that they take shows how
   /// fast they are.
   /// @param resting Number of the plan's readers that take no requests.
   [[nodiscard]] request_layout next(std::uint64_t samples, int resting = 0) const {
@@ -133,14 +133,14 @@ class request_partition {
   }
   /// Some row may still have to be read; else a slot is made in microseconds, however large.
   [[nodiscard]] bool rows_are_read() const noexcept { return !cached_ || !cached_->holds_all(); }
-  /// Requests of a slot of at most so many samples, however it is cut.
+  /// Requests of a slot of at most this many samples, however it is divided.
   [[nodiscard]] std::uint64_t max_requests(std::uint64_t samples) const noexcept {
     const request_layout reading{batch_size_, request_samples_};
     return std::max(reading.requests(samples) + more_requests(min_requests_),
                     numbering_.requests(samples));
   }
-  /// The number of requests, and runs, that a slot may have beyond those from its rows' sizes: the
-  /// number asked for, twice, because requests end where batches do.
+  /// The number of requests, and runs, that a slot may have beyond those from its rows' sizes:
+  /// twice the number asked for, because requests end where batches do.
   [[nodiscard]] static constexpr std::uint64_t more_requests(std::uint64_t min_requests) noexcept {
     return min_requests == 0 ? 0 : 2 * min_requests + 2;
   }

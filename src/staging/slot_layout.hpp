@@ -31,7 +31,7 @@ class slot_layout {
   [[nodiscard]] std::uint64_t batch_size() const noexcept { return batch_size_; }
   [[nodiscard]] std::uint64_t batches_per_slot() const noexcept { return batches_per_slot_; }
 
-  /// From one batch of a slot to the next.
+  /// Distance from one batch of a slot to the next.
   [[nodiscard]] std::size_t batch_bytes() const noexcept { return batch_bytes_; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return batch_bytes_ * batches_per_slot_; }
   /// Bytes of a slot of this many batches. @throws usage_error as the constructor.
@@ -39,20 +39,20 @@ class slot_layout {
   /// Changes the batches per slot. @throws usage_error as the constructor.
   void set_batches_per_slot(std::uint64_t batches);
 
-  /// From a batch's start to a field's.
+  /// Offset of a field in a batch.
   [[nodiscard]] std::size_t field_offset(std::size_t place) const noexcept {
     return offsets_[place];
   }
-  /// One sample's value of a field, and of each field.
+  /// Bytes of one sample's value of a field, and of each field.
   [[nodiscard]] std::size_t row_bytes(std::size_t place) const noexcept {
     return row_bytes_[place];
   }
   [[nodiscard]] const std::vector<std::size_t>& row_bytes() const noexcept { return row_bytes_; }
-  /// One sample's values of all fields.
+  /// Bytes of one sample's values of all fields.
   [[nodiscard]] std::size_t sample_bytes() const noexcept { return sample_bytes_; }
 
-  /// From the slot's start to the end of its last sample when it holds `samples`: what must be
-  /// copied. 0 for none.
+  /// Bytes from the slot's start to the end of its last sample when it holds `samples`: the part
+  /// that must be copied. 0 for none.
   [[nodiscard]] std::size_t used_bytes(std::uint64_t samples) const noexcept;
 
  private:

@@ -19,8 +19,8 @@
 
 namespace feedline::detail {
 
-/// The ring of staging slots: who may write which one, and which comes next. `staging_slot.hpp` has
-/// the state table.
+/// The ring of staging slots: which thread may write which one, and which comes next.
+/// `staging_slot.hpp` has the state table.
 ///
 /// One allocation, made at construction. It is freed when the last owner releases it and every copy
 /// from it is done. Threads: at each function.

@@ -34,7 +34,7 @@ class block_arrivals {
   }
 
   /// Copies a slot's blocks, from its block `first` on, after those that are there, as many as
-  /// there is room for. The addresses in the slot's table of loads become those here.
+  /// there is room for. The offsets in the slot's table of loads become those here.
   /// @param from Filled.
   /// @return Number of blocks copied; at least 1 if it was empty. @throws device_error
   [[nodiscard]] std::uint32_t add(staging_slot& from, std::uint32_t first, copy_meter& copies,

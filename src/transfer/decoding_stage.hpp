@@ -110,7 +110,7 @@ class decoding_stage {
   landing_layout tables_;
   std::size_t fields_;
   device_memory words_;    ///< the states of blocks, and of each device slot its first bad sample
-  device_memory answers_;  ///< staging memory for the latter
+  device_memory answers_;  ///< staging memory for the first bad samples
   std::size_t first_answer_;
   std::size_t answered_ = 0;  ///< number of device slots that have such a word
   event arrived_;

@@ -63,9 +63,9 @@ class slot_transfer {
 ///
 /// Parts of batches alternate between two streams, so that small copies on one of them overlap the
 /// large one on the other. They use one stream if the consumer was late to release the slot: each
-/// stream with work slows its kernels a little, and these copies are not urgent then. Whole batches
-/// use one stream: two large copies at once would end at once, and their staging slots would be
-/// filled at once. On a piece's stream:
+/// stream with work slows the consumer's kernels a little, and these copies are not urgent then.
+/// Whole batches use one stream: two large copies at once would end at once, and their staging
+/// slots would be filled at once. On a piece's stream:
 ///
 ///     wait for the device slot's `released` and `ready`, once for all pieces of it: nobody took a
 ///     slot of an epoch that was left, so what was put there may be on its way still,
