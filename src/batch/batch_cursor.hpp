@@ -18,18 +18,18 @@
 
 namespace feedline::detail {
 
-/// Deals the batches of one epoch after the other out of the slots that the transfer delivers.
+/// Hands out the batches of one epoch after another from the slots that the transfer delivers.
 /// Consumer's thread only.
 class batch_cursor {
  public:
-  /// @param listed Failures of error policies that are kept.
+  /// @param listed Number of error policies' failures that are kept.
   explicit batch_cursor(std::shared_ptr<device_ring> ring, std::size_t listed = 0)
       : ring_{std::move(ring)}, tally_{listed} {}
   batch_cursor(const batch_cursor&) = delete;
   batch_cursor& operator=(const batch_cursor&) = delete;
   ~batch_cursor() { let_go(); }
 
-  /// Starts on an epoch: what is left of the one before is let go.
+  /// Starts an epoch: the rest of the one before is released.
   void begin(std::shared_ptr<epoch_run> run, stream_ref stream) {
     let_go();
     run_ = std::move(run);
@@ -43,7 +43,7 @@ class batch_cursor {
   /// The epoch begun last; null if none.
   [[nodiscard]] const std::shared_ptr<epoch_run>& run() const noexcept { return run_; }
 
-  /// The next batch if the slot at hand has one; never blocks.
+  /// The next batch, if the current slot has one; never blocks.
   [[nodiscard]] std::optional<batch> deal() {
     if (!slot_) return std::nullopt;
     std::optional<batch> dealt{ring_->lease_batch(*slot_, next_)};
@@ -53,8 +53,8 @@ class batch_cursor {
     if (next_ == (*ring_)[*slot_].content.batches) let_go();
     return dealt;
   }
-  /// Takes the next slot: if it holds batches of the epoch begun, they are dealt from now on; if
-  /// not, it goes back.
+  /// Takes the next slot: if it holds batches of the current epoch, they are handed out from now
+  /// on; if not, it is freed.
   /// @throws stage_error if the device fails.
   void accept(slot_index slot) {
     slot_content& content = (*ring_)[slot].content;
@@ -68,39 +68,41 @@ class batch_cursor {
     slot_ = slot;
     next_ = 0;
   }
-  /// Once the slot at hand is dealt: why the next batch cannot be, if it cannot.
+  /// Once the current slot is handed out: why the next batch cannot be delivered, if it cannot.
   [[nodiscard]] std::optional<failure> take_failure() {
     if (failure_) tally_.end();
     return std::exchange(failure_, std::nullopt);
   }
-  /// Whether all of the epoch's batches were dealt. @param batches Unless samples were left out.
+  /// Whether all of the epoch's batches were handed out. @param batches Batches of the epoch,
+  /// unless samples were left out.
   [[nodiscard]] bool at_end(std::uint64_t batches) {
     if (run_->first_batch + dealt_ < std::min(batches, tally_.epoch_batches())) return false;
     tally_.end();
     return true;
   }
-  /// Deals no more of the slot at hand. Uses no stream: the consumer's may be gone.
+  /// Hands out no more of the current slot. Uses no stream: the consumer's may be destroyed.
   void let_go() noexcept {
     if (slot_) ring_->let_go(*std::exchange(slot_, std::nullopt));
   }
 
-  /// Batches dealt of the epoch begun last.
+  /// Batches handed out of the current epoch.
   [[nodiscard]] std::uint64_t dealt() const noexcept { return dealt_; }
-  /// What could not be read in these, and before them in the epoch.
+  /// Samples that could not be read in these, and before them in the epoch.
   [[nodiscard]] const epoch_losses& losses() const noexcept { return tally_.losses(); }
-  /// The same in all epochs.
+  /// The same over all epochs.
   [[nodiscard]] const failure_report& failures() const noexcept { return tally_.report(); }
-  /// As `failures().count`. Any thread.
+  /// Same as `failures().count`. Any thread.
   [[nodiscard]] std::uint64_t unreadable() const noexcept { return tally_.count(); }
 
  private:
   std::shared_ptr<device_ring> ring_;
   std::shared_ptr<epoch_run> run_;
   stream_ref stream_;
-  std::optional<slot_index> slot_;  ///< the slot at hand, held
-  std::uint64_t next_ = 0;          ///< place of the next batch in it
+  std::optional<slot_index> slot_;  ///< the current slot, held
+  std::uint64_t next_ = 0;          ///< index of the next batch in it
   std::uint64_t dealt_ = 0;
-  std::optional<failure> failure_;  ///< of the batch behind the slot at hand
+  std::optional<failure> failure_;  ///< reason why the batch after the current slot cannot be
+                                    ///< delivered
   failure_tally tally_;
 };
 

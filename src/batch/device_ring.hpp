@@ -29,17 +29,18 @@
 
 namespace feedline::detail {
 
-/// What batches must know beyond their slot: shared, constant.
+/// The properties of batches besides their slot: shared, constant.
 struct batch_format {
   slot_layout layout;
   feedline::sampler sampler;
   std::uint64_t dataset_samples = 0;
-  std::uint64_t first_repeat = UINT64_MAX;  ///< of an epoch's samples, as they are delivered
-  own_process process = {};                 ///< that made the loader
+  std::uint64_t first_repeat = UINT64_MAX;  ///< index of an epoch's first repeated sample, in order
+                                            ///< of delivery
+  own_process process = {};                 ///< the process that made the loader
 };
 
-/// Which thread takes batches, and whether any other has had to do with one. As long as none has,
-/// who takes a batch and waits for another one to end may wait for itself.
+/// Tells whether more than one thread has used batches. If only one has, a thread that takes a
+/// batch and waits for another batch to end may be waiting for itself.
 class consumer_thread {
  public:
   /// The calling thread takes the next batch.
@@ -48,7 +49,7 @@ class consumer_thread {
     const auto before = taker_.exchange(self, std::memory_order_relaxed);
     if (before != self && before != std::thread::id{}) others_.store(true);
   }
-  /// The calling thread moves a batch, looks at it or ends it.
+  /// The calling thread moves, reads or ends a batch.
   void touches() noexcept {
     if (std::this_thread::get_id() == taker_.load(std::memory_order_relaxed)) return;
     if (!others_.load(std::memory_order_relaxed)) others_.store(true);
@@ -63,7 +64,7 @@ class consumer_thread {
 
 /// The ring of device slots, and the leases on them. `device_slot.hpp` has the state table.
 ///
-/// Batches keep it alive, so it keeps alive all that they point into. Its memory is freed when
+/// Batches keep it alive, so it keeps alive everything that they point to. Its memory is freed when
 /// every event on it is done. Threads: at each function.
 class device_ring final : public retirable, public std::enable_shared_from_this<device_ring> {
  public:
@@ -72,7 +73,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
               std::shared_ptr<const batch_format> format, std::shared_ptr<failure_board> failures,
               std::size_t slots);
-  /// Blocks until no copy and no consumer's work uses the ring any more.
+  /// Blocks until neither a copy nor the consumer's work uses the ring any more.
   ~device_ring() override;
 
   [[nodiscard]] device_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
@@ -83,19 +84,21 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// A free slot; blocks until there is one. Nothing once closed. Transfer.
   /// @param clock The caller's; null: nothing is measured.
   [[nodiscard]] std::optional<slot_index> acquire(stage_clock* clock = nullptr);
-  /// Blocks until the consumer's stream is done with what a free slot held, and notes whether it
-  /// had to wait. So no stream of the loader's stands and waits for the consumer, which would slow
-  /// the consumer's kernels. What fills the slot waits on its stream all the same: the consumer's
-  /// work may itself wait for a batch, and so this ends at the deadline, and does not wait again
-  /// until the consumer is in time once; and when the ring closes. Transfer.
-  /// @param at_most 0: notes it only. @param clock As above. @throws device_error
+  /// Blocks until the consumer's stream is done with the previous content of a free slot, and notes
+  /// whether it had to wait. So no stream of the loader's has to wait for the consumer, which would
+  /// slow the consumer's kernels. The work that fills the slot waits on its stream in any case.
+  /// This wait ends at a deadline, because the consumer's work may itself wait for a batch; after
+  /// one timeout it does not wait again until the consumer is in time once. It also ends when the
+  /// ring closes. Transfer.
+  /// @param at_most 0: does not wait, only notes. @param clock The caller's clock; null: nothing is
+  /// measured. @throws device_error
   void wait_until_released(slot_index slot, std::chrono::nanoseconds at_most,
                            stage_clock* clock = nullptr);
   /// free → filled, after `ready` was recorded: the consumer may take it. Transfer.
-  /// @param now When it was.
+  /// @param now Time of the delivery.
   void deliver(slot_index slot, slot_content content,
                std::chrono::steady_clock::time_point now = {});
-  /// Nothing comes after what was delivered. Transfer.
+  /// Ends delivery: the consumer gets what was delivered, then nothing. Transfer.
   /// @param why Nothing if there is simply no more to deliver.
   void end_delivery(std::optional<failure> why = {}) noexcept {
     end_failure_.report(std::move(why));
@@ -104,69 +107,68 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
 
   /// A filled slot in ticket order, if there is one. Consumer.
   [[nodiscard]] std::optional<slot_index> try_take() { return ready_.try_pop(); }
-  /// The same; blocks until there is one. Nothing once delivery ended, or the ring was closed, and
-  /// what was delivered is taken. Consumer.
+  /// The same; blocks until there is one. Nothing once delivery ended or the ring was closed, and
+  /// everything delivered is taken. Consumer.
   [[nodiscard]] std::optional<slot_index> take() { return ready_.pop(); }
-  /// The same, but nothing also once the stop was asked for; false at the deadline. Consumer.
+  /// The same, but nothing if a stop was requested; false at the deadline. Consumer.
   [[nodiscard]] bool take(std::optional<slot_index>& slot, const take_limits& limits);
-  /// After `take` gave nothing: why delivery ended, if the transfer failed. Consumer.
+  /// After `take` returned nothing: why delivery ended, if the transfer failed. Consumer.
   [[nodiscard]] std::optional<failure> end_failure() noexcept { return end_failure_.take(); }
-  /// filled → free: nobody wants it. Consumer.
+  /// filled → free: it is not wanted. Consumer.
   void discard(slot_index slot);
   /// filled → leased, held by the cursor: `stream` waits for the copy. Consumer. @throws
   /// device_error.
   void lease(slot_index slot, stream_ref stream);
-  /// A lease on a slot that the cursor holds: batch number `place` of it. Consumer.
+  /// A lease on batch number `place` of a slot that the cursor holds. Consumer.
   [[nodiscard]] batch lease_batch(slot_index slot, std::uint64_t place);
-  /// The cursor deals no more of a slot: leased → free if no batch of it is held. Uses no stream.
-  /// Consumer.
+  /// The cursor hands out no more of a slot: leased → free if none of its batches is held. Uses no
+  /// stream. Consumer.
   void let_go(slot_index slot) noexcept {
     if ((*this)[slot].leases.let_go()) end_use(slot);
   }
   /// Ends a batch's lease. The last one marks the consumer's stream, and then leased → free unless
-  /// the cursor holds the slot still. Any thread.
-  /// While that stream is captured it cannot be marked: then the slot stays leased, postponed.
+  /// the cursor still holds the slot. Any thread. A stream under capture cannot be marked: then the
+  /// slot stays leased, postponed.
   void end_lease(slot_index slot) noexcept;
-  /// A batch that is held is used on a stream besides the consumer's, which waits for what that one
-  /// has to do. False, with nothing done, if it is the consumer's stream. Any thread.
+  /// A held batch is used on a stream besides the consumer's; it waits for the work issued to the
+  /// consumer's. If it is the consumer's stream, nothing is done and false returned. Any thread.
   /// @throws usage_error, device_error.
   bool begin_use_on(slot_index slot, stream_ref stream);
-  /// Marks the stream of such a use, before the batch's lease ends; where it is captured, later, as
-  /// in `end_lease`. Any thread. @param begun_by The thread that named it.
+  /// Marks the stream of such a use, before the batch's lease ends; if it is under capture, later,
+  /// as in `end_lease`. Any thread. @param begun_by The thread that named it.
   void end_use_on(slot_index slot, stream_ref stream, std::thread::id begun_by) noexcept;
-  /// Frees the slots that were postponed and whose streams are captured no more. How many are left.
-  /// Any thread.
+  /// Frees the postponed slots whose streams are not under capture any more. Returns how many are
+  /// left. Any thread.
   std::size_t end_postponed() noexcept;
 
   /// Whether every event on the ring is done, and no slot is postponed. Any thread.
   [[nodiscard]] bool is_idle() override;
 
-  /// Whose memory the slots are.
+  /// The device that has the slots' memory.
   [[nodiscard]] device_id id() const noexcept { return id_; }
   /// How long the consumer's stream waits for slots. Null where they are read in place.
   [[nodiscard]] exposed_time* exposed() noexcept { return exposed_ ? &*exposed_ : nullptr; }
   /// Slots that were delivered and not taken. Any thread.
   [[nodiscard]] std::size_t ready_slots() const noexcept;
 
-  /// Who takes batches, and who else has to do with them.
+  /// The threads that take and use batches.
   [[nodiscard]] consumer_thread& users() noexcept { return users_; }
   /// Slots in which batches are held. Consumer.
   [[nodiscard]] std::size_t leased_slots() const noexcept;
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
-  /// free. False once closed. Consumer.
+  /// freed. False once closed. Consumer.
   [[nodiscard]] bool all_leased() const noexcept;
-  /// Blocks until that is not so any more, or the stop was asked for; false at the deadline.
-  /// Consumer.
+  /// Blocks until that no longer holds, or a stop was requested; false at the deadline. Consumer.
   bool wait_for_room(const take_limits& limits);
-  /// Lets the consumer, who waits here, look whether the stop was asked for. Any thread.
+  /// Wakes the consumer waiting here, to check whether a stop was requested. Any thread.
   void wake_consumer() noexcept {
     ready_.wake_all();
     in_place_ ? staging_->wake_all() : free_.wake_all();
   }
-  /// How many batches are held in which slots, in words. Any thread.
+  /// How many batches are held in which slots, as text. Any thread.
   [[nodiscard]] std::string held_batches() const;
 
-  /// Wakes everyone who waits here; no slot is acquired any more. Any thread.
+  /// Wakes all threads waiting here; no slot can be acquired any more. Any thread.
   void close() noexcept {
     free_.close();
     ready_.close();
@@ -200,9 +202,9 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   bool gave_up_ = false;            ///< the last wait for a release; the transfer's
   channel<slot_index> free_;        ///< batches may end on any thread
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order
-  failure_board end_failure_;       ///< `close` may let the consumer in while the transfer writes
+  failure_board end_failure_;       ///< `close` may let the consumer read while the transfer writes
   std::mutex postponed_mutex_;
-  std::vector<slot_index> postponed_;  ///< leased, by nobody
+  std::vector<slot_index> postponed_;  ///< leased, but held by no thread
   std::atomic<std::size_t> postponed_count_{0};
 };
 

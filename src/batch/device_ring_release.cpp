@@ -1,4 +1,5 @@
-// How the use of a slot ends: leases, uses on further streams, and what captures postpone.
+// How the use of a slot ends: leases, uses on further streams, and releases that a capture
+// postpones.
 
 #include <feedline/error.hpp>
 
@@ -31,9 +32,9 @@ void device_ring::mark_released(device_slot& leased) noexcept {
       device_->record(leased.released.get(), consumers);
     }
     leased.unmarked = false;
-    leased.lost = further.lost();  // where an earlier mark was refused, this one stands for it
+    leased.lost = further.lost();  // where an earlier mark was refused, this mark replaces it
   } catch (...) {
-    // Without the mark nobody knows when the slot may be used again, so it never is.
+    // Without the mark it is unknown when the slot may be used again, so it never is.
     leased.lost = leased.further.used() ||
                   !try_record_behind(*device_, leased.stream, {leased.released.get()});
     report(leased);

@@ -18,25 +18,25 @@
 
 namespace feedline::detail {
 
-/// Who holds a device slot: the batches of it that were dealt and not ended yet, and the cursor, as
-/// long as it may deal more of them.
+/// Counts the holders of a device slot: batches of it that were handed out and are not ended yet,
+/// and the cursor while it may hand out more of them.
 ///
-/// The last batch's end marks the consumer's stream at once, for the consumer may end the stream
-/// next, though the cursor still holds the slot. A batch that is dealt and ended meanwhile would
-/// stand behind the mark; so who is about to end the last lease marks first, and marks again if any
-/// batch was dealt since. It still holds the only lease while it does, so no two threads mark at
-/// once.
+/// When the last batch ends, the consumer's stream is marked immediately: the consumer may destroy
+/// the stream next, even though the cursor still holds the slot. A batch handed out and ended
+/// meanwhile would follow the mark. So a thread about to end the last lease marks first, and marks
+/// again if any batch was handed out since. It still holds the only lease while it does, so no two
+/// threads mark at once.
 class slot_leases {
  public:
-  /// The cursor takes hold of a slot that nobody holds. Consumer.
+  /// The cursor takes a slot that has no holder. Consumer.
   void hold() noexcept { word_.store(cursor); }
-  /// A batch is dealt, of a slot that the cursor holds. Consumer.
+  /// Hands out a batch of a slot that the cursor holds. Consumer.
   void add() noexcept { word_.fetch_add(one_dealt + one_batch); }
-  /// The cursor deals no more of them; true if nobody holds the slot now. Consumer.
+  /// The cursor hands out no more of them; true if the slot has no holder now. Consumer.
   [[nodiscard]] bool let_go() noexcept { return batches(word_.fetch_and(~cursor)) == 0; }
-  /// Ends a batch's lease; true if nobody holds the slot now. Any thread.
-  /// @param mark Called before the end of what is then the only lease, so that all work with the
-  ///             slot's batches was issued before the last call.
+  /// Ends a batch's lease; true if the slot has no holder now. Any thread.
+  /// @param mark Called before the end of the only lease left, so that all work with the slot's
+  ///             batches was issued before the last call.
   template <class Mark>
   [[nodiscard]] bool end(Mark mark) {
     std::uint64_t seen = word_.load();
@@ -50,8 +50,8 @@ class slot_leases {
   [[nodiscard]] std::uint64_t held() const noexcept { return batches(word_.load()); }
 
  private:
-  // The cursor's bit, the batches held, and how many were dealt, in one word: it is another one
-  // when a batch was dealt and ended meanwhile.
+  // The cursor's bit, the batches held, and the count of batches handed out, in one word: it
+  // differs if a batch was handed out and ended meanwhile.
   static constexpr std::uint64_t cursor = 1;
   static constexpr std::uint64_t one_batch = 2;
   static constexpr std::uint64_t one_dealt = std::uint64_t{1} << 32;
@@ -74,19 +74,21 @@ class slot_leases {
 /// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good         |
 ///
 /// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on
-/// the consumer's stream as the batch ends and never later, or behind all streams that used the
+/// the consumer's stream as the batch ends and never later, or after all streams that used the
 /// slot's batches; between the copy's end and the consumer's first kernel lies `ready`. Streams
 /// wait for both; the transfer's thread waits for `released` too, for a while, so that its streams
-/// need not. Where the device reads staging memory, device slot i *is* staging slot i: it has no
-/// memory and no events' meaning of its own; its end hands the staging slot back.
+/// need not. Where the device reads staging memory, device slot i *is* staging slot i: it owns no
+/// memory and no events, and releasing it releases the staging slot.
 enum class device_state : std::uint32_t { free, filled, leased };
 
-/// What a device slot holds: whole batches of one ticket, those before its failure if it has one.
-/// There may be none if there is a failure, or if the epoch ends before it: then nothing was
+/// The content of a device slot: whole batches of one ticket, those before its failure if it has
+/// one. There may be none if there is a failure, or if the epoch ends before it: then nothing was
 /// copied.
 struct slot_content : slot_work {
-  std::optional<detail::failure> failure = {};  ///< why the batch behind these cannot be delivered
-  std::shared_ptr<slot_repairs> repairs = {};   ///< what an error policy made of it; null: nothing
+  std::optional<detail::failure> failure = {};  ///< reason why the batch after these cannot be
+                                                ///< delivered
+  std::shared_ptr<slot_repairs> repairs = {};   ///< changes that an error policy made to it; null:
+                                                ///< none
 };
 
 /// One slot of the device ring.
@@ -95,26 +97,26 @@ struct device_slot {
 
   std::atomic<device_state> state{device_state::free};
   std::byte* data = nullptr;
-  event ready;     ///< recorded behind the copy into the slot
-  event released;  ///< recorded behind the consumer's work on the slot
-  /// Work on the slot was issued that no event stands behind: its memory is never used again, nor
-  /// freed. Written by who issued it.
+  event ready;     ///< recorded after the copy into the slot
+  event released;  ///< recorded after the consumer's work on the slot
+  /// Issued work on the slot is followed by no event: its memory is never used again, nor freed.
+  /// Written by the thread that issued it.
   bool lost = false;
-  /// The last batch ended while its stream was captured: `released` is to be recorded yet. Written
-  /// by who ends it, or who frees the slot later.
+  /// The last batch ended while its stream was under capture: `released` is not recorded yet.
+  /// Written by the thread that ends the batch, or that frees the slot later.
   bool unmarked = false;
-  /// `released` was not done when the transfer took the slot: the consumer has more to do than the
+  /// `released` was not done when the transfer took the slot: the consumer is slower than the
   /// loader. Written by the transfer, in free.
   bool released_late = false;
-  /// Where the device decodes blocks: once `ready` is done, the slot's first sample that misses its
-  /// block, 0xFFFFFFFF if none does. Null: it decodes none.
+  /// Where the device decodes blocks: once `ready` is done, the slot's first sample whose block is
+  /// missing, 0xFFFFFFFF if none is. Null: the device decodes none.
   std::uint32_t* first_bad = nullptr;
-  slot_content content{};  ///< written in free → filled, and so is the next
+  slot_content content{};  ///< written in free → filled, likewise the next
   std::chrono::steady_clock::time_point delivered_at = {};
   stream_ref stream;          ///< the consumer's, written in filled → leased
   std::thread::id leased_by;  ///< the thread that named it, likewise
-  slot_leases leases;         ///< who holds the slot in leased
-  further_streams further;    ///< where else its batches are used
+  slot_leases leases;         ///< holders of the slot in leased
+  further_streams further;    ///< other streams that use its batches
 };
 
 }  // namespace feedline::detail

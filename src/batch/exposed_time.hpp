@@ -14,15 +14,14 @@
 
 namespace feedline::detail {
 
-/// How long the consumer's stream waits for data: two events on it, where it is let wait for a slot
-/// that is not there yet. The first stands behind all work that was issued before the consumer
-/// began to wait, be it the host for a slot or the stream for a slot's `ready`; the second behind
-/// the wait for `ready`. Slots that are there already cost one question to the device, and no
-/// event.
+/// Measures how long the consumer's stream waits for data, by two events on it, if it must wait for
+/// a slot that is not there yet. The first follows all work issued before the consumer began to
+/// wait, whether the host waits for a slot or the stream for a slot's `ready`; the second follows
+/// the wait for `ready`. A slot that is already there costs one query to the device, and no event.
 ///
-/// Events that tell times cost the stream up to some 15 microseconds a wait. So about one wait in
-/// an interval is measured, drawn by lot, and stands for the others (`wait_sampler`), and fewer
-/// where waits are short (`measuring_interval`).
+/// Events that record times cost the stream up to about 15 microseconds a wait. So about one wait
+/// in an interval, sampled at random, is measured and stands for the others (`wait_sampler`); fewer
+/// are measured if waits are short (`measuring_interval`).
 ///
 /// A lock guards the measurements: it is taken where the consumer waits, and by snapshots.
 /// Threads: `look` by any, the rest by the consumer.
@@ -30,8 +29,8 @@ class exposed_time {
  public:
   struct totals {
     std::chrono::nanoseconds time{};
-    std::uint64_t waits = 0;       ///< that `time` is the sum of
-    std::uint64_t unmeasured = 0;  ///< of them, or yet to be added
+    std::uint64_t waits = 0;       ///< number of waits that `time` is the sum of
+    std::uint64_t unmeasured = 0;  ///< number of them not measured, or not added yet
   };
   using clock = wait_sampler::clock;
   static constexpr std::chrono::microseconds usual_interval{500};
@@ -40,7 +39,7 @@ class exposed_time {
   explicit exposed_time(const device_ptr& device, clock::duration interval = usual_interval)
       : device_{*device}, sampler_{interval}, timer_{device, pairs}, interval_{interval} {}
 
-  /// Whether the device tells times; else nothing here does anything.
+  /// Whether the device can record times; if not, nothing here does anything.
   [[nodiscard]] bool works() const noexcept { return timer_.works(); }
 
   /// The host is about to wait for a slot. @param stream Not captured.
@@ -49,17 +48,17 @@ class exposed_time {
   void stream_waits(stream_ref stream, event_handle ready) {
     if (works() && !waits_ && !device_.is_done(ready)) begin(stream);
   }
-  /// It was let wait.
+  /// The stream's wait was issued.
   void stream_goes_on(stream_ref stream) noexcept {
     if (!std::exchange(waits_, false)) return;
     const std::scoped_lock lock{mutex_};
     if (!std::exchange(measures_, false)) return count_unmeasured();
     const std::size_t before = timer_.under_way();
     timer_.end(stream);
-    if (timer_.under_way() == before) return;  // the device refuses: its work fails, too
+    if (timer_.under_way() == before) return;  // the device refuses it: then its work fails, too
     stands_for_[++begun_ % pairs] = 1 + std::exchange(left_out_, 0);
   }
-  /// What was begun is not waited for any more.
+  /// Abandons the wait that was begun.
   void give_up() noexcept {
     waits_ = false;
     if (!std::exchange(measures_, false)) return;
@@ -67,7 +66,7 @@ class exposed_time {
     timer_.drop();
   }
 
-  /// Adds what the stream has passed meanwhile.
+  /// Adds the measurements that the stream has passed meanwhile.
   [[nodiscard]] totals look() noexcept {
     const std::scoped_lock lock{mutex_};
     collect();
@@ -86,7 +85,7 @@ class exposed_time {
     sampler_.set_interval(interval_.now());
     measures_ = timer_.begin(stream);
   }
-  /// A wait that another one of its block stands for: the one to come, or the one measured last.
+  /// Counts a wait that another one of its block stands for: the next measured one, or the last.
   void count_unmeasured() noexcept {
     ++totals_.unmeasured;
     if (!sampler_.has_measured() || begun_ == 0) {

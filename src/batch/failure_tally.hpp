@@ -13,29 +13,29 @@
 
 namespace feedline::detail {
 
-/// Counts the samples that could not be read, as the batches are dealt in which they were to be.
-/// Consumer's thread, but for `count`.
+/// Counts the samples that could not be read, as the batches that should contain them are handed
+/// out. Consumer's thread, but for `count`.
 class failure_tally {
  public:
-  /// @param listed Failures that are kept, the first ones.
+  /// @param listed How many failures are kept: the first ones.
   explicit failure_tally(std::size_t listed) noexcept : listed_{listed} {}
 
-  /// An epoch begins; what was not dealt of the one before never counts.
+  /// Begins an epoch; failures in parts of the last epoch that were not handed out never count.
   void begin(const epoch_losses& before) noexcept {
     losses_ = before;
     epoch_batches_ = std::numeric_limits<std::uint64_t>::max();
     of_slot_.reset();
   }
-  /// The next slot of the epoch is there. @param of_slot Null: nothing was amiss.
+  /// Takes the next slot of the epoch. @param of_slot Null: nothing failed.
   void accept(std::shared_ptr<const slot_repairs> of_slot) {
     end();
     of_slot_ = std::move(of_slot);
     counted_ = 0;
     if (of_slot_) epoch_batches_ = of_slot_->epoch_batches;
   }
-  /// Something was amiss with the slot.
+  /// The slot has failures.
   [[nodiscard]] bool has_more() const noexcept { return of_slot_ != nullptr; }
-  /// The slot's samples before a place of it were dealt.
+  /// The slot's samples with an index below this were handed out.
   void dealt(std::uint64_t before) {
     if (!of_slot_) return;
     for (; counted_ < of_slot_->failures.size(); ++counted_) {
@@ -47,7 +47,7 @@ class failure_tally {
       if (report_.first.size() < listed_) report_.first.push_back(what);
     }
   }
-  /// Nothing of the slot is dealt any more: failures that left no batch to deal count too.
+  /// No more of the slot is handed out: failures that left no batch to hand out count too.
   void end() {
     const epoch_losses of_dealt = losses_;
     dealt(std::numeric_limits<std::uint64_t>::max());
@@ -55,12 +55,12 @@ class failure_tally {
     of_slot_.reset();
   }
 
-  /// Of the epoch, before its next batch.
+  /// Losses of the epoch before its next batch.
   [[nodiscard]] const epoch_losses& losses() const noexcept { return losses_; }
-  /// Batches of the epoch, as far as it is known; the most there can be if nothing was amiss.
+  /// Batches of the epoch, as far as known; the largest possible number if nothing failed.
   [[nodiscard]] std::uint64_t epoch_batches() const noexcept { return epoch_batches_; }
   [[nodiscard]] const failure_report& report() const noexcept { return report_; }
-  /// As `report().count`. Any thread.
+  /// Same as `report().count`. Any thread.
   [[nodiscard]] std::uint64_t count() const noexcept {
     return count_.load(std::memory_order_relaxed);
   }
@@ -70,7 +70,7 @@ class failure_tally {
   epoch_losses losses_;
   std::uint64_t epoch_batches_ = std::numeric_limits<std::uint64_t>::max();
   std::shared_ptr<const slot_repairs> of_slot_;
-  std::size_t counted_ = 0;  ///< of its failures
+  std::size_t counted_ = 0;  ///< number of its failures already counted
   failure_report report_;
   std::atomic<std::uint64_t> count_{0};  ///< the report's, for other threads
 };

@@ -14,25 +14,27 @@ namespace feedline::detail {
 
 /// The streams other than the consumer's on which a slot's batches are used (`stream_use`).
 ///
-/// A use begins with a mark on the consumer's stream, behind which its own stream waits. It ends
-/// with a mark on its own stream, behind which the slot's *joint* stream waits. `released` is then
-/// recorded on the joint, behind a mark on the consumer's stream. So neither of the user's streams
-/// waits for work that comes after a use begins.
+/// A use begins with a mark on the consumer's stream, and the use's own stream waits for it. It
+/// ends with a mark on its own stream, and a *joining stream* of the slot's waits for it.
+/// `released` is then recorded on the joining stream, after a mark on the consumer's stream. So
+/// neither of the user's streams waits for work that comes after a use begins.
 ///
-/// One event serves for all marks, under a lock: a wait keeps what it saw.
+/// One event serves for all marks, under a lock: a wait keeps the state that it saw.
 ///
-/// Threads: `begin` and `end` by any that holds a batch of the slot; the rest by who marks, frees
-/// or leases it. The cursor may deal a batch whose use begins meanwhile: then it is marked again.
+/// Threads: `begin` and `end` by any that holds a batch of the slot; the rest by the thread that
+/// marks, frees or leases it. The cursor may hand out a batch whose use begins meanwhile: then it
+/// is marked again.
 class further_streams {
  public:
   /// No stream uses the slot yet.
   void reset() noexcept { used_.store(false); }
-  /// Whether one has: then `release` must record the slot's release.
+  /// Whether any stream has: then `release` must record the slot's release.
   [[nodiscard]] bool used() const noexcept { return used_.load(); }
-  /// The device refused a mark: nobody knows when the slot may be used again.
+  /// The device refused a mark, so it is unknown when the slot may be used again.
   [[nodiscard]] bool lost() const noexcept { return lost_.load(); }
 
-  /// Lets `stream` wait for the work on `consumers`; neither is captured. @throws device_error
+  /// Makes `stream` wait for the work on `consumers`; neither is under capture. @throws
+  /// device_error
   void begin(const device_ptr& device, stream_ref consumers, stream_ref stream) {
     const std::scoped_lock lock{mutex_};
     if (!made_) made_.emplace(device);
@@ -42,14 +44,14 @@ class further_streams {
     used_.store(true);
     ++uses_;
   }
-  /// Marks the stream of a use that ends; later if it is captured. False then.
+  /// Marks the stream of a use that ends; later if it is under capture. False then.
   /// @throws device_error, and then the slot is lost.
   bool end(device& device, stream_ref stream) {
     const std::scoped_lock lock{mutex_};
     --uses_;
     return mark(device, stream);
   }
-  /// Marks the streams that were captured as their uses ended. False if some are captured still.
+  /// Marks the streams that were under capture as their uses ended. False if some still are.
   /// @throws as `end`.
   bool mark_captured(device& device) {
     const std::scoped_lock lock{mutex_};
@@ -91,7 +93,7 @@ class further_streams {
   };
 
   std::mutex mutex_;
-  std::optional<handles> made_;       ///< by the first use
+  std::optional<handles> made_;       ///< made by the first use
   std::vector<stream_ref> captured_;  ///< to be marked later
   std::size_t uses_ = 0;
   std::atomic<bool> used_{false};

@@ -8,9 +8,9 @@
 
 namespace feedline::detail {
 
-/// In what interval a wait is measured. A short wait, which costs more to measure than it is long,
-/// doubles it, up to 16 times; a longer one halves it again. A loop whose batches are there in time
-/// has short waits at each slot, because its host runs ahead of its stream.
+/// The interval in which one wait is measured. A short wait, which costs more to measure than it
+/// lasts, doubles it, up to 16 times; a longer one halves it again. A loop whose batches are there
+/// in time has short waits at each slot, because its host runs ahead of its stream.
 class measuring_interval {
  public:
   using duration = std::chrono::nanoseconds;
@@ -32,9 +32,10 @@ class measuring_interval {
 /// Chooses which waits are measured, where measuring all would cost too much. Waits are taken in
 /// blocks of about an interval's length; one of each block is measured and stands for all of it.
 ///
-/// Which one is drawn by lot, and the block's length is known before. So the expected sum is the
-/// true one, in whatever pattern long and short waits come. The first wait behind an interval would
-/// not do: where long and short ones take turns, it is always of the same kind.
+/// The measured wait of a block is sampled uniformly, and the block's length is fixed before. So
+/// the estimate is unbiased, whatever the pattern of long and short waits. Measuring the first wait
+/// after each interval would be biased: where long and short waits alternate, it is always of the
+/// same kind.
 class wait_sampler {
  public:
   using clock = std::chrono::steady_clock;
@@ -42,19 +43,19 @@ class wait_sampler {
   /// @param interval 0: every wait is measured.
   explicit wait_sampler(clock::duration interval) noexcept : interval_{interval} {}
 
-  /// A wait begins: whether it is to be measured.
+  /// A wait begins; returns whether to measure it.
   [[nodiscard]] bool begin(clock::time_point now) noexcept {
     if (place_ == length_) begin_block(now);
     return place_++ == chosen_;
   }
-  /// Of the blocks from the next one on.
+  /// Sets the interval for the blocks from the next one on.
   void set_interval(clock::duration interval) noexcept { interval_ = interval; }
   /// Whether the block's measured wait came before the one begun last.
   [[nodiscard]] bool has_measured() const noexcept { return place_ > chosen_ + 1; }
 
  private:
-  /// So many waits as an interval had of late; no more than twice as many as in the last block, so
-  /// that a few quick ones make no long block of slow ones.
+  /// The block has as many waits as an interval had lately; at most twice as many as the last
+  /// block, so that a few quick waits do not make a long block of slow ones.
   void begin_block(clock::time_point now) noexcept {
     const auto took = static_cast<double>(std::max<clock::rep>((now - began_).count(), 1));
     const auto waits = static_cast<double>(length_);
@@ -66,11 +67,11 @@ class wait_sampler {
   }
 
   clock::duration interval_;
-  std::uint64_t length_ = 0;   ///< waits of the block at hand
-  std::uint64_t chosen_ = 0;   ///< of them, the one that is measured
-  std::uint64_t place_ = 0;    ///< of them, how many have begun
-  std::uint64_t blocks_ = 0;   ///< so far
-  clock::time_point began_{};  ///< the block at hand
+  std::uint64_t length_ = 0;   ///< waits in the current block
+  std::uint64_t chosen_ = 0;   ///< index in it of the one that is measured
+  std::uint64_t place_ = 0;    ///< number of its waits that have begun
+  std::uint64_t blocks_ = 0;   ///< blocks so far
+  clock::time_point began_{};  ///< begin of the current block
 };
 
 }  // namespace feedline::detail

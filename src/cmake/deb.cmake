@@ -15,7 +15,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SOURCE feedline)
-# What a package depends on differs from system to system. So does its version.
+# A package's dependencies differ from system to system, and so does its version.
 file(READ /etc/os-release system)
 string(REGEX REPLACE ".*(^|\n)ID=\"?([a-z]+).*" "\\2" id "${system}")
 string(REGEX REPLACE ".*\nVERSION_ID=\"?([0-9.]+).*" "\\1" number "${system}")
@@ -31,8 +31,8 @@ set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)  # on exactly the same version
 set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS runtime)
 set(CPACK_COMPONENT_TOOLS_DEPENDS runtime)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, pkgconf, ${feedline_deb_tools}")
-# A minor version may break what was linked before (the SONAME says so), and the package's name
-# does not change with it: what others link depends on this minor version.
+# A new minor version may break programs linked before (the SONAME says so), but the package's name
+# stays the same. So packages that link the libraries depend on this minor version.
 math(EXPR next "${PROJECT_VERSION_MINOR} + 1")
 set(shlibs "")
 foreach(component core cuda hdf5 images formats)

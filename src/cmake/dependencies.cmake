@@ -1,4 +1,4 @@
-# What feedline is built from. Boost and spdlog are seen by src/ alone.
+# Finds feedline's dependencies. Only src/ includes Boost and spdlog.
 
 include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 
@@ -49,7 +49,8 @@ if(NOT FEEDLINE_HDF5 STREQUAL "OFF")
   endif()
 endif()
 
-# What images are decoded with. Without its library a format's files are refused as they are met.
+# Libraries that decode images. Without its library, files of a format are refused when they are
+# read.
 set(feedline_image_libraries "")  # as find_package names them
 set(found "")
 set(missing "")
@@ -71,8 +72,8 @@ list(JOIN found " " found_text)
 list(JOIN missing " " missing_text)
 message(STATUS "Images are decoded with [${found_text}]; not there: [${missing_text}]")
 
-# Libraries that decode HDF5's filters. Those that are not there leave their filter to the HDF5
-# library and its plugins.
+# Libraries that decode HDF5's filters. Without its library, a filter is left to the HDF5 library
+# and its plugins.
 set(FEEDLINE_HDF5_LIBRARIES "")  # of these, those that are there
 if(FEEDLINE_HAS_HDF5)
   set(missing "")
@@ -91,7 +92,7 @@ if(FEEDLINE_HAS_HDF5)
   message(STATUS "HDF5 filters are decoded with zlib ${found_text}; not there: [${missing_text}]")
 endif()
 
-# What archives of NumPy arrays are read with. Without it they are refused.
+# The library that reads archives of NumPy arrays. Without it they are refused.
 set(FEEDLINE_CORE_LIBRARIES "")
 if(NOT libzip IN_LIST FEEDLINE_WITHOUT)
   feedline_find_library(libzip)

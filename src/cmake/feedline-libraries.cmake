@@ -1,5 +1,5 @@
-# Libraries that feedline uses where they are there, and what CMake 3.25 does not know of CUDA 13.
-# Used by feedline's build and by its installed package.
+# Finds optional libraries, and adds to CMake 3.25 what it does not know of CUDA 13. Used by
+# feedline's build and by its installed package.
 
 # feedline_before_cuda_toolkit(), then find_package(CUDAToolkit), then
 # feedline_after_cuda_toolkit().
@@ -30,9 +30,9 @@ macro(feedline_know_cuda20)
   endif()
 endmacro()
 
-# Not every one of these comes with a CMake package: they are found by header and file.
+# Some of these have no CMake package, so they are found by header and file.
 
-# Header, then the names of the files.
+# Each has its header, then the names of its files.
 set(feedline_library_libdeflate libdeflate.h deflate)
 set(feedline_library_lz4 lz4.h lz4)
 set(feedline_library_zstd zstd.h zstd)
@@ -44,7 +44,7 @@ set(feedline_library_zfp zfp.h zfp)
 set(feedline_library_blosc2 b2nd.h blosc2)
 set(feedline_library_libzip zip.h zip)
 
-# feedline_find_library(NAME): the target feedline_libraries::NAME, if the library is there.
+# feedline_find_library(NAME): defines the target feedline_libraries::NAME, if the library exists.
 function(feedline_find_library name)
   if(TARGET feedline_libraries::${name})
     return()

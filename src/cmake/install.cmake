@@ -1,6 +1,6 @@
 # `cmake --install`: headers, libraries, and a package for find_package(feedline). Each library that
-# was built is a component of the package with an export of its own, so that a user of `core` need
-# have neither CUDA nor HDF5.
+# was built is a component of the package with its own export, so that a user of `core` needs
+# neither CUDA nor HDF5.
 #
 # `cmake --install --component` takes one of three: `runtime` (shared libraries), `development`
 # (headers, packages, links to the shared libraries, static libraries) and `tools` (the programs).
@@ -45,14 +45,14 @@ foreach(component core cuda hdf5 images formats feedline)
   endif()
 endforeach()
 
-# A static library leaves what it is built from to be linked by its user; a shared one does not.
+# Users of a static library link its dependencies themselves; users of a shared one do not.
 get_target_property(feedline_core_type feedline_core TYPE)
 if(feedline_core_type STREQUAL "STATIC_LIBRARY")
   set(feedline_is_static ON)
 else()
   set(feedline_is_static OFF)
 endif()
-# Another HDF5 than this one cannot be linked beside it: the headers have its version.
+# Users must link the same HDF5: its version is in the headers.
 set(feedline_hdf5_kind "")
 if(TARGET feedline_hdf5)
   set(feedline_hdf5_kind "${HDF5_VERSION}")

@@ -1,12 +1,11 @@
-# Files for pkg-config: feedline-core, feedline-hdf5 and so on as the package's components, and
-# feedline for all that was built. One file for all would make a user of the core link HDF5 and
-# CUDA.
+# Files for pkg-config: feedline-core, feedline-hdf5 and so on, like the package's components, and
+# feedline for everything built. A single file would make users of the core link HDF5 and CUDA.
 #
-# A static library leaves what it is built from to be linked by its user. There is no shared library
-# beside it, so that stands in Libs, and `pkg-config --libs` gives it without --static.
+# Users of a static library link its dependencies themselves. There is no shared library beside it,
+# so they are listed in Libs, and `pkg-config --libs` prints them without --static.
 
-# feedline_pkg_config_links(TARGET): what a user of the target links besides it. Other components
-# are put into `required`, flags into `flags`.
+# feedline_pkg_config_links(TARGET): collects what users of the target link besides it: other
+# components in `required`, flags in `flags`.
 function(feedline_pkg_config_links target)
   set(required "")
   set(flags "")
@@ -15,7 +14,7 @@ function(feedline_pkg_config_links target)
   while(queue)
     list(POP_FRONT queue item)
     string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" item "${item}")
-    # Other generator expressions are of the build alone.
+    # Other generator expressions concern only the build.
     if(item IN_LIST seen OR item MATCHES "\\$<")
       continue()
     endif()
@@ -50,8 +49,8 @@ function(feedline_pkg_config_links target)
   set(flags "${flags}" PARENT_SCOPE)
 endfunction()
 
-# feedline_file_of(RESULT TARGET): the library's file; of feedline's own, its name; empty if there
-# is none.
+# feedline_file_of(RESULT TARGET): the library's file; for feedline's own libraries, the name; empty
+# if there is none.
 function(feedline_file_of result target)
   set(${result} "" PARENT_SCOPE)
   get_target_property(type ${target} TYPE)
@@ -72,7 +71,7 @@ function(feedline_file_of result target)
   endforeach()
 endfunction()
 
-# Relative, so that what was installed may be moved; but not for folders given as absolute ones.
+# Relative paths, so that an installation may be moved; absolute ones for folders given so.
 string(REGEX REPLACE "[^/]+" ".." feedline_up "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 set(feedline_pc_prefix "\${pcfiledir}/${feedline_up}")
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")

@@ -1,17 +1,17 @@
-# Compilers: the CUDA language where there is a toolkit, sanitizers for everything, warnings for our
-# own code.
+# Compilers: the CUDA language if there is a toolkit, sanitizers for all code, warnings for
+# feedline's own.
 
 include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 
 set(FEEDLINE_HAS_CUDA OFF)
 if(NOT FEEDLINE_CUDA STREQUAL "OFF")
-  # A toolkit that is installed later must be found, and CMake remembers that it found none. What a
-  # project around feedline has found out is left as it is.
+  # CMake remembers that it found no toolkit, but one that is installed later must be found. The
+  # result of a project around feedline is kept.
   if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CUDA_COMPILER)
     unset(CMAKE_CUDA_COMPILER CACHE)
   endif()
   if(NOT DEFINED CMAKE_CUDA_COMPILER)
-    # CMake looks on the PATH alone, where a toolkit's usual place is not always.
+    # CMake searches only the PATH, which often lacks a toolkit's usual folder.
     find_program(feedline_nvcc nvcc PATHS /usr/local/cuda/bin NO_CACHE)
     set(feedline_names_nvcc OFF)
     if(feedline_nvcc AND NOT DEFINED ENV{CUDACXX})
@@ -55,8 +55,8 @@ if(NOT FEEDLINE_CUDA STREQUAL "OFF")
 endif()
 
 if(FEEDLINE_SANITIZE STREQUAL "address")
-  # Null pointers and what lies beyond an object AddressSanitizer finds by itself. The checks of
-  # dynamic types are left out for the time that they take to compile.
+  # AddressSanitizer itself finds null pointers and accesses outside of objects. Checks of dynamic
+  # types are left out because they take long to compile.
   set(feedline_sanitizer_flags
     -fsanitize=address -fsanitize=undefined -fno-sanitize=null,object-size,vptr
     -fno-sanitize-recover=undefined)
@@ -78,15 +78,15 @@ if(feedline_sanitizer_flags)
   endif()
 endif()
 
-# feedline_private_options(TARGET): our own code's warnings; nothing that a user of the target would
-# inherit.
+# feedline_private_options(TARGET): warnings for feedline's own code; users of the target inherit
+# nothing.
 function(feedline_private_options target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcompiler=-Wextra>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wconversion;-Xcompiler=-Wshadow>")
-  # g++ 12, when it optimizes, warns of an overlap within its own std::string where
-  # `"literal" + string` is inlined: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+  # When optimizing, g++ 12 warns of an overlap within its own std::string if `"literal" + string`
+  # is inlined: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE
       "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict>")

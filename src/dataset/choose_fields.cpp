@@ -14,7 +14,7 @@
 namespace feedline::detail {
 namespace {
 
-/// Memory for the fields that nobody wants, which the other dataset writes all the same.
+/// Memory for unwanted fields, which the other dataset writes anyway.
 using unwanted = std::vector<std::vector<std::byte>>;
 
 std::vector<std::size_t> first_places(std::size_t count) {
@@ -30,7 +30,7 @@ bool is_all_in_order(std::span<const std::size_t> places, const std::vector<fiel
 /// The same dataset with its fields called so.
 dataset_ptr named(dataset_ptr of, std::vector<field> fields);
 
-/// Fields of another dataset at some of its places, perhaps under other names.
+/// Some fields of another dataset, perhaps under other names.
 class chosen_fields final : public contextual_dataset {
  public:
   chosen_fields(dataset_ptr of, std::vector<field> fields, std::vector<std::size_t> places)
@@ -92,8 +92,8 @@ class chosen_fields final : public contextual_dataset {
   dataset_ptr of_;
   std::vector<field> all_;
   std::vector<field> fields_;
-  std::vector<std::size_t> places_;  ///< of the chosen, among all
-  bool all_in_order_;                ///< it is but for their names that this is another dataset
+  std::vector<std::size_t> places_;  ///< index of each chosen field among all
+  bool all_in_order_;                ///< all fields are chosen in order: only names can differ
   mutable scratch_pool<unwanted> scratch_{[] { return std::make_unique<unwanted>(); }};
 };
 

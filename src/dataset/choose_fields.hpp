@@ -10,8 +10,8 @@
 
 namespace feedline::detail {
 
-/// Checks that fields can be a dataset's: at least one, names distinct, a sample of each some
-/// bytes.
+/// Checks that fields can belong to a dataset: at least one, with distinct names, and samples that
+/// have bytes.
 /// @param who Begins the message: "map".
 /// @return Bytes of one sample of each field.
 /// @throws usage_error naming the field at fault.
@@ -21,14 +21,14 @@ std::vector<std::size_t> checked_row_bytes(std::string_view who, std::span<const
 /// @throws usage_error if there is no such field, or one is named twice.
 [[nodiscard]] dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names);
 
-/// Where the named fields stand among all. @param who Begins the message: "open".
+/// Indices of the named fields among all. @param who Begins the message: "open".
 /// @throws as above.
 [[nodiscard]] std::vector<std::size_t> places_of(const char* who, const std::vector<field>& all,
                                                  const std::vector<std::string>& names);
 
-/// The same dataset with the fields at these places alone: its own way of leaving others out, if it
-/// has one, or one that reads them all and drops what is not wanted.
-/// @param places Of its fields, in the order wanted; at least one, none twice.
+/// The same dataset with the fields at these indices only. Uses the dataset's own way of leaving
+/// others out, if it has one; otherwise reads all fields and drops the unwanted ones.
+/// @param places Indices of its fields, in the order wanted; at least one, none twice.
 [[nodiscard]] dataset_ptr with_fields(const dataset_ptr& of, std::span<const std::size_t> places);
 
 /// The same, though all fields are read.

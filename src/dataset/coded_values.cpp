@@ -86,7 +86,7 @@ class value_blocks final : public encoded_blocks {
   }
 
  private:
-  /// Once, and not before a device is to decode: of a folder's files the system is asked.
+  /// Called once, and only if a device decodes: the system is asked about each file of a folder.
   void ask_for_sizes() const noexcept {
     std::call_once(asked_, [this] {
       max_bytes_ = row_bytes_;

@@ -15,13 +15,13 @@
 
 namespace feedline::detail {
 
-/// A coded value for each sample, wherever they are stored: files of their own, members of a shard,
-/// runs of an array.
+/// A coded value for each sample, however they are stored: in files of their own, as members of a
+/// shard, as runs of an array.
 ///
 /// Threads: any number, at once.
 class coded_values {
  public:
-  /// Gives memory for so many bytes.
+  /// Returns memory for a number of bytes.
   using room = std::function<std::span<std::byte>(std::size_t)>;
 
   coded_values() = default;
@@ -30,15 +30,15 @@ class coded_values {
   virtual ~coded_values() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// What a value takes, as is known before it is read; 0: nobody knows. May ask the system.
+  /// Stored size of a value, if known before it is read; 0: unknown. May ask the system.
   [[nodiscard]] virtual std::uint64_t stored_bytes(std::uint64_t sample) const = 0;
   /// Reads a whole value. @param memory Is asked once.
-  /// @throws dataset_error with the value's place.
+  /// @throws dataset_error that says where the value is.
   virtual std::span<const std::byte> read(std::uint64_t sample, const room& memory) const = 0;
-  /// Throws what a decoder threw, with the value's place.
+  /// Throws the error of a decoder again, with the location of the value.
   [[noreturn]] virtual void refuse(const dataset_error& fault, std::uint64_t sample) const = 0;
 
-  /// As those of `dataset`.
+  /// Same as the functions of `dataset`.
   [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
 };
@@ -46,12 +46,12 @@ class coded_values {
 using coded_values_ptr = std::shared_ptr<const coded_values>;
 
 /// A dataset of one field, which readers decode, and devices where the decoder and they can.
-/// @param decoded What the decoder makes, with its name.
+/// @param decoded The field that the decoder makes, with its name.
 [[nodiscard]] dataset_ptr make_decoded_dataset(coded_values_ptr of, decoder_ptr by, field decoded);
 
-/// Values as they are stored, for devices that decode: a block is a value. Those that devices do
-/// not take are decoded here, and given as rows. Asks for the size of every value, and keeps 4
-/// bytes of each. Null: devices take none of this decoder's.
+/// Values as they are stored, for devices that decode: a block is a value. Values that devices
+/// cannot decode are decoded here and returned as rows. Asks for the size of every value, and keeps
+/// 4 bytes for each. Null: devices decode no values of this decoder.
 [[nodiscard]] std::shared_ptr<const encoded_blocks> make_value_blocks(coded_values_ptr of,
                                                                       decoder_ptr by,
                                                                       field decoded);

@@ -14,10 +14,10 @@
 
 namespace feedline::detail {
 
-/// Rethrows what a dataset inside another one threw, in the outer one's terms: path, field, offset
-/// and message are kept, the sample becomes the outer dataset's, and the message says which sample
-/// of what that was. The original is nested (`std::rethrow_if_nested`), so its type is not lost.
-/// Call it in the handler of `inner`.
+/// Rethrows an exception of a dataset inside another one, in the outer one's terms: path, field,
+/// offset and message are kept, the sample becomes the outer dataset's, and the message names the
+/// inner dataset and its sample. The original is nested (`std::rethrow_if_nested`), so its type is
+/// not lost. Call it in the handler of `inner`.
 /// @param sample Index in the outer dataset; nothing if unknown.
 /// @param what   Names the inner dataset: "part 1 of a concatenation".
 [[noreturn]] inline void rethrow_as(const dataset_error& inner, std::optional<std::uint64_t> sample,
@@ -29,7 +29,7 @@ namespace feedline::detail {
   std::throw_with_nested(dataset_error{std::move(where), inner.message() + " (" + place + ")"});
 }
 
-/// What the exception that is being handled says.
+/// The message of the exception that is being handled.
 [[nodiscard]] inline std::string current_words() {
   try {
     throw;
@@ -40,14 +40,14 @@ namespace feedline::detail {
   }
 }
 
-/// A dataset's chunks as seen by one that holds its samples at other places, in groups of
-/// `samples`, which are taken for chunks there.
+/// The chunks of a dataset as seen by one that holds its samples at other indices, in groups of
+/// `samples`, which are treated as chunks there.
 ///
-/// A group that begins and ends where chunks do is made of whole ones. Any other lies across one
-/// chunk more than its size would need, so it takes the memory of all of these, and as many fewer
-/// are kept. That is never less than what reading it costs: an order that trusts it reads no chunk
-/// more often than the groups that lie on it, two if all are of one size.
-/// @param first   Of the dataset's samples: where one of the groups begins.
+/// A group that begins and ends where chunks do consists of whole chunks. Any other group touches
+/// one chunk more than its size would need: it counts the memory of all of these, so fewer groups
+/// are kept. That is never less than the actual cost of reading: an order that relies on it reads
+/// no chunk more often than there are groups on the chunk, two if all are of one size.
+/// @param first   A sample of the dataset with which one of the groups begins.
 /// @param samples At least 1; no fewer than a chunk's.
 [[nodiscard]] inline chunking regrouped(const chunking& chunks, std::uint64_t first,
                                         std::uint64_t samples) noexcept {

@@ -58,7 +58,8 @@ class plain_blocks final : public encoded_blocks {
   std::size_t row_bytes_;
 };
 
-/// Blocks that others hold: of each field and block, says whose and which it is.
+/// Blocks that other objects hold: for each field and block, tells which object, field and block it
+/// is.
 class borrowed_blocks : public encoded_blocks {
  public:
   struct source {
@@ -85,13 +86,13 @@ class borrowed_blocks : public encoded_blocks {
   [[nodiscard]] virtual source find(std::size_t field, std::uint64_t block) const noexcept = 0;
 };
 
-/// Whether what one part has encoded another one decodes.
+/// Whether two parts are encoded in the same known way, so that one decoder serves both.
 bool is_equal(std::span<const block_step> steps, std::span<const block_step> others) {
   return std::ranges::equal(steps, others) &&
          std::ranges::count(steps, block_filter::other, &block_step::filter) == 0;
 }
 
-/// A field of somebody's blocks.
+/// A field of other blocks.
 struct chosen_field {
   blocks_ptr blocks;
   std::size_t field;

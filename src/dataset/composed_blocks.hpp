@@ -18,24 +18,24 @@ namespace feedline::detail {
 [[nodiscard]] bool has_steps(const encoded_blocks& blocks, std::size_t fields);
 
 /// The fields of all parts. What is stored in no blocks is read as rows.
-/// @param parts Of equal size. Null: no part has blocks, those that are encoded differ in rows, or
-///              samples vary by epoch.
+/// @param parts All of equal size. Null: no part has blocks, those that are encoded differ in rows,
+///              or samples vary by epoch.
 [[nodiscard]] std::shared_ptr<const encoded_blocks> make_joined_blocks(
     const std::vector<std::shared_ptr<const dataset>>& parts);
 
 /// Some of the fields. Null: none of them is encoded.
-/// @param of May be null. @param places Of the fields, in the order wanted.
+/// @param of May be null. @param places Indices of the fields, in the order wanted.
 [[nodiscard]] std::shared_ptr<const encoded_blocks> make_chosen_blocks(
     std::shared_ptr<const encoded_blocks> of, std::vector<std::size_t> places);
 
 /// Some of the samples. Null: a block has several.
-/// @param of May be null. @param choose Which of its samples one is; does not throw.
+/// @param of May be null. @param choose Maps a sample to one of `of`; does not throw.
 [[nodiscard]] std::shared_ptr<const encoded_blocks> make_chosen_samples(
     std::shared_ptr<const encoded_blocks> of, std::function<std::uint64_t(std::uint64_t)> choose);
 
-/// The samples of one part behind those of the other. Null: a part's is, a block has several
-/// samples, or parts are not encoded in the same way.
-/// @param ends Of each part, rising.
+/// The samples of several parts, one part after another. Null: some part is null, a block has
+/// several samples, or parts are not encoded in the same way.
+/// @param ends End of each part, rising.
 [[nodiscard]] std::shared_ptr<const encoded_blocks> make_blocks_in_line(
     std::vector<std::shared_ptr<const encoded_blocks>> parts, std::vector<std::uint64_t> ends,
     std::size_t fields);

@@ -40,8 +40,8 @@ class concatenation final : public contextual_dataset {
     return serialized != parts_.end() ? read_concurrency::serialized : read_concurrency::parallel;
   }
 
-  /// The largest of the parts' chunks: it holds a few of any other's. What is kept is each part's
-  /// own, so what counts is the part that keeps least.
+  /// The largest of the parts' chunks: it holds several chunks of any other part. Each part keeps
+  /// its own chunks in memory, so the part that keeps the fewest counts.
   chunking chunks() const override {
     chunking largest;
     for (const dataset_ptr& part : parts_)
@@ -94,8 +94,8 @@ class concatenation final : public contextual_dataset {
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 
-  // Each stretch of samples of one part is one read of that part, straight into its place in `out`.
-  // Two allocations a run, however many stretches there are.
+  // Each stretch of samples of one part is one read of that part, directly into `out`. Two
+  // allocations a run, however many stretches there are.
   void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
                 const read_context& context) const override {
     detail::require_in_range(samples, size());

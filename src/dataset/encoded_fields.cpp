@@ -16,7 +16,7 @@ namespace {
 
 class encoded_fields final : public encoded_blocks {
  public:
-  /// @param fields Those with `encoded` have blocks of as many rows.
+  /// @param fields Those with `encoded` have blocks of this many rows. @param rows Rows of a block.
   encoded_fields(std::vector<rows_field> fields, std::uint64_t rows)
       : fields_{std::move(fields)}, rows_{rows} {}
 

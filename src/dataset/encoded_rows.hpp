@@ -8,8 +8,8 @@
 
 namespace feedline::detail {
 
-/// One field's rows in blocks as they are stored: what `encoded_blocks` has of a field with steps.
-/// Constant once made; any number of threads.
+/// One field's rows in blocks as they are stored: the part of `encoded_blocks` for a field with
+/// steps. Constant once made; any number of threads.
 class encoded_rows {
  public:
   encoded_rows() = default;

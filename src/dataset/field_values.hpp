@@ -12,13 +12,13 @@ namespace feedline::detail {
 template <class T>
 struct field_values {
   std::vector<T> values;
-  std::vector<std::uint64_t> shape;  ///< of a sample
+  std::vector<std::uint64_t> shape;  ///< shape of a sample
 };
 
 /// @param T std::int64_t: for integers and booleans, of which an u64 of 2^63 or more is refused;
 ///          double: for these, f32 and f64.
 /// @param who Begins the message: "weighted".
-/// @param max_dimensions Of a sample's shape.
+/// @param max_dimensions Most dimensions of a sample's shape.
 /// @throws usage_error if the dataset is null or has no such field, or the field has another type
 ///         or more dimensions; dataset_error if it cannot be read.
 template <class T>

@@ -29,7 +29,7 @@ class held_rows {
   /// other.
   /// @param samples All are the dataset's.
   /// @param out     Where the first batch has the field.
-  /// @param begin   Place in that batch of the first sample.
+  /// @param begin   Index in that batch of the first sample.
   void copy(std::size_t field, std::span<const sample_index> samples, std::byte* out,
             std::uint64_t batch_size, std::size_t batch_bytes, std::uint64_t begin) const noexcept;
 

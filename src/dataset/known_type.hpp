@@ -8,7 +8,8 @@
 
 namespace feedline::detail {
 
-/// @param option Names what the type is of. @throws usage_error if it is no type of elements.
+/// @param option Names the option with the type. @throws usage_error if it is not a type of
+/// elements.
 inline void require_known_type(std::string_view option, element_type type) {
   require_known(option, type,
                 {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "bf16", "f32", "f64",

@@ -14,7 +14,7 @@
 namespace feedline::detail {
 
 /// Calls `call` with a value of the integer type that an element type stands for.
-/// @throws usage_error if it is none.
+/// @throws usage_error if it is not a type of labels.
 template <class Call>
 decltype(auto) with_integer(element_type type, const Call& call) {
   using enum element_type;
@@ -37,7 +37,7 @@ decltype(auto) with_integer(element_type type, const Call& call) {
   });
 }
 
-/// @param label At most `largest_label(type)`. @param out As many bytes as the type has.
+/// @param label At most `largest_label(type)`. @param out The number of bytes that the type has.
 inline void write_label(std::uint64_t label, element_type type, std::span<std::byte> out) {
   with_integer(type, [&](auto zero) {
     const auto value = static_cast<decltype(zero)>(label);

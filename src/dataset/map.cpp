@@ -80,7 +80,7 @@ class mapped_dataset final : public contextual_dataset {
  private:
   static constexpr bool uses_context = std::same_as<Transform, sample_augmentation>;
 
-  /// What a transform throws is about the sample it was given, whether it says so or not.
+  /// An exception of a transform is about the sample that it was given, whether it says so or not.
   void transform_one(sample_index sample, std::span<const std::span<const std::byte>> in,
                      std::span<const std::span<std::byte>> out, const read_context& context,
                      std::size_t place) const {

@@ -7,8 +7,8 @@
 
 namespace feedline::detail {
 
-/// Adds up what one reader's reads come across. No instruction is locked: it has one writer.
-/// Threads: `look` by any, the rest by the reader.
+/// Adds up the counters of one reader's reads. No atomic read-modify-write is needed, because it
+/// has one writer. Threads: `look` by any, the rest by the reader.
 class read_tally {
  public:
   void add(const read_counts& more) noexcept {

@@ -57,7 +57,7 @@ class rows_dataset final : public dataset {
     return rows;
   }
 
-  /// Of the field whose chunks are the most work.
+  /// Chunks of the field whose chunks are the most work.
   chunking chunks() const override {
     chunking most;
     std::size_t max_bytes = 0;

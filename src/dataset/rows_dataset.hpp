@@ -18,11 +18,11 @@ struct rows_field {
   std::shared_ptr<const encoded_rows> encoded = nullptr;  ///< the same rows, if they are stored so
 };
 
-/// A dataset of fields' rows. Reads run in parallel, with no lock; each ends with a look whether
+/// A dataset of fields' rows. Reads run in parallel, without a lock; each ends with a check that
 /// the rows' files are unchanged.
 /// @param who    Begins messages: "file dataset".
-/// @param fields At least one, names distinct, of equal numbers of rows.
-/// @throws usage_error, dataset_error as `make_memory_dataset`.
+/// @param fields At least one, with distinct names and equal numbers of rows.
+/// @throws usage_error, dataset_error like `make_memory_dataset`.
 [[nodiscard]] dataset_ptr make_rows_dataset(std::string_view who, std::vector<rows_field> fields);
 
 /// @throws usage_error if the bytes are no whole number of samples.

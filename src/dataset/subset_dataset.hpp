@@ -27,9 +27,9 @@ struct scattered {
   static chunking of_chunks(const chunking&) { return {}; }
 };
 
-/// What all kinds of subset share. `Choice` says which of the dataset's samples the subset's are:
-/// `size()`, `choose(samples)` in place of the subset's own, `of_rows` and `of_chunks`; copied
-/// cheaply.
+/// The common part of all kinds of subset. `Choice` maps the subset's samples to the dataset's: it
+/// has `size()`, `choose(samples)`, which replaces the subset's own indices, `of_rows` and
+/// `of_chunks`, and is copied cheaply.
 template <class Choice>
 class subset_dataset final : public contextual_dataset {
  public:

@@ -48,7 +48,7 @@ class joined final : public contextual_dataset {
 
   dataset_ptr select(std::span<const std::size_t> places) const override {
     std::vector<dataset_ptr> chosen;
-    std::vector<std::size_t> order(places.size());  // of each wanted field among the chosen
+    std::vector<std::size_t> order(places.size());  // index of each wanted field among the chosen
     std::size_t before = 0;
     std::size_t found = 0;
     for (std::size_t part = 0; part < parts_.size(); before += counts_[part++]) {
@@ -97,7 +97,7 @@ class joined final : public contextual_dataset {
 
  private:
   std::vector<dataset_ptr> parts_;
-  std::vector<std::size_t> counts_;  ///< of each part's fields
+  std::vector<std::size_t> counts_;  ///< number of each part's fields
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ class any_in_turn {
   static constexpr std::size_t max_asked = 64;  ///< at a time
 
   /// @param is Takes a number less than `count`.
-  /// @return True at once if one of those asked now says so, and false once all have said no in
-  ///         turn; else the answer of the last time.
+  /// @return True at once if one of those asked now answers true; false once all have answered
+  ///         false in turn; else the previous answer.
   template <class Is>
   [[nodiscard]] bool operator()(std::size_t count, const Is& is) noexcept {
     const std::size_t asked = std::min(count, max_asked);
@@ -32,7 +32,7 @@ class any_in_turn {
 
  private:
   std::atomic<std::size_t> next_{0};
-  std::atomic<std::size_t> noes_{0};  ///< since the last that said yes
+  std::atomic<std::size_t> noes_{0};  ///< false answers since the last true one
   std::atomic<bool> answer_{false};
 };
 

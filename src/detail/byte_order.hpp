@@ -47,7 +47,7 @@ void copy_reversed(std::byte* to, const std::byte* from, std::size_t bytes) noex
 }
 
 /// Reverses the bytes of each element where it lies.
-/// @param word_bytes 2, 4 or 8; of any other size they stay as they are.
+/// @param word_bytes 2, 4 or 8; elements of any other size are unchanged.
 inline void reverse_elements(std::span<std::byte> elements, std::size_t word_bytes) noexcept {
   std::byte* const at = elements.data();
   if (word_bytes == 2) copy_reversed<std::uint16_t>(at, at, elements.size());

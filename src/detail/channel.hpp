@@ -1,6 +1,6 @@
 #pragma once
 
-/// The one place that knows Boost.
+/// Only this file includes Boost.
 
 #include "detail/doorbell.hpp"
 
@@ -15,12 +15,12 @@
 
 namespace feedline::detail {
 
-/// A bounded queue between stages whose receivers wait: a Boost.Lockfree queue, a doorbell, and an
-/// end.
+/// A bounded queue between stages whose receivers wait: a Boost.Lockfree queue, a `doorbell`, and
+/// an end.
 ///
-/// Senders never wait: whoever makes a channel gives it room for all there can be, so a push that
-/// finds no room is a broken invariant. Closing lets receivers take what is there, and then tells
-/// them that nothing more comes.
+/// Senders never wait: the maker of a channel gives it room for all items there can be, so a push
+/// that finds no room is a broken invariant. After closing, receivers take the items that are
+/// there, and are then told that nothing more comes.
 template <class T, class Queue>
 class basic_channel {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -41,7 +41,7 @@ class basic_channel {
       throw std::logic_error{"feedline: a channel between stages is full, which cannot be"};
   }
 
-  /// Wakes so many receivers, or as many as sleep.
+  /// Wakes this many receivers, or as many as sleep.
   void wake(std::size_t receivers) noexcept { bell_.ring(receivers); }
 
   /// Wakes all receivers.
@@ -68,7 +68,7 @@ class basic_channel {
   auto wait_until(Ready&& ready, Deadline... deadline) {
     return bell_.wait_until(
         [&] {
-          const bool closed = closed_.load();  // first: what was pushed before it must be found
+          const bool closed = closed_.load();  // first: items pushed before it must be found
           return ready() || closed;
         },
         deadline...);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_cores = 1 << 16;
 
-/// An affinity mask with room for so many cores; null if there is no memory.
+/// An affinity mask with room for a number of cores; null if there is no memory.
 using core_mask = std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)>;
 core_mask make_mask(std::size_t cores) noexcept {
   core_mask mask{CPU_ALLOC(cores), [](cpu_set_t* of) { CPU_FREE(of); }};
@@ -102,7 +102,7 @@ void run_near(const core_list& near, const std::function<void()>& body) {
         body();
       });
     }
-  } catch (const std::system_error&) {  // no thread to be had
+  } catch (const std::system_error&) {  // no thread is available
   }
   done.valid() ? done.get() : body();
 }

@@ -16,7 +16,7 @@ namespace feedline::detail {
 /// n < 2^31.
 class divider {
  public:
-  /// What is divided must be below this.
+  /// Dividends must be below this.
   static constexpr std::uint64_t limit = std::uint64_t{1} << 31;
 
   /// Divides by 1.

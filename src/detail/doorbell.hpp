@@ -34,7 +34,7 @@ inline void pause() noexcept {
 /// threads want too. About a microsecond.
 inline constexpr int pauses_between_polls = 32;
 
-/// Spins until `ready()` or the spin time is over. Returns what `ready()` said last.
+/// Spins until `ready()` or the spin time is over. Returns the last result of `ready()`.
 /// @param pauses Between one asking and the next: where asking costs others.
 template <class Ready>
 bool spin_until(Ready&& ready, int pauses = 1, std::chrono::nanoseconds time = spin_time()) {
@@ -52,15 +52,15 @@ bool spin_until(Ready&& ready, int pauses = 1, std::chrono::nanoseconds time = s
 /// How long a waiter spins before it sleeps: as long as that has paid lately, and hardly at all
 /// while enough others spin.
 ///
-/// The measure is the time from one ring to the next. Where it is longer than spinning covers, each
-/// wait halves the next one's spinning, down to a few microseconds; a short time restores it at
-/// once. So threads that hand each other work of some ten microseconds go on spinning, and those
-/// whose work comes each millisecond sleep at once. The waking is part of a wait: who has slept
-/// spins again where spinning covers both. Many waiters take turns, and each may wait for many
-/// rings: one wait's length says nothing of how soon the next ring comes.
+/// It measures the time from one ring to the next. If it is longer than spinning covers, each wait
+/// halves the spinning of the next one, down to a few microseconds; a short time restores it at
+/// once. So threads that exchange work of about ten microseconds keep spinning, and threads whose
+/// work comes each millisecond sleep at once. Waking up is part of a wait: a thread that slept
+/// spins again if spinning covers both. Many waiters take turns, and each may wait for many rings:
+/// the length of one wait does not tell how soon the next ring comes.
 ///
-/// Of many waiters a few spin, and begin at once with what comes; the others are woken meanwhile.
-/// Any thread.
+/// A few of many waiters spin, and begin with new work at once; the others are woken meanwhile. Any
+/// thread.
 class patience {
  public:
   using duration = std::chrono::nanoseconds;
@@ -92,7 +92,7 @@ class patience {
   };
 
   /// Learns how long a wait took, sleep included.
-  /// @param rings That fell into it; one at least is counted.
+  /// @param rings Number of rings during the wait; at least one is counted.
   void learn(duration waited, std::uint32_t rings) noexcept {
     const int before = halved_.load(std::memory_order_relaxed);
     const bool is_short = waited <= most_ * std::max<std::uint32_t>(rings, 1);
@@ -104,18 +104,19 @@ class patience {
   static constexpr int most_halved = 5;
 
   duration most_;
-  std::atomic<int> halved_{0};  ///< times; what several waiters learn at once may be lost
+  std::atomic<int> halved_{0};  ///< number of halvings; updates by several waiters at once may be
+                                ///< lost
   std::atomic<int> spinners_{0};
 };
 
-/// What threads sleep on until another has changed something: the one waiting policy of the
+/// Threads sleep on it until another thread has changed something: the only waiting policy of the
 /// pipeline.
 ///
-/// The ringer changes the state first and rings then; the waiter names a condition over that state.
-/// No ring is missed, whoever comes first. Any thread may do either.
+/// The ringer first changes the state and then rings; the waiter names a condition over that state.
+/// No ring is missed, whichever comes first. Any thread may do either.
 class doorbell {
  public:
-  /// Wakes so many waiters, or as many as sleep. Who is about to sleep finds the state changed.
+  /// Wakes this many waiters, or as many as sleep. A thread about to sleep sees the changed state.
   void ring(std::size_t waiters) noexcept {
     rings_.fetch_add(1);
     for (; waiters != 0; --waiters) rings_.notify_one();
@@ -137,8 +138,8 @@ class doorbell {
     if (!ready()) spin_then(ready, [&] { return sleep_until(ready); });
   }
 
-  /// The same, but no longer than to a deadline; returns what `ready()` said last. For few waiters
-  /// at a time: every ring wakes every one of them.
+  /// The same, but until a deadline at most; returns the last result of `ready()`. For few waiters
+  /// at a time, because every ring wakes all of them.
   template <class Ready>
   bool wait_until(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
     if (ready()) return true;
@@ -146,7 +147,7 @@ class doorbell {
     return spin_then(ready, [&] {
       std::unique_lock lock{timed_mutex_};
       timed_.fetch_add(1);
-      (void)rings_.load();  // shows what ringers changed that saw nobody wait here
+      (void)rings_.load();  // shows changes by ringers that saw no waiter here
       const bool answer = timed_changed_.wait_until(lock, deadline, ready);
       timed_.fetch_sub(1);
       return answer;
@@ -177,13 +178,15 @@ class doorbell {
 
   void wake_timed() noexcept {
     if (timed_.load() == 0) return;
-    { const std::scoped_lock lock{timed_mutex_}; }  // who has asked in vain is asleep by now
+    // Once the lock was taken, waiters that saw no change are asleep.
+    { const std::scoped_lock lock{timed_mutex_}; }
     timed_changed_.notify_all();
   }
 
   std::atomic<std::uint32_t> rings_{0};
   patience patience_{spin_time()};
-  std::atomic<std::uint32_t> timed_{0};  ///< who waits to a deadline, which an atomic cannot
+  std::atomic<std::uint32_t> timed_{0};  ///< number of waiters with a deadline, which an atomic
+                                         ///< cannot have
   std::mutex timed_mutex_;
   std::condition_variable timed_changed_;
 };

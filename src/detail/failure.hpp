@@ -9,7 +9,7 @@
 
 namespace feedline::detail {
 
-/// Why an epoch cannot go on, and where.
+/// Why an epoch cannot continue, and where it failed.
 struct failure {
   stage_location where;
   std::exception_ptr cause;

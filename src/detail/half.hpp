@@ -6,8 +6,8 @@
 namespace feedline::detail {
 
 // Conversions between binary32 and the two 16-bit formats, as bits: round to nearest even,
-// subnormals kept, too large becomes infinite. A NaN becomes the one that CUDA's conversions give.
-// Masks in place of branches and selects: of a loop of these, compilers make vector code.
+// subnormals kept, too large values become infinite. A NaN becomes the one that CUDA's conversions
+// give. Masks instead of branches and selects, so that compilers vectorize loops of these.
 
 /// The only NaN that the conversions to 16 bits give.
 inline constexpr std::uint16_t half_nan = 0x7FFF;

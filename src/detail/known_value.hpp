@@ -10,8 +10,8 @@
 
 namespace feedline::detail {
 
-/// An option's value that is none of its enumeration's: a cast made it, or memory that was never
-/// set. @param names of the values, in words for a user.
+/// Refuses an option's value that its enumeration does not have: a cast made it, or it comes from
+/// uninitialized memory. @param names The enumeration's values, as text for a user.
 [[noreturn]] inline void refuse_unknown(std::string_view option, int value,
                                         std::initializer_list<std::string_view> names) {
   std::string known;
@@ -21,8 +21,8 @@ namespace feedline::detail {
 }
 
 /// @param option Its name: "loader_options::placement".
-/// @param names Of the enumeration's values, which count from 0 in this order.
-/// @throws usage_error if the value is none of them.
+/// @param names Names of the enumeration's values, which count from 0 in this order.
+/// @throws usage_error if the value is not one of them.
 template <class Enum>
 void require_known(std::string_view option, Enum value,
                    std::initializer_list<std::string_view> names) {

@@ -8,7 +8,7 @@
 namespace feedline::detail {
 namespace {
 
-// Of the whole process, so it stands in one source.
+// One for the whole process, so it is defined in a single source.
 constinit std::atomic<std::uint32_t> forks{0};
 
 }  // namespace

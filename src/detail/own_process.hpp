@@ -9,7 +9,7 @@
 
 namespace feedline::detail {
 
-/// The process in which something was made. A fork's child has the memory of its parent, but none
+/// The process in which something was made. A child of fork has the memory of its parent, but none
 /// of its threads: a lock that one of them held stays locked for ever, and a wait for one never
 /// ends.
 ///
@@ -28,7 +28,8 @@ class own_process {
   std::uint32_t forks_ = 0;
 };
 
-/// Never destroys what a pointer shares: for a child of fork, where destroying it would hang.
+/// Never destroys the object that a pointer shares: for a child of fork, where destroying it would
+/// hang.
 template <class T>
 void leak(std::shared_ptr<T>&& shared) noexcept {
   (void)new (std::nothrow) std::shared_ptr<T>{std::move(shared)};

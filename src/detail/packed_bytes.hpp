@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-// What a GPU does with the bytes of a word in one instruction. Byte 0 is the lowest.
+// Operations that a GPU does with the bytes of a word in one instruction. Byte 0 is the lowest.
 
 /// Words that are loaded at once.
 struct two_words {
@@ -36,7 +36,8 @@ FEEDLINE_HOST_DEVICE inline void store_word(std::uint8_t* at, std::uint32_t word
 /// @param at A multiple of 8.
 FEEDLINE_HOST_DEVICE inline void store_two_words(std::uint8_t* at, const two_words& words) {
 #if defined(__CUDA_ARCH__)
-  *reinterpret_cast<uint2*>(at) = {words.word[0], words.word[1]};  // of memcpy nvcc makes bytes
+  *reinterpret_cast<uint2*>(at) = {words.word[0], words.word[1]};  // nvcc splits a memcpy into
+                                                                   // bytes
 #else
   std::memcpy(__builtin_assume_aligned(at, sizeof words), &words, sizeof words);
 #endif

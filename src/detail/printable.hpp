@@ -7,8 +7,8 @@
 
 namespace feedline::detail {
 
-/// How many bytes the character at the front of a text takes in UTF-8. 0 if there is none, or it
-/// does something to what shows it: a control character, a line's end, a change of direction.
+/// How many bytes the first character of a text takes in UTF-8. 0 if there is none, or if it
+/// affects how text is shown: a control character, a line's end, a change of direction.
 [[nodiscard]] inline std::size_t printable_bytes(std::string_view text) noexcept {
   const auto at = [text](std::size_t i) -> unsigned {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;

@@ -6,13 +6,14 @@
 
 namespace feedline::detail {
 
-/// For what is to be done now and then, by whoever comes by: no thread, no lock. Any thread.
+/// For work to be done now and then by any thread that calls: no thread of its own, no lock. Any
+/// thread.
 class rate_limiter {
  public:
-  /// @param every 0: whenever somebody asks.
+  /// @param every 0: at each call.
   explicit rate_limiter(std::chrono::nanoseconds every) noexcept : every_{every} {}
 
-  /// Whether it is time, for one of those who ask; at first it is. A few tens of nanoseconds.
+  /// True for one caller if the time has come; at first it has. Takes a few tens of nanoseconds.
   [[nodiscard]] bool is_due() noexcept {
     const std::int64_t now =
         std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count();

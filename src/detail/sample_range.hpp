@@ -35,8 +35,8 @@ inline void require_in_range(std::span<const sample_index> samples, std::uint64_
                       "there is no such sample: the dataset has " + std::to_string(size)};
 }
 
-/// The part that an index falls into, of parts that lie one behind the other.
-/// @param ends Of each part, rising; empty parts have none.
+/// The part that an index falls into, where parts follow each other.
+/// @param ends End of each part, rising; no index falls into an empty part.
 [[nodiscard]] inline std::size_t part_at(std::span<const std::uint64_t> ends,
                                          std::uint64_t index) noexcept {
   return static_cast<std::size_t>(std::ranges::upper_bound(ends, index) - ends.begin());

@@ -45,7 +45,7 @@ namespace feedline::detail {
   return text;
 }
 
-/// As 16 hexadecimal digits.
+/// The value as 16 hexadecimal digits.
 [[nodiscard]] inline std::string to_hex(std::uint64_t value) {
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;

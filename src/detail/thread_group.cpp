@@ -11,8 +11,8 @@
 namespace feedline::detail {
 namespace {
 
-/// Destroys what threads that were left behind kept, unless the process ends: then what it would
-/// use may be gone already.
+/// Destroys objects kept by threads that were left running, unless the process ends: then things
+/// they use may already be destroyed.
 ///
 /// Never destroyed: such threads may end after everything static.
 class late_end {
@@ -21,7 +21,8 @@ class late_end {
     static auto* const one = new late_end;
     return *one;
   }
-  /// Sees the end of the process from now on, before what was static until now is destroyed.
+  /// Begins to watch for the end of the process, which it sees before statics made until now are
+  /// destroyed.
   void watch() {
     [[maybe_unused]] static const int watched = std::atexit([] { of_process().begin_exit(); });
   }
@@ -40,7 +41,7 @@ class late_end {
   }
 
  private:
-  /// What is being destroyed has a second to come to its end.
+  /// Destruction that has begun has a second to finish.
   void begin_exit() {
     if (!process_.is_this()) return;  // a child of fork has none of those threads
     std::unique_lock lock{mutex_};

@@ -14,8 +14,8 @@
 
 namespace feedline::detail {
 
-/// The threads that work for one object, to be joined before it goes away; or to be left behind,
-/// where one of them may never end: then they keep the object.
+/// The threads that work for one object, to be joined before it is destroyed. If one of them may
+/// never end, they can be left running instead: then they keep the object.
 ///
 /// Threads: all functions by one at a time.
 class thread_group {
@@ -25,9 +25,9 @@ class thread_group {
   thread_group& operator=(const thread_group&) = delete;
   ~thread_group() = default;
 
-  /// Room for so many threads.
+  /// Reserves room for a number of threads.
   void reserve(std::size_t threads) { threads_.reserve(threads); }
-  /// @param what As `start_thread`'s. @throws thread_error
+  /// @param what Same as for `start_thread`. @throws thread_error
   template <class Body>
   void start(const std::string& what, Body body) {
     count_->add();
@@ -46,12 +46,12 @@ class thread_group {
   [[nodiscard]] bool wait_for(std::chrono::milliseconds time) { return count_->wait_for(time); }
   /// Blocks until all have ended, to their last step.
   void join() noexcept;
-  /// Detaches them. The last one to end destroys what it is given; nobody does if the process ends
-  /// first.
+  /// Detaches them. The last one to end destroys the given object; it is not destroyed if the
+  /// process ends first.
   void leave(std::shared_ptr<void> kept) noexcept;
 
  private:
-  /// What the threads share.
+  /// State that the threads share.
   class count {
    public:
     void add();

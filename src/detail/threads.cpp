@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned no_limit = std::numeric_limits<unsigned>::max();
 
-/// By the affinity mask; no limit if it cannot be had.
+/// Cores in the affinity mask; no limit if it is unknown.
 unsigned affinity_cores() {
   const std::size_t allowed = allowed_cores().size();
   return allowed == 0 ? no_limit : static_cast<unsigned>(allowed);
@@ -38,7 +38,7 @@ unsigned cores_in(const std::filesystem::path& group) {
 }
 
 /// The fewest that a group, or one that holds it, allows.
-/// @param group From the root of the hierarchy; in a container it may name a place outside.
+/// @param group Path from the root of the hierarchy; in a container it may lie outside of it.
 unsigned fewest_cores(std::filesystem::path hierarchy, const std::filesystem::path& group) {
   unsigned cores = cores_in(hierarchy);
   for (const auto& part : group.relative_path()) {
@@ -106,7 +106,8 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& bod
   helpers.reserve(threads);
   try {
     while (helpers.size() + 1 < threads) helpers.emplace_back(work);
-  } catch (const std::exception&) {  // no more threads to be had: those there are do it all
+  } catch (const std::exception&) {  // no more threads are available: the existing ones do all the
+                                     // work
   }
   work();
   for (std::thread& helper : helpers) helper.join();

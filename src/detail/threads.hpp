@@ -21,8 +21,8 @@
 
 namespace feedline::detail {
 
-/// Cores that the calling thread, and threads that it starts, may keep busy: of those there are, as
-/// many as its affinity mask allows and its control groups' quota pays for. At least 1.
+/// Number of cores that the calling thread, and threads that it starts, may keep busy: as many as
+/// its affinity mask allows and its control groups' quota pays for. At least 1.
 [[nodiscard]] unsigned usable_cores() noexcept;
 
 /// Whole cores that the CPU quota of this process's control groups (versions 1 and 2) pays for, at
@@ -56,14 +56,14 @@ inline void name_this_thread(const std::string& name) noexcept {
 /// Calls body(0) … body(count − 1), each once, in order, on the calling thread and others; returns
 /// when all are done. For work of a millisecond and more: it starts threads.
 ///
-/// Once a call throws, no more are begun. When those under way have ended, what the first call in
-/// order that threw has thrown is thrown here.
-/// @param threads At most so many; fewer if the system has no more.
+/// Once a call throws, no more are begun. When those in progress have ended, throws the exception
+/// of the first call, in order, that threw.
+/// @param threads At most this many; fewer if the system has no more.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
                   std::size_t threads = usable_cores());
 
-/// Returns once `ready()` is true. For what rings no bell: the thread sleeps between one asking and
-/// the next, for an eighth of the time that it has waited so far, 20 µs to 1 ms.
+/// Returns once `ready()` is true. For conditions without a notification: the thread sleeps between
+/// two checks, for an eighth of the time that it has waited so far, 20 µs to 1 ms.
 template <class Ready>
 void poll_until(Ready&& ready) {
   using namespace std::chrono_literals;

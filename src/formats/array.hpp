@@ -12,12 +12,12 @@
 
 namespace feedline::detail {
 
-/// What a file says of the array that it holds (IDX, NumPy).
+/// The array as described by its file's header (IDX, NumPy).
 struct array_header {
   element_type type = element_type::u8;
   std::vector<std::uint64_t> extents = {};  ///< none is 0; the first one counts the samples
   std::uint64_t header_bytes = 0;           ///< the elements begin there
-  std::size_t payload_bytes = 0;            ///< of all elements
+  std::size_t payload_bytes = 0;            ///< bytes of all elements
 
   /// Sets `payload_bytes`.
   /// @throws dataset_error at `offset` if 64 bits cannot count where the array ends.
@@ -29,15 +29,17 @@ struct array_header {
   /// "float32[60000, 28, 28]".
   [[nodiscard]] std::string describe() const;
 
-  /// What each sample holds.
+  /// The field of each sample.
   [[nodiscard]] field to_field(std::string name) const;
   /// The same, of elements in memory.
   [[nodiscard]] memory_field to_field(std::string name, const row_storage& elements) const;
 
-  /// @throws dataset_error if the file, or what else holds the array, is shorter than this says.
+  /// @throws dataset_error if the file, or other source of the array, is shorter than the header
+  /// says.
   void require_room(std::uint64_t size, const file_field& name) const;
 
-  /// That something follows the array. @param end "goes on; get it anew"
+  /// An error that something follows the array. @param end How it was found: "is 17 bytes", with a
+  /// remedy.
   [[nodiscard]] dataset_error over_long(const std::string& end, const file_field& name) const;
 
   [[nodiscard]] dataset_error no_memory(const std::string& advice, const file_field& name) const;

@@ -19,9 +19,9 @@ inline namespace FEEDLINE_ABI {
 namespace {
 
 constexpr std::uint64_t max_numbers = 1'000'000;
-constexpr std::size_t max_digits = 18;  // of a number that 64 bits can hold
+constexpr std::size_t max_digits = 18;  // digits of a number that always fits in 64 bits
 
-/// The first range of a pattern: what is before it and behind it, and its ends as they are written.
+/// The first range of a pattern: the text before and after it, and its ends as written.
 struct number_range {
   std::string before;
   std::string first;
@@ -112,7 +112,7 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) 
         const auto files = files_that_match(name);
         paths.insert(paths.end(), files.begin(), files.end());
       } else if (is_found || name == pattern) {
-        paths.push_back(std::move(name));  // where there is none, whoever opens it says so
+        paths.push_back(std::move(name));  // if it does not exist, opening it reports that
       } else {
         throw dataset_error{{.path = name, .field = {}},
                             "no such file or folder, which " + pattern + " names"};

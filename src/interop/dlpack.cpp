@@ -43,7 +43,7 @@ abi::data_type data_type_of(element_type type) {
   throw usage_error{"DLPack has no word for the type " + std::string{to_string(type)}};
 }
 
-/// What a tensor of ours points to, and what it holds.
+/// The object that one of our tensors points to and owns.
 template <class Managed>
 class exported {
  public:

@@ -118,7 +118,7 @@ std::uint64_t sample_stride(const std::string& name, const abi::tensor& tensor,
   if (tensor.strides == nullptr) return row_elements;
   std::int64_t dense = 1;
   for (std::int32_t i = tensor.ndim - 1; i > 0; --i) {
-    // Of one element the stride says nothing.
+    // The stride of a dimension with one element has no meaning.
     if (tensor.shape[i] != 1 && tensor.strides[i] != dense) {
       reject(name, "has a stride of " + std::to_string(tensor.strides[i]) + " in dimension " +
                        std::to_string(i) + " where dense rows have " + std::to_string(dense) +

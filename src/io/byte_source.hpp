@@ -12,7 +12,7 @@
 
 namespace feedline::detail {
 
-/// What an error of a file's reader names besides the byte.
+/// The file and the field that an error of a reader names, besides the byte.
 struct file_field {
   std::string path;
   std::string field;
@@ -33,7 +33,7 @@ class byte_source {
 
   /// Fills `into` as far as the bytes last.
   /// @return How many came: fewer than asked for only at the end.
-  /// @throws dataset_error if the bytes cannot be had.
+  /// @throws dataset_error if the bytes are unavailable.
   virtual std::size_t read(std::span<std::byte> into) = 0;
 
   /// How many bytes there are in all, where that is known beforehand.

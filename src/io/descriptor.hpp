@@ -16,7 +16,7 @@ namespace feedline::detail {
   return std::generic_category().message(error);
 }
 
-/// What to do about an error of opening a file, for a message.
+/// The remedy for an error of opening a file, for a message.
 [[nodiscard]] inline std::string remedy_for_opening(int error) {
   if (error == EMFILE) {
     rlimit limit{};
@@ -32,7 +32,7 @@ namespace feedline::detail {
 /// Owns a file descriptor, or knows why there is none.
 class descriptor {
  public:
-  /// Takes what a call returned.
+  /// Takes the result of a call that opens a file.
   explicit descriptor(int number) noexcept : number_{number}, error_{number < 0 ? errno : 0} {}
   /// Opens a file to be read. @param flags Besides: O_NONBLOCK, not to wait for a pipe's writer.
   explicit descriptor(const char* path, int flags = 0) noexcept

@@ -113,7 +113,7 @@ constexpr std::string_view to_folder =
     "open the folder that holds a folder of images for each class";
 constexpr std::string_view to_numbers = "save its values, or its tokens, as arrays with numpy.save";
 
-/// A kind, and its first bytes, or what looks at them.
+/// A kind, and its first bytes or a function that recognizes them.
 struct known_kind {
   file_kind kind;
   std::string_view magic = {};

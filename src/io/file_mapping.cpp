@@ -18,18 +18,19 @@
 namespace feedline::detail {
 namespace {
 
-// How several copies of feedline in one process (say, in two plugins) get along with SIGBUS. Each
-// copy has a handler, which passes on what it does not know to the handler before it. So a copy
-// whose handler is not the first one any more may still be reached, and asks whether it is.
+// How several copies of feedline in one process (say, in two plugins) share SIGBUS. Each copy has a
+// handler, which passes signals that are not for it to the handler before it. So a copy whose
+// handler is not the first one any more may still be reached, and asks whether it is.
 //
-// A handler is known as feedline's by its mark: which real-time signals it blocks while it runs.
-// Marked handlers can be called with a question in the place of a signal. Mark and question are
+// A handler is known as feedline's by its mark: the set of real-time signals that it blocks while
+// it runs. Marked handlers can be called with a question instead of a signal. Mark and question are
 // the same in all versions.
 //
 // Async-signal-safe.
 using bus_handler = void (*)(int, siginfo_t*, void*);
 
-/// Bit i: whether signal `first_signal + i` is blocked. Neither all nor none of them, as others do.
+/// Bit i: whether signal `first_signal + i` is blocked. Other programs block either all or none of
+/// them.
 constexpr std::uint32_t pattern = 0x9A5'E3D7;
 constexpr int pattern_bits = 28;
 constexpr int first_signal = 35;  // the C library keeps the real-time signals 32 and 33 for itself
@@ -58,8 +59,8 @@ void mark_bus_handler(sigset_t& mask) noexcept {
     (void)(is_in_pattern(bit) ? ::sigaddset : ::sigdelset)(&mask, first_signal + bit);
 }
 
-/// Whether a SIGBUS that goes to `first` comes to `wanted`, if nobody on the way handles it. False
-/// where that cannot be known, which is so behind a handler that is not feedline's.
+/// Whether a SIGBUS given to `first` reaches `wanted`, if no handler in between handles it. False
+/// if that cannot be known, which is the case after a handler that is not feedline's.
 bool reaches(const struct sigaction& first, bus_handler wanted) noexcept {
   if ((first.sa_flags & SA_SIGINFO) == 0) return false;
   if (first.sa_sigaction == wanted) return true;
@@ -73,8 +74,8 @@ bool reaches(const struct sigaction& first, bus_handler wanted) noexcept {
   return asked.reached;
 }
 
-/// For a marked handler, with what it was called with and the handler before it: true if that was
-/// no signal but a question, which is answered now.
+/// For a marked handler, with the arguments that it was called with and the handler before it: true
+/// if the call was a question, not a signal; then it is answered.
 bool answer_question(const siginfo_t* info, const void* context,
                      const struct sigaction& before) noexcept {
   if (context != nullptr || info->si_code != question_code) return false;
@@ -99,12 +100,13 @@ struct guarded {
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
-// Statics, which this library avoids: a signal has one handler in a process, and that handler is
-// given nothing but what it finds at fixed places. They need no construction and no destruction.
+// Statics, which this library avoids: a signal has one handler in a process, and that handler finds
+// its data only at fixed addresses. They need no construction and no destruction.
 constinit std::array<guarded, max_guards> table{};
-constinit std::atomic<std::size_t> table_end{0};  ///< places from here on were never used
-constinit std::atomic<std::size_t> guards{0};     ///< places in use
-constinit std::mutex changing;                    ///< of table and handler; not the handler's
+constinit std::atomic<std::size_t> table_end{0};  ///< entries from here on were never used
+constinit std::atomic<std::size_t> guards{0};     ///< entries in use
+constinit std::mutex changing;                    ///< guards table and handler; the handler does
+                                                  ///< not lock it
 constinit std::atomic<bool> installed{false};
 struct sigaction before_ours {};  ///< written before the handler is installed
 
@@ -116,8 +118,8 @@ void set(guarded& place, std::uintptr_t begin, std::uintptr_t end) noexcept {
   ++place.version;
 }
 
-/// Asks the kernel itself: what sanitizers put in the place of `mmap` is not made for signal
-/// handlers.
+/// Calls the kernel directly: the function that sanitizers put instead of `mmap` is not made for
+/// signal handlers.
 bool map_zeros(std::uintptr_t begin, std::uintptr_t end) noexcept {
   static_assert(sizeof(void*) == 8, "a 32-bit system has another call");
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -134,7 +136,7 @@ bool replace(std::uintptr_t address) noexcept {
     const std::uintptr_t begin = place.begin;
     const std::uintptr_t end = place.end;
     if (address < begin || address >= end || version % 2 != 0 || version != place.version) continue;
-    place.lost = true;  // first: whoever reads the zeros must find it
+    place.lost = true;  // first: a thread that reads the zeros must find it set
     // All of it, not a page: else a run of rows from a cut file is a signal a page. Atomic for
     // other readers; idempotent for those that fault at the same time.
     return map_zeros(begin, end);
@@ -142,13 +144,13 @@ bool replace(std::uintptr_t address) noexcept {
   return false;
 }
 
-/// Does what would have happened without us.
+/// Does what would have happened without this handler.
 void pass_on(int number, siginfo_t* info, void* context) noexcept {
-  const auto handler = before_ours.sa_handler;  // shares its place with sa_sigaction
-  const bool sent = info->si_code <= 0;         // by a program, and not raised by an instruction
+  const auto handler = before_ours.sa_handler;  // shares its memory with sa_sigaction
+  const bool sent = info->si_code <= 0;         // sent by a program, not raised by an instruction
   if (handler != SIG_DFL && handler != SIG_IGN) {
-    // Our own mask has the mark in the place of what this handler asked for. The system takes the
-    // mask back when we return.
+    // Our own mask has the mark instead of the signals that this handler asked to block. The system
+    // restores the mask when we return.
     (void)::pthread_sigmask(SIG_BLOCK, &before_ours.sa_mask, nullptr);
     if ((before_ours.sa_flags & SA_SIGINFO) != 0)
       before_ours.sa_sigaction(number, info, context);
@@ -194,7 +196,8 @@ void unguard(std::size_t place) noexcept {
   --guards;
 }
 
-/// Guards a mapping that begins at a page's start. @return Its place in the table, if there is one.
+/// Guards a mapping that begins at a page's start. @return Its index in the table, if there is
+/// room.
 std::optional<std::size_t> guard(std::span<const std::byte> bytes) noexcept {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
@@ -219,7 +222,7 @@ std::unique_ptr<const file_mapping> file_mapping::of(int descriptor, std::uint64
   const auto length = static_cast<std::size_t>(bytes);
   void* const address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor, 0);
   if (address == MAP_FAILED) return nullptr;
-  // Samples come in random order: a fault is not to bring in what lies around (8 MiB on some
+  // Samples come in random order: a fault should not read in the surrounding bytes (8 MiB on some
   // disks).
   (void)::madvise(address, length, MADV_RANDOM);
   const std::span mapped{static_cast<const std::byte*>(address), length};
@@ -232,7 +235,7 @@ std::unique_ptr<const file_mapping> file_mapping::of(int descriptor, std::uint64
   return nullptr;
 }
 
-// First the guard: the mapping's place in memory may become somebody else's.
+// The guard first: afterwards the mapping's addresses may be given to another mapping.
 file_mapping::~file_mapping() {
   unguard(guard_);
   ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());

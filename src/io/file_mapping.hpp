@@ -10,12 +10,12 @@ namespace feedline::detail {
 /// A whole file's bytes in memory, guarded: bytes that the file has lost read as zeros, where they
 /// would be a SIGBUS else. Any number of threads.
 ///
-/// The first mapping of a process installs a handler. It acts on faults within such mappings only:
-/// all of that mapping becomes zeros, and is marked as lost. Every other SIGBUS goes to whoever
-/// handled it before. Another copy of feedline in the process installs a handler as well, and
-/// passes on to this one. Any other handler that is installed later takes this one out of use,
-/// even if it passes on what it does not know: that cannot be seen from here. `handler_in_use`
-/// tells, and tells when that handler is gone again.
+/// The first mapping of a process installs a handler. It handles only faults within such mappings:
+/// then the whole mapping becomes zeros, and is marked as lost. Every other SIGBUS goes to the
+/// handler that was installed before. Another copy of feedline in the process installs a handler as
+/// well, and passes signals on to this one. Any other handler that is installed later takes this
+/// one out of use, even if it passes on signals, because that cannot be seen from here.
+/// `handler_in_use` tells, and also tells when that handler is removed.
 ///
 /// A shared library that contains this code stays loaded from the first mapping on, even if it is
 /// closed: the handler stays.
@@ -33,8 +33,8 @@ class file_mapping {
   /// Whether some of the bytes were replaced by zeros.
   [[nodiscard]] bool lost() const noexcept;
 
-  /// Whether a SIGBUS surely reaches the handler: it stands first, or behind those of other copies
-  /// of feedline alone. About a tenth of a microsecond.
+  /// Whether a SIGBUS is sure to reach the handler: it comes first, or after handlers of other
+  /// copies of feedline only. Takes about a tenth of a microsecond.
   [[nodiscard]] static bool handler_in_use() noexcept;
 
  private:
@@ -42,7 +42,7 @@ class file_mapping {
       : bytes_{bytes}, guard_{guard} {}
 
   std::span<const std::byte> bytes_;
-  std::size_t guard_;  ///< its place in the handler's table
+  std::size_t guard_;  ///< index in the handler's table
 };
 
 }  // namespace feedline::detail

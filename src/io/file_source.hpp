@@ -21,7 +21,7 @@ class file_source final : public byte_source {
 
   std::size_t read(std::span<std::byte> into) override;
 
-  /// Nothing for what is no regular file, such as a pipe.
+  /// Nothing if it is not a regular file, such as a pipe.
   std::optional<std::uint64_t> size() const override { return size_; }
 
  private:
@@ -60,7 +60,7 @@ class random_file_source final : public byte_source {
   return head.size() >= 2 && head[0] == std::byte{0x1f} && head[1] == std::byte{0x8b};
 }
 
-/// What a gzip file holds, decompressed as it is asked for: all members, one after the other.
+/// The content of a gzip file, decompressed on demand: all members, one after the other.
 ///
 /// Memory is constant: a file that would grow without bound grows only as far as it is read.
 /// Reading to the end, where `read` gives fewer bytes than asked for, verifies every checksum.

@@ -52,7 +52,7 @@ bool is_gone(int error) noexcept {
 constexpr std::uint64_t probes = 64;
 constexpr std::uint64_t probe_bytes = std::uint64_t{256} << 10;
 
-/// Where the i-th of `probes` pieces of so many bytes begins, at a page's start; the first at the
+/// Begin of the i-th of `probes` pieces of this many bytes, at a page's start; the first is at the
 /// file's beginning, the last at its end.
 std::uint64_t probe_at(std::uint64_t i, std::uint64_t bytes, std::uint64_t piece,
                        std::uint64_t page) noexcept {
@@ -140,7 +140,7 @@ std::string file_watch::change_of(int descriptor) const {
   return words_for(now);
 }
 
-/// What has happened to the content of a file that is not as it was written before.
+/// Describes the change of a file whose state differs from the recorded one.
 std::string file_watch::words_for(const struct stat& now) const {
   // A write that leaves the size as it is, and `touch`, change the same times.
   if (now.st_size == opened_.st_size)

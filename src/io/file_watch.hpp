@@ -9,22 +9,22 @@
 
 namespace feedline::detail {
 
-/// Whether an open file lies on a file system of this machine: its pages stay valid once read, and
-/// its inode numbers name files. False for networks, for file systems run by a program (FUSE), and
-/// for any that is not known.
+/// Whether an open file is on a file system of this machine: its pages stay valid once read, and
+/// its inode numbers identify files. False for networks, for file systems run by a program (FUSE),
+/// and for unknown ones.
 [[nodiscard]] bool is_on_local_file_system(int descriptor) noexcept;
 
-/// What share of a file is in memory, 0 to 1, from samples spread over it: some ten microseconds,
-/// whatever its size. Nothing where the system does not tell.
+/// The share of a file that is in memory, 0 to 1, estimated from samples spread over it: takes
+/// about ten microseconds, whatever its size. Nothing if the system does not tell.
 [[nodiscard]] std::optional<double> resident_share(int descriptor, std::uint64_t bytes) noexcept;
 
 /// The two ways to know it. cachestat(2), of Linux 6.5 and newer, refuses files that the caller
 /// does not own and may not write. (mincore(2) would say of these that all is in memory.)
 [[nodiscard]] std::optional<double> resident_share_by_cachestat(int descriptor,
                                                                 std::uint64_t bytes) noexcept;
-/// Single bytes at random places, read with leave to refuse where that would wait: of local file
-/// systems. What is refused is read in nevertheless, so the places are others each time; what a
-/// fast disk brings before the system has refused it counts as being there.
+/// Estimates it by reading single bytes at random offsets that the system may refuse if it would
+/// have to wait: for local file systems. Refused bytes are read in nevertheless, so the offsets
+/// differ each time. Bytes that a fast disk delivers before the system refuses count as in memory.
 [[nodiscard]] std::optional<double> resident_share_by_reads(int descriptor,
                                                             std::uint64_t bytes) noexcept;
 
@@ -32,7 +32,7 @@ namespace feedline::detail {
 inline constexpr const char* stay_advice =
     "; a file must stay as it is while it is read: open it anew";
 
-/// Whether an open file is still what it was, and still found under its path. Any thread.
+/// Checks whether an open file is unchanged, and still found under its path. Any thread.
 class file_watch {
  public:
   /// @param now  The file's status, at opening.
@@ -44,12 +44,12 @@ class file_watch {
   /// The file's absolute path, or empty.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// What has happened to the open file, or empty.
+  /// The change of the open file, as text; empty: none.
   [[nodiscard]] std::string change_of(int descriptor) const;
-  /// What has happened to the path, or empty.
+  /// The change of the path, as text; empty: none.
   [[nodiscard]] std::string change_of_path() const;
-  /// Both at once, without a descriptor: what has happened to the file, as far as its path tells.
-  /// An error if it cannot be examined there. Its path is not empty.
+  /// Both at once, without a descriptor: the change of the file, as far as its path tells. An error
+  /// if it cannot be examined there. The path must not be empty.
   [[nodiscard]] std::string change_of_file_there() const;
   /// The same of a file that was opened again by its path. @param now Its status.
   [[nodiscard]] std::string change_to(const struct stat& now) const;

@@ -23,7 +23,7 @@ constexpr int number_in(std::uint64_t state) noexcept {
   return static_cast<int>(state / one_number) - 1;
 }
 
-/// Samples come in random order: a read is not to bring in what lies after it.
+/// Samples come in random order: a read should not read in the bytes after it.
 void expect_random_reads(int number) noexcept {
   (void)::posix_fadvise(number, 0, 0, POSIX_FADV_RANDOM);
 }
@@ -34,8 +34,8 @@ constexpr bool is_out_of_descriptors(int error) noexcept {
 
 }  // namespace
 
-/// The process's kept descriptors, from the one that is looked at next when one is to be closed to
-/// the one that was added or spared last. Any thread.
+/// The process's kept descriptors, from the one that is looked at next if one must be closed to the
+/// one added or spared last. Any thread.
 class descriptor_set {
  public:
   /// Adds one, and closes others if it is one too many.
@@ -99,8 +99,8 @@ class descriptor_set {
     --count_;
   }
 
-  /// Closes the first that nobody uses. Spares those that were used since the last look, but not
-  /// too many: the mutex is held.
+  /// Closes the first descriptor that is not in use. Spares those used since the last look, but not
+  /// too many, because the mutex is held.
   void close_unused(closed_now& closed, std::size_t count) noexcept {
     constexpr int max_spared = 64;
     count = std::min(count, closed.numbers.size());
@@ -112,7 +112,8 @@ class descriptor_set {
       std::uint64_t state = one.state_.load(std::memory_order_relaxed);
       const bool is_spared =
           one.was_used_.exchange(false, std::memory_order_relaxed) && ++spared <= max_spared;
-      // Acquires what the last use did with the descriptor: it is over before the file is closed.
+      // Acquires the effects of the last use of the descriptor, which is over before the file is
+      // closed.
       if (!is_spared && state % one_number == 0 &&
           one.state_.compare_exchange_strong(state, 0, std::memory_order_acq_rel))
         closed.numbers[closed.count++] = number_in(state);
@@ -147,7 +148,8 @@ void descriptor_set::survive_fork() noexcept {
 }
 
 descriptor open_with_room(const char* path, int flags) noexcept {
-  constexpr int max_tries = 64;  // other threads may take what room was made for, or use all
+  constexpr int max_tries = 64;  // other threads may take the room that was made, or use all
+                                 // descriptors
   for (int tries = 1;; ++tries) {
     descriptor opened{path, flags};
     if (!is_out_of_descriptors(opened.error()) || tries == max_tries) return opened;
@@ -186,7 +188,7 @@ kept_descriptor::use kept_descriptor::take_if_open() const noexcept {
 }
 
 kept_descriptor::use kept_descriptor::take(std::string& refusal) const {
-  // A store for each use would have all readers of a file write to one place.
+  // A store for each use would make all readers of a file write to one address.
   if (!was_used_.load(std::memory_order_relaxed)) was_used_.store(true, std::memory_order_relaxed);
   if (use open = take_if_open()) return open;
   return open_again(refusal);

@@ -13,10 +13,10 @@
 namespace feedline::detail {
 
 /// Opens a file to be read, as `descriptor` does. If the process or the system has no descriptor
-/// left, raises the process's limit, or closes kept descriptors that nobody uses, and tries again.
+/// left, raises the process's limit, or closes unused kept descriptors, and tries again.
 [[nodiscard]] descriptor open_with_room(const char* path, int flags = 0) noexcept;
 
-/// Closes kept descriptors that nobody uses, the least recently used ones first.
+/// Closes unused kept descriptors, the least recently used ones first.
 /// @return How many were closed; 0 if all are in use.
 std::size_t close_kept_descriptors(std::size_t count) noexcept;
 
@@ -24,8 +24,8 @@ std::size_t close_kept_descriptors(std::size_t count) noexcept;
 /// it is wanted later. So there may be any number of files.
 ///
 /// All kept descriptors of a process form one set, of no more than half of its limit on open files
-/// (`ulimit -n`). One that is added to a full set closes another that nobody uses at the moment, as
-/// nearly as is known the least recently used (by second chances). The first file of a process that
+/// (`ulimit -n`). Adding one to a full set closes another that is not in use at the moment:
+/// approximately the least recently used one (by second chances). The first file of a process that
 /// has to be opened again raises that limit.
 ///
 /// Threads: all functions may be called by any number of threads. A descriptor in use stays open.
@@ -68,7 +68,7 @@ class kept_descriptor {
   void join(bool only_if_room) noexcept;
 
   /// The descriptor, opened again if it was closed.
-  /// @param refusal Where the use is empty: what has happened to the file, and what to do.
+  /// @param refusal If the returned use is empty: what happened to the file, and what to do.
   [[nodiscard]] use take(std::string& refusal) const;
   /// The descriptor if it is open. Does not count as a use where the least recently used is sought.
   [[nodiscard]] use take_if_open() const noexcept;
@@ -80,13 +80,13 @@ class kept_descriptor {
   [[nodiscard]] use open_again(std::string& refusal) const;
 
   /// The descriptor + 1, or 0 if it is closed, in the upper half; the number of uses in the lower.
-  /// It goes from open to closed while it has no use, by compare-and-exchange.
+  /// It changes from open to closed only while it is not in use, by compare-and-exchange.
   mutable std::atomic<std::uint64_t> state_;
   mutable std::atomic<bool> was_used_{false};  ///< since the set looked at it last
   mutable std::mutex opening_;                 ///< lets one thread open it again
   const file_watch& file_;
 
-  // The set's list, which its mutex guards. The file may be const, its place in the list is not.
+  // The set's list, guarded by its mutex. The file may be const, its entry in the list is not.
   mutable const kept_descriptor* older_ = nullptr;
   mutable const kept_descriptor* newer_ = nullptr;
 };

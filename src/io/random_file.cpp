@@ -32,8 +32,8 @@ bool may_map_files() noexcept {
 namespace feedline::detail {
 namespace {
 
-/// A file that is less in memory than this is cold. A miss costs a disk's latency, a hundred times
-/// what a hint does, so few of them are worth hints.
+/// A file of which less than this is in memory is cold. A miss costs a disk's latency, a hundred
+/// times the cost of a hint, so hints pay even for few misses.
 constexpr double warm_share = 0.98;
 
 /// Linux brings in no more at a hint than the disk's read-ahead, 128 KiB by default, and drops the
@@ -53,8 +53,8 @@ void tell_of_other_handler() noexcept try {
 } catch (...) {  // NOLINT(bugprone-empty-catch): a log that fails changes nothing
 }
 
-/// The file of another descriptor. Anew where it can be, so that advice about our reads is not
-/// taken for theirs; else a duplicate.
+/// Opens the file of another descriptor. Opens it again if possible, so that advice about our reads
+/// does not affect the other descriptor; otherwise duplicates it.
 descriptor opened_again(int number) {
   descriptor again =
       open_with_room(("/proc/self/fd/" + std::to_string(number)).c_str(), O_NONBLOCK);
@@ -171,8 +171,8 @@ void random_file::read(std::uint64_t offset, std::span<std::byte> out) const {
 }
 
 void random_file::require_unchanged() const {
-  // Asked first: if another reader finds later that bytes are gone, this one's were there, and what
-  // made them go was not to be seen yet.
+  // Asked first: if another reader later finds bytes gone, this one's were there, and the cause
+  // could not be seen yet.
   const bool lost = mapping_ && mapping_->lost();
   look_at_times();
   const auto file = file_->take_if_open();

@@ -29,19 +29,20 @@ class file_mapping;
 /// change while the file is in use, so callers ask once a run of samples.
 ///
 /// There may be any number of these, whatever the limit on open files: a file's descriptor may be
-/// closed while nobody uses it, and the file is opened again by its path (`kept_descriptor`). A
-/// mapped file leaves its descriptor to others.
+/// closed while it is not in use, and the file is opened again by its path (`kept_descriptor`). A
+/// mapped file needs no descriptor.
 ///
 /// Threads: all functions may be called by any number of threads.
 class random_file {
  public:
-  /// How a file is to be read; `automatic` decides by the file system and by what is in memory.
+  /// How a file is read; `automatic` decides by the file system and by how much is in memory.
   enum class access : std::uint8_t { automatic, mapped, by_pread };
 
-  /// How often the file's path is looked at anew, and every tenth time what of it is in memory.
+  /// How often the file's path is checked; every tenth time also how much of it is in memory.
   static constexpr std::chrono::nanoseconds look_every = std::chrono::milliseconds{100};
 
-  /// @throws dataset_error if it cannot be opened, is a directory or no regular file; what to do.
+  /// @throws dataset_error if it cannot be opened, or is a directory or other non-regular file; it
+  /// says what to do.
   explicit random_file(const std::filesystem::path& path, access how = access::automatic,
                        std::chrono::nanoseconds look = look_every);
   /// A file that is open already, and may be closed by its owner. @param path Names it in errors,
@@ -59,9 +60,9 @@ class random_file {
   /// When it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
-  /// The file's bytes in memory, or nothing where it is to be read by `read` at present. Bytes that
-  /// were lost read as zeros, so whoever copied from here calls `require_unchanged` before he hands
-  /// on what he copied. They stay where they are for the file's life.
+  /// The file's bytes in memory, or nothing if they must be read by `read` at present. Lost bytes
+  /// read as zeros, so a caller that copied from here must call `require_unchanged` before it
+  /// passes on the copy. They keep their address for the file's life.
   [[nodiscard]] std::span<const std::byte> mapped() const noexcept;
 
   /// Reads bytes [offset, offset + out.size()): all, or it throws.
@@ -69,13 +70,13 @@ class random_file {
   ///         opened, an input error.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// @throws dataset_error if the file is not what it was when it was opened: cut, written to, or
-  ///         (looked at every tenth of a second at most) another or none under its path. Costs some
-  ///         hundred nanoseconds. If its descriptor is closed, it is looked at under its path each
-  ///         time.
+  /// @throws dataset_error if the file differs from its state when it was opened: cut, written to,
+  ///         or (checked every tenth of a second at most) replaced or missing under its path. Costs
+  ///         some hundred nanoseconds. If its descriptor is closed, it is checked under its path
+  ///         each time.
   void require_unchanged() const;
 
-  /// Whether hints are of use: much of the file is not in memory. Looked at anew at times.
+  /// Whether hints are useful: much of the file is not in memory. Checked again at times.
   [[nodiscard]] bool is_cold() const noexcept;
   /// Asks the system to bring bytes into memory. Returns without waiting for them.
   void will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept;
@@ -86,7 +87,7 @@ class random_file {
 
   [[nodiscard]] dataset_error error(std::optional<std::uint64_t> offset,
                                     const std::string& message) const;
-  /// Looks at path and memory if nobody did for a while.
+  /// Checks path and memory if that has not been done for a while.
   void look_at_times() const noexcept;
   void look_at_path() const noexcept;
   void look_at_memory() const noexcept;

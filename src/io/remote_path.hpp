@@ -12,7 +12,7 @@
 
 namespace feedline::detail {
 
-/// A kind of address that is no path, and what copies it to one.
+/// A kind of address that is not a path, and the program that copies it to one.
 struct address_kind {
   std::string_view scheme;
   std::string_view name;
@@ -35,7 +35,7 @@ inline constexpr auto address_kinds = std::to_array<address_kind>({
 });
 
 /// Refuses an address such as "s3://bucket/train.h5", unless there is a file of that name.
-/// @throws dataset_error that says what it is, and how to come to a path.
+/// @throws dataset_error that names the kind, and how to get a path.
 inline void refuse_remote_path(const std::string& path) {
   const std::size_t end = path.find("://");
   std::error_code ignored;

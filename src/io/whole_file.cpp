@@ -40,7 +40,7 @@ whole_file read_whole_file(const std::string& path,
                   std::to_string(max_bytes) + " are not read");
   const auto bytes = room(static_cast<std::size_t>(size));
 
-  // First what is in memory. Where the system cannot tell what is, no file is cold.
+  // First the part that is in memory. If the system cannot tell, no file counts as cold.
   const iovec all{bytes.data(), bytes.size()};
   const ssize_t there = ::preadv2(file.number(), &all, 1, 0, RWF_NOWAIT);
   const bool can_tell = there >= 0 || errno == EAGAIN;

@@ -19,7 +19,7 @@ struct whole_file {
 /// @throws dataset_error naming the file: unreadable, no regular file, larger than 1 GiB, cut short
 /// meanwhile.
 [[nodiscard]] whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memory);
-/// The same, to wherever the caller has room for so many bytes.
+/// The same, into memory that the caller provides for a number of bytes.
 [[nodiscard]] whole_file read_whole_file(
     const std::string& path, const std::function<std::span<std::byte>(std::size_t)>& room);
 

@@ -43,7 +43,7 @@ void check_errors(const loader_options& options) {
                       "that is not full; keep, drop or fill it, or take error_action::substitute"};
 }
 
-/// Values that a cast made, or memory that was never set.
+/// Refuses values made by a cast, or uninitialized memory.
 void check_enumerations(const loader_options& options) {
   detail::require_known("loader_options::partial_batch", options.partial_batch,
                         {"keep", "drop", "error", "fill"});
@@ -81,13 +81,13 @@ void check_tuning(const loader_options& options) {
         "with tuning, leave out the first"};
 }
 
-/// Where a batch comes in several.
+/// If a batch comes in several pieces.
 std::string pieces_of(const loader_plan& plan) {
   if (plan.piece_samples == 0 || plan.piece_samples >= plan.batch_size) return {};
   return fmt::format(", in {} pieces", detail::divide_up(plan.batch_size, plan.piece_samples));
 }
 
-/// Where there are several.
+/// If there are several ranks.
 std::string rank_of(const loader_plan& plan) {
   if (plan.shard.world == 1) return {};
   return fmt::format("rank {} of {}: ", plan.shard.rank, plan.shard.world);

@@ -16,9 +16,9 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// What a state of this version begins with: also the mark by which a state is known. Whoever
-/// changes what a state holds counts it up, reads the old numbers too, and adds a text of each to
-/// the tests.
+/// The first member of a state of this version, which also identifies a text as a state. A change
+/// of a state's members must increase the format number, still read the old numbers, and add a text
+/// of each to the tests.
 constexpr const char* format_name = "feedline_loader_state";
 constexpr std::uint64_t format = 2;
 
@@ -36,7 +36,7 @@ std::string array_of(const std::vector<std::string>& texts) {
   return '[' + array + ']';
 }
 
-/// The members of a state, each with its name, in the order in which they are written.
+/// Visits the members of a state with their names, in the order in which they are written.
 template <class State, class Visit>
 void for_each_member(State& state, Visit visit) {
   visit("epoch", state.epoch);
@@ -53,7 +53,7 @@ void for_each_member(State& state, Visit visit) {
   visit("skipped", state.skipped);
 }
 
-/// One that JSON's numbers may be too small for: of many programs, they have 53 bits.
+/// A member that may be too large for JSON's numbers: many programs read them with 53 bits.
 bool is_hexadecimal(std::string_view name) {
   return name == "order" || name == "transform_seed";
 }
@@ -88,7 +88,7 @@ void read(std::string_view name, const detail::flat_json_value& from, partial_ba
   to = static_cast<partial_batch>(found - partial_names.begin());
 }
 
-/// What a state of format 1 has nothing of.
+/// A member that states of format 1 do not have.
 bool is_newer(std::string_view name) {
   return name == "unreadable" || name == "skipped";
 }

@@ -13,7 +13,7 @@ namespace feedline::detail {
 /// The names of `partial_batch`'s values, in their order.
 inline constexpr std::array<std::string_view, 4> partial_names{"keep", "drop", "error", "fill"};
 
-/// The name of a state's value. @throws usage_error if it is none.
+/// The name of a state's value. @throws usage_error if it is not a known value.
 [[nodiscard]] inline std::string_view name_of(partial_batch policy) {
   require_known("loader_state::partial_batch", policy, {"keep", "drop", "error", "fill"});
   return partial_names.at(static_cast<std::size_t>(policy));

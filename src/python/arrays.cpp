@@ -15,7 +15,7 @@
 namespace feedline::python {
 namespace {
 
-/// A buffer of Python's, while it is looked at: what it belongs to keeps the bytes.
+/// A view of a Python buffer, while it is read: the object that it belongs to keeps the bytes.
 class buffer_view {
  public:
   buffer_view(nb::handle of, int flags) {
@@ -63,7 +63,7 @@ dense_array as_dense(nb::handle value) {
   dense.type = parse_dtype(kind);
   for (const nb::handle extent : dense.held.attr("shape"))
     dense.shape.push_back(nb::cast<std::uint64_t>(extent));
-  // As bytes, for there are element types that the buffer protocol cannot name.
+  // Viewed as bytes, because the buffer protocol has no names for some element types.
   const nb::object flat = dense.held.attr("reshape")(-1).attr("view")("uint8");
   const buffer_view view{flat, PyBUF_SIMPLE};
   dense.bytes = {static_cast<const std::byte*>(view.get().buf),
@@ -74,10 +74,10 @@ dense_array as_dense(nb::handle value) {
 dense_array as_dense(nb::handle values, element_type type) {
   nb::object array = nb::module_::import_("numpy").attr("asarray")(values);
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-  const bool is_empty = nb::cast<std::size_t>(array.attr("size")) == 0;  // of floats, for NumPy
+  const bool is_empty = nb::cast<std::size_t>(array.attr("size")) == 0;  // NumPy gives it floats
   if (is_whole(type) && kind != "i" && kind != "u" && !is_empty)
     throw nb::type_error("indices and labels are integers");
-  // Of negative integers great ones are made, which no dataset has.
+  // Negative integers become very large ones, which no dataset has.
   return as_dense(array.attr("astype")(name_of(type), nb::arg("copy") = false));
 }
 

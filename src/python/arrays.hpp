@@ -21,17 +21,17 @@ struct dense_array {
   std::span<const std::byte> bytes;
 };
 
-/// What numpy.asarray makes of a value, copied only if it is not dense.
-/// @throws usage_error if its elements are of no element_type; what numpy raises.
+/// The result of numpy.asarray for a value, copied only if it is not dense.
+/// @throws usage_error if its elements have no element_type; errors of numpy.
 [[nodiscard]] dense_array as_dense(nb::handle value);
 
-/// A new array of NumPy's to be filled. @throws what numpy raises for a type it does not know.
+/// A new NumPy array to be filled. @throws the error of numpy for a type that it does not know.
 [[nodiscard]] nb::object make_array(element_type type, const std::vector<std::uint64_t>& shape);
-/// Of an array that `make_array` made.
+/// The bytes of an array that `make_array` made.
 [[nodiscard]] std::span<std::byte> bytes_of(nb::handle array);
 
-/// What numpy.asarray takes, as a dense array of a type: integers of other integers, floats of any
-/// number. @throws what numpy raises where they are no such numbers.
+/// Converts a value by numpy.asarray to a dense array of a type: to integers from integers, to
+/// floats from any numbers. @throws the error of numpy if the values are not such numbers.
 [[nodiscard]] dense_array as_dense(nb::handle values, element_type type);
 
 template <element Number>

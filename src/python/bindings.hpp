@@ -7,8 +7,8 @@ namespace feedline::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// What each file here adds to the module. In this order, for stubs and defaults name what was added
-// before.
+// The additions of each file here to the module. Call them in this order, because stubs and
+// defaults name classes that were added before.
 
 void bind_errors(nb::module_& module);
 void bind_devices(nb::module_& module);

@@ -121,7 +121,7 @@ nb::object to_python(const std::exception_ptr& thrown) {
   }
 }
 
-/// For what C++ throws to Python; other exceptions than feedline's are nanobind's to translate.
+/// For exceptions from C++ to Python; those that are not feedline's are left to nanobind.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);

@@ -9,8 +9,8 @@
 
 namespace feedline::python {
 
-/// An exception of Python's on its way through the library: what the user's function raised, with
-/// its traceback.
+/// A Python exception on its way through the library: raised by the user's function, with its
+/// traceback.
 class carries_python {
  public:
   explicit carries_python(held_object raised) : raised_{std::move(raised)} {}
@@ -33,8 +33,8 @@ class python_dataset_error : public dataset_error, public carries_python {
       : dataset_error{std::move(where), message}, carries_python{std::move(raised)} {}
 };
 
-/// Throws what Python raised as one of the above. To be called with the interpreter's lock.
-/// @param sample Which was read; a DatasetError that names none gets it.
+/// Throws a Python exception as one of the above. Call it with the interpreter's lock.
+/// @param sample The sample that was read; a DatasetError that names none gets it.
 [[noreturn]] void rethrow(nb::python_error& raised, std::uint64_t sample);
 
 }  // namespace feedline::python

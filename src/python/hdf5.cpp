@@ -31,7 +31,7 @@ struct names<value_conventions> {
 namespace {
 
 using file = std::filesystem::path;
-/// A dataset's path within the file, and what its field is to be called.
+/// A dataset's path within the file, and the name of its field.
 using chosen = std::variant<std::string, std::pair<std::string, std::string>>;
 
 hdf5_field as_field(const chosen& each) {

@@ -8,8 +8,8 @@ namespace feedline::python {
 
 namespace nb = nanobind;
 
-/// A Python object that C++ holds: it may be copied and let go of by any thread, with the
-/// interpreter's lock or without it. Once the interpreter has ended, the object is left to it.
+/// A Python object held by C++: any thread may copy and release it, with the interpreter's lock or
+/// without it. Once the interpreter has ended, the object is not released.
 class held_object {
  public:
   held_object() = default;
@@ -18,7 +18,7 @@ class held_object {
 
   /// Borrowed; to be used with the lock.
   [[nodiscard]] nb::handle get() const noexcept { return object_.get(); }
-  /// For who keeps bytes alive that the object owns.
+  /// For an owner of bytes that belong to the object.
   [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return object_; }
 
  private:
@@ -26,7 +26,7 @@ class held_object {
 };
 
 /// Calls a function without the interpreter's lock, so that other Python threads, and readers that
-/// call Python, go on meanwhile.
+/// call Python, continue meanwhile.
 template <class Function>
 decltype(auto) unlocked(Function&& function) {
   const nb::gil_scoped_release release;

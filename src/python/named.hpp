@@ -26,7 +26,7 @@ namespace feedline::python {
 
 namespace nb = nanobind;
 
-/// What Python calls an enumeration, what its values are called, and what stubs say of it.
+/// An enumeration's name in Python, the names of its values, and its text for stubs.
 template <class Enum>
 struct names;
 template <class Enum>
@@ -139,7 +139,7 @@ struct named {
   }
 };
 
-/// The type that Python spells so: feedline's and NumPy's name, or what numpy.dtype takes.
+/// The type given by Python: feedline's or NumPy's name, or any argument of numpy.dtype.
 /// @throws usage_error if there is no such type, or numpy.dtype refuses it.
 [[nodiscard]] element_type parse_dtype(nb::handle spelled);
 /// The name that Python has for a type.

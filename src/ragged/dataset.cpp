@@ -15,18 +15,18 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// Rows are asked for in pieces of at most so many, and of about so many bytes.
+/// The most rows of one read, which also has about this many bytes at most.
 constexpr std::size_t piece_rows = 8192;
 constexpr std::size_t row_piece_bytes = std::size_t{256} << 10;
 
-/// No hint reaches further into a sample: what lies behind is read in order, which systems foresee.
+/// The most rows of a sample that are hinted: the rest is read in order, which systems foresee.
 constexpr std::uint64_t max_hinted_rows = 65'536;
 
 /// Rows of values that are asked for at once, and where they go.
 struct row_piece {
   std::vector<sample_index> rows;
   std::vector<std::span<std::byte>> to;  ///< together as many bytes as the rows have
-  std::vector<std::byte> scratch;        ///< for rows that are to lie apart
+  std::vector<std::byte> scratch;        ///< for rows that are not adjacent
 
   void add(std::uint64_t first, std::uint64_t count, std::span<std::byte> where) {
     for (std::uint64_t i = 0; i < count; ++i) rows.push_back({first + i});
@@ -42,7 +42,7 @@ struct row_piece {
   }
 };
 
-/// Rows of a dataset, told off by offsets.
+/// Rows of a dataset, divided into samples by offsets.
 class ragged_rows final : public ragged_dataset {
  public:
   ragged_rows(dataset_ptr values, field element, detail::ragged_offsets offsets)

@@ -34,12 +34,12 @@ class ragged_offsets {
 
  private:
   std::span<const std::uint64_t> all_;
-  std::shared_ptr<const void> owner_;  ///< of the numbers
+  std::shared_ptr<const void> owner_;  ///< owner of the numbers
 };
 
 /// Refuses a run of elements that a ragged dataset has not, so that no caller's mistake can become
 /// a read out of bounds.
-/// @param name Of its field. @throws dataset_error
+/// @param name Name of its field. @throws dataset_error
 inline void require_elements(const ragged_dataset& of, const element_run& run,
                              std::size_t element_bytes, const std::string& name) {
   const std::uint64_t sample = run.sample.value;

@@ -111,8 +111,9 @@ class packed_rows final : public packed_dataset {
   }
 
  private:
-  /// Next-fit. A sample that is split begins a row, so that a row is told by the sample it begins
-  /// with: the k-th row with the same one goes on where k rows ended.
+  /// Next-fit. A sample that is split begins a row, so the sample with which a row begins
+  /// identifies the row: the k-th row of the same sample begins with the part that follows k whole
+  /// rows.
   void deal(const pack_options& options) {
     const std::uint64_t limit =
         options.max_samples != 0 ? checked(options.max_samples, "max_samples") : capacity_;
@@ -187,8 +188,9 @@ class packed_rows final : public packed_dataset {
   std::uint64_t capacity_;
   std::uint64_t max_samples_ = 0;
   detail::padding padding_;
-  double elements_ = 0;                ///< of all samples
-  std::vector<std::uint64_t> starts_;  ///< the sample that each row begins with, or goes on with
+  double elements_ = 0;                ///< number of elements of all samples
+  std::vector<std::uint64_t> starts_;  ///< the sample with which each row begins, or whose elements
+                                       ///< it continues
 };
 
 }  // namespace

@@ -97,7 +97,7 @@ padding::padding(std::string_view who, const field& element, const padding_value
     throw usage_error{std::string{who} + ": the padding value " + std::visit(to_text{}, value) +
                       " is no value of field " + to_string(element)};
   pattern_ = std::move(*pattern);
-  // Of one repeated byte, one is enough: it can be set, and need not be copied.
+  // A single byte is enough if all bytes are equal: then memory is set instead of copied.
   if (std::ranges::count(pattern_, pattern_[0]) == std::ssize(pattern_)) pattern_.resize(1);
 }
 

@@ -10,11 +10,11 @@
 
 namespace feedline::detail {
 
-/// What fills the room that no element takes.
+/// Fills the room that no element takes.
 class padding {
  public:
   /// @param who Begins the message: "pad".
-  /// @throws usage_error if it is no value of the element's type.
+  /// @throws usage_error if it is not a value of the element's type.
   padding(std::string_view who, const field& element, const padding_value& value);
 
   /// @param room A whole number of elements; may be empty.
@@ -24,7 +24,7 @@ class padding {
   std::vector<std::byte> pattern_;  ///< never empty
 };
 
-/// The field of `count` elements, one behind the other.
+/// The field of `count` consecutive elements.
 [[nodiscard]] field field_of(const field& element, std::uint64_t count);
 
 }  // namespace feedline::detail

@@ -15,21 +15,22 @@
 
 namespace feedline::detail {
 
-/// Reads blocks into staging slots as they are stored. Any number of readers, each another block.
+/// Reads blocks into staging slots as they are stored. Any number of readers, each on a different
+/// block.
 class block_reader {
  public:
-  /// @param table_at Where in a staging slot the table of loads lies.
+  /// @param table_at Offset of the table of loads in a staging slot.
   block_reader(std::shared_ptr<const block_plan> plan, std::size_t table_at)
       : plan_{std::move(plan)}, table_at_{table_at} {}
 
-  /// Reads all fields of a slot's block. What cannot be read stays marked as missing: which samples
-  /// that concerns, the device tells.
+  /// Reads all fields of a slot's block. A field that cannot be read stays marked as missing; the
+  /// device then reports the samples that need it.
   void read(staging_slot& slot, std::uint32_t load) noexcept;
-  /// What reading a sample's block threw in an epoch, if it failed; null also where too many did.
-  /// Any thread.
+  /// The exception that reading a sample's block threw in an epoch, if it failed; null also if too
+  /// many blocks failed. Any thread.
   [[nodiscard]] std::exception_ptr failure(std::uint64_t epoch, sample_index sample) const;
-  /// A position that needs a slot's block, for others to see who reads what; where windows are
-  /// mixed, one of about its window.
+  /// A position that needs a slot's block, for messages about delayed reads; where windows are
+  /// mixed, some position of about its window.
   [[nodiscard]] position needed_at(const staging_slot& slot, std::uint32_t load) const noexcept {
     return position{(slot.work.first_load + load) * plan_->order.rows()};
   }
@@ -42,7 +43,7 @@ class block_reader {
   std::shared_ptr<const block_plan> plan_;
   std::size_t table_at_;
   mutable std::mutex mutex_;
-  std::map<place, std::exception_ptr> failures_;  ///< behind the lock
+  std::map<place, std::exception_ptr> failures_;  ///< guarded by the lock
 };
 
 }  // namespace feedline::detail

@@ -24,8 +24,9 @@ void block_row_writer::read(staging_slot& slot, sample_run run, reader_scratch& 
   }
   plan_->order.locate(epoch, first, use.drawn);
   std::uint32_t* const sources = words_at(layout_.sources_at()) + run.begin;
-  // The ring of blocks holds all that the run needs at once, so a row is at most one lap ahead of
-  // the first: a comparison does, where a division would take as long as a third of a draw.
+  // The ring of blocks holds everything that the run needs at once, so a row is at most one lap
+  // ahead of the first. A comparison is enough; a division would take a third of the time of a
+  // draw.
   const std::uint64_t ring = std::uint64_t{plan_->places} * plan_->order.rows();
   const std::uint64_t lap = std::ranges::min(use.drawn).value / ring * ring;
   for (std::size_t i = 0; i < use.drawn.size(); ++i) {
@@ -35,7 +36,7 @@ void block_row_writer::read(staging_slot& slot, sample_run run, reader_scratch& 
   words_at(layout_.entry_at(slot.work.layout.run_of(run.begin)))[0] = 0;  // no rows arrive
 }
 
-void block_row_writer::replace(staging_slot& /*slot*/, std::uint64_t /*place*/, sample_index /*by*/,
+void block_row_writer::replace(staging_slot& /*slot*/, std::uint64_t /*index*/, sample_index /*to*/,
                                position /*at*/, reader_scratch& /*use*/) {
   throw std::logic_error{"feedline: a block's row cannot be replaced"};
 }

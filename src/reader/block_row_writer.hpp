@@ -9,8 +9,8 @@
 
 namespace feedline::detail {
 
-/// Writes down for the device where each sample's row is in the store of decoded blocks. Reads
-/// nothing: blocks travel by requests of their own (`block_reader`).
+/// Writes for the device where each sample's row is in the store of decoded blocks. It reads
+/// nothing: blocks have requests of their own (`block_reader`).
 class block_row_writer final : public slot_writer {
  public:
   /// Borrows the source for its life.
@@ -18,7 +18,7 @@ class block_row_writer final : public slot_writer {
                    std::shared_ptr<const block_plan> plan)
       : source_{source}, layout_{std::move(layout)}, plan_{std::move(plan)} {}
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
-  /// Not to be called: where the device decodes, errors end the epoch.
+  /// Never called: where the device decodes, errors end the epoch.
   void replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
                reader_scratch& use) override;
 

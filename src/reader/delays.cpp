@@ -11,8 +11,8 @@
 namespace feedline::detail {
 namespace {
 
-/// The samples of the run that a reader is at. Asks the sampler for some of them only: a message
-/// names few.
+/// The samples of the run that a reader is reading. Asks the sampler for a few of them only,
+/// because a message names few.
 std::string samples_of(const delayed_read& read, const sample_source& source,
                        std::uint64_t batch_size) {
   constexpr std::uint64_t most_asked = 1024;

@@ -13,18 +13,18 @@
 
 namespace feedline::detail {
 
-// What readers are doing, for whoever has waited for them too long.
+// Reports what readers are doing, for a thread that has waited for them too long.
 
 /// One reader's read.
 struct delayed_read : read_under_way {
   std::size_t reader;   ///< from 0
-  std::size_t readers;  ///< of the loader
+  std::size_t readers;  ///< number of readers of the loader
 };
 
-/// What all of them read: first who has been at its request the longest. Any thread.
+/// The reads of all readers; the one whose request began earliest is first. Any thread.
 [[nodiscard]] std::vector<delayed_read> reads_under_way(std::span<const reader_scratch> readers);
 
-/// Of a read's samples, if the sampler tells it.
+/// The read's first sample, if the sampler tells it.
 [[nodiscard]] std::optional<std::uint64_t> first_sample(const delayed_read& read,
                                                         const sample_source& source);
 

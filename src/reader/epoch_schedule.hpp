@@ -14,55 +14,56 @@
 
 namespace feedline::detail {
 
-/// A ticket of an epoch, to be opened next. How many batches it takes is for the slot scheduler to
-/// say.
+/// The ticket of an epoch that is opened next. The slot scheduler decides how many batches it
+/// takes.
 struct scheduled_ticket {
   std::shared_ptr<epoch_run> run;
   feedline::ticket ticket;
   std::uint64_t first_batch;  ///< number within the epoch
-  bool waited;                ///< there was nothing to open, for some time
+  bool waited;                ///< there was nothing to open for some time
 };
 
-/// Which epochs are read, in what order, and how far they have been opened.
+/// Decides which epochs are read and in what order, and counts how far they have been opened.
 ///
-/// Epochs come in by `claim`, when the consumer asks for them. Where the number of epochs is known,
-/// the one after the last claimed is read ahead as well, in the hope that it will be claimed next;
-/// if another is, it is abandoned. Threads: `take` and `opened` by one slot scheduler at a time,
-/// `close` and `await_abandoned` by any, the rest by the consumer. A lock guards all: it is taken
-/// once a slot.
+/// The consumer asks for epochs by `claim`. If the number of epochs is known, the one after the
+/// last claimed is read ahead as well, in the hope that it will be claimed next; if a different one
+/// is claimed, it is abandoned. Threads: `take` and `opened` by one slot scheduler at a time,
+/// `close` and `await_abandoned` by any, the rest by the consumer. One lock guards everything; it
+/// is taken once a slot.
 class epoch_schedule {
  public:
   /// @param batches_per_epoch At least 1.
-  /// @param epochs            Epochs 0 to n-1 are expected in order; 0: nothing is known.
+  /// @param epochs            Epochs 0 to n-1 are expected in order; 0: unknown.
   epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t epochs);
 
-  /// Puts an epoch in line; after `close`, one that never comes.
-  /// @param first_batch Where it begins: the batches before are not opened.
-  /// @param before What could not be read in these.
+  /// Puts an epoch in line. After `close` it is never opened.
+  /// @param first_batch First batch to open.
+  /// @param before Samples that could not be read in the batches before.
   [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, std::uint64_t first_batch = 0,
                                                  epoch_losses before = {});
   /// Abandons all epochs in line: nothing is read until another one is claimed.
   void abandon_all();
-  /// The same. If the number of epochs is known, the claim of this one is
-  /// expected next, from this batch on.
+  /// The same. If the number of epochs is known, this epoch is expected to be claimed next, from
+  /// this batch on.
   void seek(std::uint64_t epoch, std::uint64_t first_batch, epoch_losses before = {});
   /// Makes a claimed epoch the first in line: those before it are abandoned. False if it was itself
   /// abandoned or ended.
   bool begin(const std::shared_ptr<epoch_run>& run);
-  /// Takes an epoch out of the line: all of it was delivered, or nobody wants the rest.
+  /// Takes an epoch out of the line: all of it was delivered, or the rest is not wanted.
   void end(const std::shared_ptr<epoch_run>& run);
 
-  /// The next ticket to open; blocks until there is one. Nothing once closed. The same again until
-  /// it was `opened`.
+  /// The next ticket to open; blocks until there is one. Nothing once closed. Returns the same
+  /// ticket again until it was `opened`.
   /// @param clock The caller's; null: nothing is measured.
   [[nodiscard]] std::optional<scheduled_ticket> take(stage_clock* clock = nullptr);
-  /// The ticket that `take` gave last holds so many batches: the next begins behind them.
+  /// Sets how many batches the ticket that `take` gave last holds: the next ticket begins after
+  /// them.
   void opened(const scheduled_ticket& taken, std::uint64_t batches);
 
-  /// Blocks until nobody wants the rest of an epoch any more, or until it is closed. Any thread.
+  /// Blocks until an epoch is abandoned, or the schedule is closed. Any thread.
   void await_abandoned(const epoch_run& run, stage_clock* clock = nullptr);
 
-  /// No ticket will be given out any more.
+  /// Gives out no more tickets.
   void close() noexcept {
     const std::scoped_lock lock{mutex_};
     closed_ = true;

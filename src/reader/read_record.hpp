@@ -9,22 +9,23 @@
 
 namespace feedline::detail {
 
-/// The request that a reader is at.
+/// The request that a reader is filling.
 struct read_under_way {
   std::uint64_t epoch = 0;
-  position first = {};                               ///< of the run being read
-  position end = {};                                 ///< of the request
-  std::chrono::steady_clock::time_point since = {};  ///< it was begun
+  position first = {};                               ///< first position of the run being read
+  position end = {};                                 ///< end of the request
+  std::chrono::steady_clock::time_point since = {};  ///< start of the request
 };
 
-/// What one reader is reading, for others to see. A request costs some stores, a run one store.
+/// Publishes what one reader is reading, for other threads to see. Costs a few stores a request and
+/// one store a run.
 ///
-/// A sequence lock: its number is odd while a request is written down. The reader's stores release
-/// and the others' loads acquire, so who sees a new value sees the odd number before it.
-/// Threads: `look` by any, the rest by the reader.
+/// A sequence lock: its number is odd while a request is being written. The reader's stores release
+/// and the others' loads acquire, so a thread that sees a new value also sees the odd number before
+/// it. Threads: `look` by any, the rest by the reader.
 class alignas(64) read_record {
  public:
-  /// @param now When the reader came to it.
+  /// @param now Time at which the reader began the request.
   void begin(std::uint64_t epoch, position first, position end,
              std::chrono::steady_clock::time_point now) noexcept {
     const std::uint64_t before = sequence_.load(std::memory_order_relaxed);
@@ -35,11 +36,11 @@ class alignas(64) read_record {
     end_.store(end.value, std::memory_order_release);
     sequence_.store(before + 2, std::memory_order_release);
   }
-  /// Comes to another run of the request.
+  /// Begins another run of the request.
   void at(position first) noexcept { first_.store(first.value, std::memory_order_release); }
   void end() noexcept { end_.store(0, std::memory_order_release); }
 
-  /// Nothing while it reads nothing, or goes from request to request as it is asked.
+  /// Nothing if it reads nothing, or changes requests during the call.
   [[nodiscard]] std::optional<read_under_way> look() const noexcept {
     const std::uint64_t before = sequence_.load(std::memory_order_acquire);
     const read_under_way seen{.epoch = epoch_.load(std::memory_order_acquire),

@@ -15,7 +15,8 @@
 namespace feedline::detail {
 namespace {
 
-/// What reading a sample throws, or null. @throws what says nothing about the data.
+/// The exception that reading a sample throws, or null. @throws exceptions that say nothing about
+/// the data.
 std::exception_ptr failure_of(const read_retries::read_sample& read, std::size_t place) {
   try {
     read(place);
@@ -100,7 +101,7 @@ bool read_retries::pause(int done, const std::exception_ptr& why,
                 done + 1, policy_.retries, words_of(why));
   const auto end = deadline_after(length);
   std::unique_lock lock{mutex_};
-  // Nobody rings when an epoch is left: so that is looked at now and then.
+  // No notification comes when an epoch is abandoned, so this is checked now and then.
   while (!stopped_ && !unwanted.load()) {
     const auto now = std::chrono::steady_clock::now();
     if (now >= end) return true;

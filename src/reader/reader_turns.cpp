@@ -20,7 +20,7 @@ reader_turns& reader_turns::of_process() {
       new reader_turns{budget_of(std::getenv("FEEDLINE_CPU_BUDGET"))}};
   reader_turns* turns = current.load();
   if (turns->process_.is_this()) return *turns;
-  // In a child of fork those who have turns are not there, and one may have locked the mutex.
+  // In a child of fork the threads with turns do not exist, and one may have locked the mutex.
   auto* const own = new reader_turns{turns->limit()};
   if (current.compare_exchange_strong(turns, own)) return *own;
   delete own;
@@ -82,7 +82,7 @@ reader_turns::turn::turn(reader_turns& turns, const std::atomic<bool>& stopping)
   std::unique_lock lock{turns.mutex_};
   try {
     turns.waiting_.push_back(this);
-  } catch (const std::bad_alloc&) {  // no memory to stand in line: it works without a turn
+  } catch (const std::bad_alloc&) {  // no memory for an entry in the line: it works without a turn
     return;
   }
   listed_ = true;

@@ -11,7 +11,7 @@ void read_ahead::before_reading(epoch_run& run, position first, position end,
                                 reader_scratch& use) const noexcept {
   if ((cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
   const std::uint64_t target = std::min(end.value + distance_, samples_);
-  // If hints were not wanted until now: what stands before this was read without. And an epoch may
+  // If hints were not wanted until now, everything before this was read without. And an epoch may
   // begin in its middle.
   const std::uint64_t earliest =
       std::max(first.value - std::min(first.value, in_flight_), run.first_batch * batch_size_);
@@ -50,8 +50,8 @@ bool request_executor::fill(request request, reader_scratch& use) {
   } else {
     fill_block(slot, request.number - samples, use);
   }
-  // A slot that was not read to its end must not pass for a filled one: the device would follow
-  // tables that nobody wrote.
+  // A slot that was not read to its end must not become filled: the device would follow tables that
+  // were never written.
   if (stopping_.load()) return false;
   return staging_.finish_request(index, &use.clock);
 }
@@ -92,7 +92,7 @@ void request_executor::fill_samples(staging_slot& slot, sample_run samples, read
   use.cpu.end();
   use.now.end();
   use.clock.lap();
-  use.clock.at(slot.work.run->epoch, slot.work.first_batch + first_batch, 0);  // behind them
+  use.clock.at(slot.work.run->epoch, slot.work.first_batch + first_batch, 0);  // after these
 }
 
 bool request_executor::is_wanted(const staging_slot& slot) const noexcept {
@@ -112,7 +112,7 @@ std::uint64_t request_executor::read(staging_slot& slot, sample_run samples, rea
     try {
       writer_.read(slot, {samples.begin, run_end}, use);
     } catch (...) {
-      // Batch by batch then: only the one fails whose sample it is.
+      // Then read batch by batch: only the batch with that sample fails.
       if (std::exchange(across_batches, false)) continue;
       slot.fail(current_failure(slot.work, samples.begin, batch_size_));
       break;

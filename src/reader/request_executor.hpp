@@ -18,20 +18,20 @@
 
 namespace feedline::detail {
 
-/// Tells the dataset which samples will be read soon, so that a disk has many to do at once,
-/// and readers find them in memory.
+/// Tells the dataset which samples will be read soon, so that a disk has many requests at once and
+/// readers find the samples in memory.
 ///
-/// Each reader, before it fills a request, hints what stands between the last hint and some way
-/// behind its request, in pieces, which readers take in turns. So all hint together where an epoch
-/// begins, and one piece a request from then on; a sample is hinted once, before it is read.
-/// Nothing is hinted across an epoch's end: what was hinted last is still on its way when the next
-/// begins.
+/// Before a reader fills a request, it hints the samples between the last hint and some distance
+/// past its request, in pieces that readers take in turns. So at the start of an epoch all readers
+/// hint together, and later there is one piece a request. A sample is hinted once, before it is
+/// read. Nothing is hinted across an epoch's end: the last hinted samples are still in flight when
+/// the next epoch begins.
 ///
 /// Costs one virtual call a request while the dataset wants no hints. Any number of readers.
 class read_ahead {
  public:
-  /// Borrows the source for its life. @param cached Null where the device keeps no rows; what it
-  /// holds is not read, so not hinted.
+  /// Borrows the source for its life. @param cached Null if the device keeps no rows; rows that it
+  /// holds are not read, so not hinted.
   read_ahead(const sample_source& source, const slot_plan& plan,
              std::shared_ptr<const device_row_cache> cached = nullptr)
       : source_{source},
@@ -55,9 +55,10 @@ class read_ahead {
   std::shared_ptr<const device_row_cache> cached_;
   std::uint64_t samples_;
   std::uint64_t batch_size_;
-  std::uint64_t distance_;  ///< samples from the end of what is about to be read to the last hinted
+  std::uint64_t distance_;  ///< samples between the end of the request about to be read and the
+                            ///< last one hinted
   std::uint64_t piece_;
-  std::uint64_t in_flight_;  ///< samples, at most, that are taken by readers and not read yet
+  std::uint64_t in_flight_;  ///< the most samples taken by readers and not read yet
 };
 
 /// Fills requests, run by run, and marks slots whose reads fail. Threads: `fill` by any number of
@@ -74,13 +75,13 @@ class request_executor {
         ahead_{ahead},
         blocks_{blocks} {}
 
-  /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
-  /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
-  /// @param use The calling reader's, whose clock has said since when it is busy.
-  /// A block that cannot be read is marked in its table, and missed where its samples are.
+  /// Fills one request and counts it as done; true if it was its slot's last. A failed read only
+  /// marks the slot: the transfer sees the mark after everything before it was delivered.
+  /// @param use The calling reader's; its clock already counts as busy. A block that cannot be read
+  /// is marked in its table, and reported where its samples are.
   bool fill(request request, reader_scratch& use);
 
-  /// What was not begun is not read any more, and no slot becomes filled.
+  /// Stops taking requests; slots in progress never become filled.
   void stop() noexcept { stopping_.store(true); }
   [[nodiscard]] const std::atomic<bool>& stopping() const noexcept { return stopping_; }
 

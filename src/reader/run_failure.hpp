@@ -11,8 +11,8 @@
 
 namespace feedline::detail {
 
-/// The exception that is being handled, as the failure of a slot whose samples from `begin` on
-/// cannot be had.
+/// The exception being handled, as the failure of a slot whose samples from `begin` on are
+/// unavailable.
 [[nodiscard]] inline slot_failure current_failure(const slot_work& work, std::uint64_t begin,
                                                   std::uint64_t batch_size) noexcept {
   const std::uint64_t batch = begin / batch_size;

@@ -19,7 +19,7 @@ namespace {
                     ": correct its indices()"};
 }
 
-/// What a dataset throws that says no sample is about one of the run.
+/// An exception of a dataset that names no sample of the run.
 foreign_error foreign(std::span<const sample_index> samples, const std::string& cause) {
   const std::string message = "the dataset's read threw: " + cause;
   if (samples.size() == 1)
@@ -27,7 +27,8 @@ foreign_error foreign(std::span<const sample_index> samples, const std::string& 
   return {{}, names_of(samples) + ": " + message};
 }
 
-/// Place of the sample that an error names, if it is one of the run's. A run of one is to blame.
+/// Index in the run of the sample that an error names, if it is in the run. In a run of one, that
+/// sample is always blamed.
 std::size_t blamed_by(const dataset_error& failure, std::span<const sample_index> samples) {
   if (samples.size() == 1) return 0;
   const auto found = std::ranges::find_if(

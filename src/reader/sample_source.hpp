@@ -19,15 +19,15 @@
 namespace feedline::detail {
 
 /// "sample 7", "samples 24 to 27", or "samples 7, 3, 12 and 253 more".
-/// @param more Behind those that are given.
+/// @param more Number of samples besides those that are given.
 [[nodiscard]] std::string names_of(std::span<const sample_index> samples, std::uint64_t more = 0);
 
 /// Where readers get samples: an epoch's order, and the rows. Any number of readers.
 class sample_source {
  public:
-  /// @param seed Of what is random about a sample.
-  /// @param share What the order is of an epoch's; by default all of it.
-  /// @param errors Which reads are tried again, and which samples told that cannot be read.
+  /// @param seed Seed of the samples' random transforms.
+  /// @param share The part of each epoch that the order covers; by default all of it.
+  /// @param errors Says which reads are retried, and which unreadable samples are reported.
   sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed = 0,
                 const epoch_share& share = {}, const error_policy& errors = {})
       : dataset_{std::move(dataset)},
@@ -37,40 +37,41 @@ class sample_source {
         share_{share},
         retries_{errors} {}
 
-  /// Of the dataset.
+  /// Number of samples of the dataset.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
-  /// Where in the epoch's order, of all ranks, a position of the order stands, and those behind it
-  /// in its batch.
+  /// The index in the epoch's order, over all ranks, of a position of this rank's order. The rest
+  /// of its batch follows there.
   [[nodiscard]] position in_epoch(position own) const noexcept { return share_.at(own.value); }
-  /// Which samples stand at `first` and the places behind it; they are the dataset's, or
+  /// Writes the indices of the samples at `first` and the following positions; they are the
+  /// dataset's, or
   /// @throws usage_error naming the sampler, the position and the sample; what the sampler throws.
   void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const;
-  /// As `dataset::wants_prefetch` and `prefetch`.
+  /// Same as `dataset::wants_prefetch` and `prefetch`.
   [[nodiscard]] bool wants_prefetch() const noexcept { return dataset_->wants_prefetch(); }
   void prefetch(std::span<const sample_index> samples) const noexcept {
     dataset_->prefetch(samples);
   }
-  /// As `dataset::read_in_turn`, of samples that stand behind one another from `first` on, in the
-  /// epoch's order; tried again as the error policy says.
-  /// @param bad Gets the samples that cannot be read, if the policy does something about them: then
-  /// their bytes mean nothing, and all others are read.
+  /// Same as `dataset::read_in_turn`, for samples at consecutive positions from `first` on in the
+  /// epoch's order. Reads are retried as the error policy says.
+  /// @param bad Gets the unreadable samples, if the policy handles them: then their bytes are
+  /// undefined, and all others are read.
   /// @throws dataset_error; any other exception of the dataset's is nested in one that names
   /// samples.
   void read(const epoch_run& run, std::span<const sample_index> samples, position first,
             std::span<const std::span<std::byte>> out, std::vector<unreadable_sample>& bad) const {
     read(run, {seed_, run.epoch, samples, first}, out, bad);
   }
-  /// The same, of samples that stand at these positions.
+  /// The same, for samples that stand at these positions.
   void read(const epoch_run& run, std::span<const sample_index> samples,
             std::span<const position> positions, std::span<const std::span<std::byte>> out,
             std::vector<unreadable_sample>& bad) const {
     read(run, {seed_, run.epoch, samples, positions}, out, bad);
   }
 
-  /// Reads that failed at first and succeeded when they were tried again. Any thread.
+  /// Reads that failed at first and succeeded on a retry. Any thread.
   [[nodiscard]] std::uint64_t recovered_reads() const noexcept { return retries_.recovered(); }
-  /// Nothing is tried again any more; whoever pauses wakes. Any thread.
+  /// Stops all retries; threads that pause before one wake. Any thread.
   void stop() noexcept { retries_.stop(); }
 
  private:

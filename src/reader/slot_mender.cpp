@@ -19,7 +19,7 @@
 namespace feedline::detail {
 namespace {
 
-/// What a sample's dataset_error says. @throws nothing else: `is_of_data` has seen it.
+/// Passes on the dataset_error of a sample. @throws nothing else: `is_of_data` has checked it.
 template <class Use>
 auto with_cause(const unreadable_sample& bad, Use use) {
   try {
@@ -29,7 +29,7 @@ auto with_cause(const unreadable_sample& bad, Use use) {
   }
 }
 
-/// Throws an error about a sample, with what was wrong with it nested.
+/// Throws an error about a sample, with its cause nested.
 [[noreturn]] void refuse(const unreadable_sample& bad, const std::string& why,
                          const std::string& remedy) {
   with_cause(bad, [&](const dataset_error& cause) {

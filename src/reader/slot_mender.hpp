@@ -18,16 +18,16 @@
 
 namespace feedline::detail {
 
-/// Puts other samples in the place of those that cannot be read.
+/// Replaces samples that cannot be read by others.
 ///
-/// Slots come in the order of their tickets, and places within them in order, so what becomes of a
-/// sample depends on those before it alone. With `skip`, each sample that cannot be read takes one
-/// off the epoch's end, which stands in its place; if that cannot be read either, the next one
-/// does, and so on, until the place itself is the end. What is behind the end is cut off. A batch
-/// that was to be delivered as it began is mended whole, even if `partial_batch::drop` leaves it
-/// out then: what it lost counts, wherever slots end.
+/// Slots come in the order of their tickets, and samples within them in order, so a sample's
+/// replacement depends only on the samples before it. With `skip`, each unreadable sample is
+/// replaced by one from the epoch's end; if that cannot be read either, by the next one, and so on,
+/// until the sample itself is the end. Everything past the end is cut off. All unreadable samples
+/// are replaced in a batch that was going to be delivered when it began, even if
+/// `partial_batch::drop` then leaves it out: its lost samples count, wherever slots end.
 ///
-/// Reads where it must, so it may block as a reader does. Threads: the transfer's.
+/// Reads where it must, so it may block like a reader. Threads: the transfer's.
 class slot_mender {
  public:
   /// Borrows source and writer for its life.
@@ -36,52 +36,53 @@ class slot_mender {
               const epoch_share& share, partial_batch last)
       : policy_{policy}, source_{source}, writer_{writer}, share_{share}, last_{last} {}
 
-  /// Whether `mend` has anything to do with a filled slot.
+  /// Whether `mend` has anything to do for a filled slot.
   [[nodiscard]] bool concerns(const staging_slot& slot) const noexcept {
     return !slot.unreadable.empty() ||
            (slot.work.run->losses.skipped != 0 &&
             slot.work.first.value + slot.work.samples > end_of(*slot.work.run));
   }
-  /// Mends a filled slot, or as much of it as is before its failure.
-  /// @param failed The slot's; may become one that is before it, or none if it is after the end.
-  /// What mending itself throws stays: too many samples that cannot be read end the epoch, even
-  /// if the batch that has the last of them is cut off.
-  /// @param ticket What is known of the ticket by the slots before it; null: nothing.
+  /// Replaces the unreadable samples of a filled slot, up to its failure if it has one.
+  /// @param failed The slot's failure. It may become one that is earlier, or none if it is past the
+  /// end. An error that replacing throws stays: too many unreadable samples end the epoch, even if
+  /// the batch with the last of them is cut off.
+  /// @param ticket Repairs of the ticket known from the slots before it; null: none.
   void mend(staging_slot& slot, std::optional<slot_failure>& failed,
             std::shared_ptr<slot_repairs>& ticket);
 
-  /// What it is reading: the sample itself stands for `first`, not a position. Any thread.
+  /// The current read: `first` holds the sample itself, not a position. Any thread.
   [[nodiscard]] std::optional<read_under_way> look() const noexcept { return scratch_.now.look(); }
 
  private:
-  /// A slot's place that is being mended.
+  /// The slot and the index of the sample in it that is being replaced.
   struct work_place {
     staging_slot& slot;
     std::uint64_t place;
     slot_repairs& ticket;
   };
 
-  /// Positions before it are delivered, but for repeats.
+  /// Positions before it are delivered, except for repeats.
   [[nodiscard]] std::uint64_t end_of(const epoch_run& run) const noexcept {
     return policy_.action == error_action::skip ? share_.positions - run.losses.skipped
                                                 : share_.places();
   }
-  /// Places of the epoch that are delivered, with repeats.
+  /// Number of samples of the epoch that are delivered, with repeats.
   [[nodiscard]] std::uint64_t places_of(const epoch_run& run) const noexcept;
   void handle(const work_place& at, const unreadable_sample& bad);
   void skip(const work_place& at, const unreadable_sample& bad);
   void substitute(const work_place& at, const unreadable_sample& bad);
-  /// Puts another one of the epoch's samples where a repeat cannot be read.
+  /// Replaces a repeat that cannot be read by another one of the epoch's samples.
   /// @throws dataset_error if none can be read.
   void repeat_another(const work_place& at, const unreadable_sample& bad);
-  /// Empty if it was written; else why it cannot be read.
+  /// Empty if it was written; otherwise why it cannot be read.
   [[nodiscard]] std::optional<unreadable_sample> try_replace(const work_place& at, sample_index by,
                                                              position from);
   [[nodiscard]] sample_index sample_at(const epoch_run& run, position at) const;
   /// Counts a failure. @throws dataset_error if there are too many now.
   void count(const work_place& at, const unreadable_sample& bad);
-  /// The samples that `max_share` is a share of: each of the rank's once, without repeats. With
-  /// `skip` those that `partial_batch::drop` leaves out too, because they may stand in.
+  /// The samples that `max_share` is a share of: each of the rank's samples once, without repeats.
+  /// With `skip` it includes those that `partial_batch::drop` leaves out, because they may be
+  /// replacements.
   [[nodiscard]] std::uint64_t counted_samples() const noexcept {
     return policy_.action == error_action::skip ? share_.positions : share_.first_repeat();
   }

@@ -13,16 +13,17 @@
 
 namespace feedline::detail {
 
-/// Mixes samples of filled staging slots that the consumer reads in place: where slots are
-/// assembled, the device does it. It comes behind the mender, for a sample that is replaced takes
-/// its replacement's part. Threads: the transfer's.
+/// Mixes samples of filled staging slots that the consumer reads in place; where slots are
+/// assembled, the device does it. It runs after `slot_mender`, because a replaced sample draws the
+/// random bits of its replacement. Threads: the transfer's.
 class slot_mixer {
  public:
-  /// Borrows the source for its life. @param batches As the consumer sees them.
+  /// Borrows the source for its life. @param batches Layout that the consumer sees.
   slot_mixer(const sample_source& source, const pair_mixing& by, const slot_layout& batches);
 
-  /// @param samples Of the slot's first batches, whole ones but for an epoch's last.
-  /// @param repairs Of the ticket, which the slot is; null: no sample was replaced.
+  /// @param samples Number of samples in the slot's first batches, which are whole except for an
+  /// epoch's last.
+  /// @param repairs Repairs of the ticket, which fills the slot; null: no sample was replaced.
   /// @throws as `sample_source::indices`.
   void mix(const staging_slot& slot, std::uint64_t samples, const slot_repairs* repairs);
 

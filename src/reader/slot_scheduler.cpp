@@ -27,19 +27,21 @@ std::optional<request> slot_scheduler::next(stage_clock* reader) {
     std::optional<request> taken = requests_.try_pop();
     if (taken) return taken;
     if (!opening_.exchange(true)) {
-      // Somebody may have opened a ticket between the two lines above: its requests come first.
+      // Another reader may have opened a ticket between the two lines above: its requests come
+      // first.
       taken = requests_.try_pop();
       const std::size_t offered = taken ? 1 : open_next(reader);
-      opening_.store(false);  // before waking: who wakes and finds nothing left may open the next
+      opening_.store(false);  // before waking, so that a woken thread that finds nothing left may
+                              // open the next
       if (offered == 0) {
         requests_.close();
         return requests_.try_pop();
       }
-      // Whoever sleeps here does so because no request was there and somebody opened. Of as many as
-      // there are requests one finds none left, for this reader takes one, and opens the next; who
-      // found a request instead of opening wakes one to do it. Those who find neither sleep on:
-      // then another opens, and will wake them.
-      // All at once is one call of the system's.
+      // Readers sleep here because no request was there while another thread was opening a slot.
+      // Wake one per request. This reader takes one request itself, so one of the woken readers
+      // finds none left and opens the next slot; a reader that finds a request before it could open
+      // wakes one to do so. Readers that find neither sleep again: then another reader opens, and
+      // will wake them. Waking all at once is a single system call.
       offered < static_cast<std::size_t>(plan_.readers) ? requests_.wake(offered)
                                                         : requests_.wake_all();
       if (taken) return taken;
@@ -149,7 +151,7 @@ std::size_t slot_scheduler::offer(slot_index slot, slot_work work) {
 
 void slot_scheduler::learn_from_last() {
   if (!last_ || std::exchange(last_->is_learnt, true)) return;
-  if (last_->run->abandoned.load()) return;  // what is not read takes no time
+  if (last_->run->abandoned.load()) return;  // an abandoned epoch is not read, so it takes no time
   growth_.learn(last_->batches, now_() - last_->at);
 }
 

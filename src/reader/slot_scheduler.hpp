@@ -21,18 +21,19 @@
 
 namespace feedline::detail {
 
-/// How many batches the next slot takes, where the user leaves it open. A slot's first batch waits
-/// for its last, so a slot is to take its readers a few milliseconds, no more: one batch a slot for
-/// slow readers, and as many as there is room for where readers are fast, which makes large copies.
+/// Decides how many batches the next slot takes, where the user leaves it open. A slot's first
+/// batch waits for its last, so a slot should take its readers a few milliseconds at most: one
+/// batch a slot for slow readers, and as many as there is room for if readers are fast, which makes
+/// large copies.
 ///
-/// The measure is the time from a slot's opening until its requests are taken and a reader asks for
-/// more. Waiting for a free slot or for an epoch is no part of it, so a slow consumer changes
-/// nothing; and slots of fewer requests than there are readers are taken at once, so they grow
-/// until all readers have work. Owns no clock. Threads: the slot scheduler's.
+/// It measures the time from a slot's opening until its requests are taken and a reader asks for
+/// more. Time spent waiting for a free slot or for an epoch is excluded, so a slow consumer changes
+/// nothing. Slots with fewer requests than there are readers are taken at once, so they grow until
+/// all readers have work. Owns no clock. Threads: the slot scheduler's.
 class slot_growth {
  public:
   using duration = std::chrono::nanoseconds;
-  /// A slot that was taken in less may become two ...
+  /// A slot that was taken in less time may become two ...
   static constexpr duration short_time = std::chrono::milliseconds{1};
   /// ... and one that took more is halved.
   static constexpr duration long_time = std::chrono::milliseconds{4};
@@ -41,13 +42,13 @@ class slot_growth {
   explicit slot_growth(std::uint64_t most) noexcept : most_{most} {}
 
   /// Batches of the next slot.
-  /// @param after_pause Nothing was read just before it: its first batch is waited for.
+  /// @param after_pause Nothing was read just before it, so the consumer waits for its first batch.
   [[nodiscard]] std::uint64_t next(bool after_pause) const noexcept {
     return after_pause ? 1 : size_;
   }
 
-  /// Learns in what time readers took the last slot.
-  /// @param batches Its, at least 1 and no more than `next` said.
+  /// Records how long readers took for the last slot.
+  /// @param batches Batches of that slot, at least 1 and no more than `next` returned.
   void learn(std::uint64_t batches, duration taken_in) noexcept {
     if (taken_in < short_time) {
       size_ = std::max(size_, batches > most_ / 2 ? most_ : 2 * batches);
@@ -63,20 +64,20 @@ class slot_growth {
 
 /// Gives readers their next request, and turns tickets into requests when there are none left.
 ///
-/// Whichever reader finds nothing to do opens the next ticket, or the next piece of one that is
-/// larger than a staging slot: it claims a staging slot, waiting for the slot's last copy if it
-/// must, and offers the slot's requests to all. One reader opens at
-/// a time, the others sleep; so each thread waits for one thing only, and no thread does nothing
-/// but wait. As many readers are woken as there are requests.
+/// A reader that finds nothing to do opens the next ticket, or the next piece of a ticket that is
+/// larger than a staging slot: it claims a staging slot, waiting for the slot's last copy if
+/// necessary, and offers the slot's requests to all readers. One reader opens at a time while the
+/// others sleep. So each thread waits for one thing only, and no thread only waits. One reader is
+/// woken per request.
 ///
-/// How many batches a ticket holds is decided as it is opened (`slot_growth`), unless the user said
-/// it, or rows need not be read: then slots are full.
+/// The number of batches of a ticket is decided when it is opened (`slot_growth`), unless the user
+/// set it, or rows need not be read: then slots are full.
 class slot_scheduler {
  public:
   using clock = std::function<std::chrono::steady_clock::time_point()>;
 
   /// Borrows the schedule and the ring for its life.
-  /// @param cached Null where no rows are cached. @param now What time it is, for slots that grow.
+  /// @param cached Null where no rows are cached. @param now The current time, for slots that grow.
   /// @param blocks Null where the device decodes none.
   slot_scheduler(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
                  std::shared_ptr<const device_row_cache> cached = nullptr,
@@ -84,12 +85,12 @@ class slot_scheduler {
                  std::unique_ptr<block_schedule> blocks = nullptr);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
-  /// the requests that were offered are taken. Any reader.
+  /// all offered requests are taken. Any reader.
   /// @param reader The caller's; null: nothing is measured.
   [[nodiscard]] std::optional<request> next(stage_clock* reader = nullptr);
 
   /// Closes the schedule and the ring too: all readers wake, whatever they wait for, and end once
-  /// the requests that were offered are taken. Any thread.
+  /// all offered requests are taken. Any thread.
   void close() noexcept {
     schedule_.close();
     staging_.close();
@@ -97,20 +98,20 @@ class slot_scheduler {
     active_.close();
   }
 
-  /// Which readers may call `next`: at first all. A slot is cut for so many.
+  /// Controls which readers may call `next`: at first all. A slot is cut for the active ones.
   [[nodiscard]] active_readers& active() noexcept { return active_; }
 
  private:
-  /// A ticket whose pieces are being opened. It is opened to its end, even if nobody wants it any
-  /// more: then its pieces go round unread.
+  /// A ticket whose pieces are being opened. It is opened to its end even if it is no longer
+  /// wanted: then its pieces pass unread.
   struct begun_ticket {
     scheduled_ticket ticket;
     std::uint64_t batches;
     std::uint64_t samples;
     request_layout pieces;
     std::uint64_t next_piece = 0;
-    bool opened = false;    ///< some piece of it was
-    bool is_ahead = false;  ///< all pieces with samples were: blocks for others may follow
+    bool opened = false;    ///< some piece was opened
+    bool is_ahead = false;  ///< all pieces with samples were opened: blocks for others may follow
   };
   /// A ticket that was opened.
   struct opened_ticket {
@@ -120,12 +121,12 @@ class slot_scheduler {
     bool is_learnt = false;
   };
 
-  /// The requests that were offered; 0: there is nothing to open any more.
+  /// The number of requests offered; 0: there is nothing left to open.
   std::size_t open_next(stage_clock* reader);
   [[nodiscard]] bool begin_next(stage_clock* reader);
   std::size_t open_piece(slot_index slot);
-  /// Whether the begun ticket brings blocks for others, and there is room for them: a slot is left
-  /// to samples, which then need not wait until such blocks are read.
+  /// Whether the begun ticket carries blocks for others and there is room for them. One slot is
+  /// kept free for samples, which then need not wait until such blocks are read.
   [[nodiscard]] bool brings_ahead() const;
   std::size_t open_ahead(slot_index slot);
   std::size_t offer(slot_index slot, slot_work work);
@@ -138,10 +139,10 @@ class slot_scheduler {
   epoch_schedule& schedule_;
   staging_ring& staging_;
   channel<request> requests_;
-  std::atomic<bool> opening_{false};  ///< somebody opens; a lock whose waiters wait for requests
+  std::atomic<bool> opening_{false};  ///< a reader opens; a lock whose waiters wait for requests
   active_readers active_;
   clock now_;
-  slot_growth growth_;                 ///< under that lock
+  slot_growth growth_;                 ///< guarded by that lock
   std::optional<begun_ticket> begun_;  ///< likewise
   std::optional<opened_ticket> last_;  ///< likewise
 };

@@ -10,7 +10,7 @@
 namespace feedline::detail {
 namespace {
 
-/// The u32 at a place of a staging slot, whose tables lie at multiples of four bytes.
+/// The u32 at an offset of a staging slot, whose tables lie at multiples of four bytes.
 std::uint32_t* words_at(staging_slot& slot, std::size_t at) noexcept {
   return reinterpret_cast<std::uint32_t*>(slot.data + at);
 }
@@ -122,7 +122,7 @@ void packing_writer::read(staging_slot& slot, sample_run run, reader_scratch& us
 void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
                              reader_scratch& use) {
   std::uint32_t* const source = words_at(slot, layout_.sources_at()) + place;
-  const std::uint32_t number = *source & ~assembly::arrived;  // of the row that it was to be
+  const std::uint32_t number = *source & ~assembly::arrived;  // the row that it should have been
   const std::uint32_t* const entry =
       words_at(slot, layout_.entry_at(slot.work.layout.run_of(place)));
   if (layout_.varies())
@@ -152,7 +152,7 @@ void packing_writer::find_rows(staging_slot& slot, sample_run run, reader_scratc
   use.missing.clear();
   use.missing_at.clear();
   use.cached_as.clear();
-  if (cached_ && cached_->holds_all()) {  // each at its sample's place
+  if (cached_ && cached_->holds_all()) {  // each at its sample's index
     for (std::size_t i = 0; i < use.samples.size(); ++i)
       sources[i] = static_cast<std::uint32_t>(use.samples[i].value);
     add(use.cached, use.samples.size());

@@ -20,9 +20,9 @@ namespace feedline::detail {
 ///
 /// Invariant: the device writes a slot's bytes in `copying` only, the CPU reads them in `held`
 /// only. Between the work that makes a result and its copy lies `produced`, recorded on the
-/// pusher's stream; between the copy and what overwrites its source lies `copied`, which that
-/// stream waits for as the source's lease ends. A slot is in the `free` channel exactly when it is
-/// free and nobody has claimed it. A slot whose copy failed stays `copying`, for good.
+/// pusher's stream; between the copy and the work that overwrites its source lies `copied`, which
+/// that stream waits for as the source's lease ends. A slot is in the `free` channel exactly when
+/// it is free and not claimed. A slot whose copy failed stays `copying`, for good.
 enum class result_state : std::uint32_t { free, copying, held };
 
 /// One slot of a result ring. Members are written by the pusher, before free → copying.
@@ -31,10 +31,10 @@ struct result_slot {
 
   std::atomic<result_state> state{result_state::free};
   std::byte* data = nullptr;
-  event copied;  ///< recorded behind the slot's last copy
-  /// A copy into the slot was issued that no event stands behind: its memory is never freed.
+  event copied;  ///< recorded after the slot's last copy
+  /// A copy into the slot was issued that no event follows: its memory is never freed.
   bool lost = false;
-  std::size_t bytes = 0;  ///< of the result
+  std::size_t bytes = 0;  ///< size of the result
   result_tag tag;
   /// The result's. Also asked for by leases on sources: a slot with a later one has been copied.
   std::atomic<std::uint64_t> number{0};

@@ -154,14 +154,14 @@ void result_slots::end_source(slot_index slot, std::uint64_t number, stream_ref 
     }
   } catch (...) {
     fail(result_tag{}, number);
-    // The ring has failed, but whoever ends the lease goes on to overwrite the memory, or frees it.
+    // The ring has failed, but after the lease ends the memory will be overwritten or freed.
     (void)sync_before_freeing(*device_, source.copied.get(), pushed);
   }
 }
 
 std::optional<slot_index> result_slots::arrived(bool blocks) {
   if (broken_) failure_.rethrow();
-  const bool was_closed = sent_.closed();  // first: what was sent before it must be found
+  const bool was_closed = sent_.closed();  // first: results sent before it must be found
   if (!front_ && !stopped_.load()) front_ = blocks ? sent_.pop() : sent_.try_pop();
   if (stopped_.load()) return std::nullopt;
   if (!front_) {
@@ -184,8 +184,8 @@ bool result_slots::is_copied(const result_slot& slot, bool blocks) {
   if (!blocks) return done();
   const auto began = std::chrono::steady_clock::now();
   bool is_done = spin_until(done, pauses_between_polls, patience::spinner{patience_}.time());
-  // The copy may stand behind work that waits for the thread that stops the ring: so nobody blocks
-  // on the device here.
+  // The copy may be queued after work that waits for the thread that stops the ring: so no thread
+  // blocks on the device here.
   if (!is_done) poll_until([&] { return (is_done = done()) || stopped_.load(); });
   patience_.learn(std::chrono::steady_clock::now() - began, 1);
   return is_done;

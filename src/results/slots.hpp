@@ -27,7 +27,8 @@ namespace feedline::detail {
 /// function.
 class result_slots final : public retirable, public std::enable_shared_from_this<result_slots> {
  public:
-  /// Slots that are retired by their last owner. @throws usage_error, out_of_memory, device_error.
+  /// Makes slots whose memory the last owner frees once the device has finished with it. @throws
+  /// usage_error, out_of_memory, device_error.
   [[nodiscard]] static std::shared_ptr<result_slots> make(const device_ptr& device,
                                                           const result_options& options);
   result_slots(const device_ptr& device, const result_options& options);
@@ -38,8 +39,8 @@ class result_slots final : public retirable, public std::enable_shared_from_this
   [[nodiscard]] result_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
   [[nodiscard]] const own_process& process() const noexcept { return process_; }
 
-  /// free → copying: issues the copy into a slot that nobody uses, and puts it in line for the
-  /// taker. Nothing once stopped, and, if it may not block, if there is no slot. Pusher.
+  /// free → copying: issues the copy into an unused slot, and puts it in line for the taker.
+  /// Returns nothing once stopped, and, if it may not block, if there is no slot. Pusher.
   /// @throws usage_error, stage_error.
   [[nodiscard]] std::optional<source_lease> push(const void* from, std::size_t bytes,
                                                  stream_ref stream, const result_tag& tag,
@@ -86,8 +87,8 @@ class result_slots final : public retirable, public std::enable_shared_from_this
   result_options options_;
   own_process process_;
   device_memory memory_;
-  stream stream_;   ///< that copies run on
-  event produced_;  ///< behind the work that makes the last result
+  stream stream_;   ///< the stream of copies
+  event produced_;  ///< recorded after the work that makes the last result
   std::vector<std::unique_ptr<result_slot>> slots_;
   channel<slot_index> free_;       ///< results may end on any thread
   spsc_channel<slot_index> sent_;  ///< copying, in the order of the pushes

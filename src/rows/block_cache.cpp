@@ -73,8 +73,8 @@ std::byte* block_cache::memory_of(std::uint32_t slot) const noexcept {
   return slabs_[slot >> slab_shift_].load(std::memory_order_acquire) + in_slab * slot_bytes_;
 }
 
-// The block is shown before the lock is let go: whoever finds a slot in line may take its block
-// out.
+// The block is published before the lock is released: a thread that finds a slot in line may evict
+// its block.
 void block_cache::fill::publish(std::uint64_t rows_used) noexcept {
   auto& place = cache_->blocks_[block_];
   if (cache_->blocks_give_way()) {
@@ -135,7 +135,7 @@ std::size_t block_cache::memory_bytes() const {
   return bytes;
 }
 
-/// A slot that nobody else has; none if all are being filled, and the caller may not wait.
+/// A slot that no other thread has; none if all are being filled, and the caller may not wait.
 std::uint32_t block_cache::take_slot(bool may_wait) {
   locked lock{*this};
   for (;;) {

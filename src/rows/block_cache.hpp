@@ -17,33 +17,33 @@
 
 namespace feedline::detail {
 
-/// Keeps blocks of rows that were expensive to come by (decoded chunks), as many as memory allows.
-/// A block is filled by one thread while the others go on with blocks that are there.
+/// Keeps blocks of rows that are expensive to make (decoded chunks), as many as memory allows. One
+/// thread fills a block while the others continue with blocks that are there.
 ///
-/// A block's memory goes to the next one once each of its rows was found as often as it has rows:
-/// where every row is read once, this is its last use. If no block is used up and none may be
-/// added, the oldest give way. If there is room for all, none ever does. Uses of blocks of less
-/// than 1 KiB are not counted, for the counters would take as much memory as the blocks.
+/// A block's memory is reused once its rows were found as often as the block has rows: if every row
+/// is read once, this is its last use. If no block is used up and none may be added, the oldest are
+/// evicted. If there is room for all, none ever is. Uses of blocks of less than 1 KiB are not
+/// counted, because the counters would take as much memory as the blocks.
 ///
 /// States of a block:
 ///   absent ─ try_fill, begin_fill ─► filling ─ publish ─► present ─ used up, or oldest ─► absent
 ///   filling ─ the fill ends unpublished ─► absent
 ///
-/// Blocks that are being filled count among those that are kept. If all that are kept are being
-/// filled, whoever wants to fill another waits until one of these fills ends.
+/// Blocks that are being filled count among those that are kept. If all of them are being filled, a
+/// thread that wants to fill another waits until one of these fills ends.
 ///
 /// Threads: all functions may be called by any number of threads. Readers pay no lock and no write
-/// to memory that others read: a `read_guard` is marked once a run of rows, and memory is used anew
-/// only when all read guards that were open as the block was taken out have ended (P. McKenney, J.
-/// Slingwine, "Read-Copy Update", PDCS 1998).
+/// to memory that others read: a `read_guard` is marked once a run of rows, and memory is used
+/// again only when all read guards that were open as the block was evicted have ended (P. McKenney,
+/// J. Slingwine, "Read-Copy Update", PDCS 1998).
 class block_cache {
  public:
   /// @param blocks         How many there are, less than 2³²-2.
-  /// @param block_bytes    Of each; at least 1.
+  /// @param block_bytes    Size of a block; at least 1.
   /// @param rows_per_block At least 1.
   /// @param max_cached     At least 1; those being filled are among them.
-  /// @param unlocked       For tests: called whenever a thread has let go of the lock, to look at
-  ///                       what others would find if it went no further.
+  /// @param unlocked       For tests: called whenever a thread has released the lock, to look at
+  ///                       the state that others would find if the thread stopped here.
   block_cache(std::uint64_t blocks, std::size_t block_bytes, std::uint64_t rows_per_block,
               std::uint64_t max_cached, std::function<void()> unlocked = {});
   block_cache(const block_cache&) = delete;
@@ -55,8 +55,8 @@ class block_cache {
   [[nodiscard]] static std::uint64_t max_blocks_within(std::size_t bytes, std::uint64_t blocks,
                                                        std::size_t block_bytes) noexcept;
 
-  /// What a thread found stays as it is while its read guard lives. Nothing that may block happens
-  /// in one.
+  /// A block that a thread found stays unchanged while its read guard lives. Nothing that may block
+  /// happens in one.
   class read_guard {
    public:
     explicit read_guard(block_cache& cache) : cache_{cache}, number_{cache.enter()} {}
@@ -64,7 +64,7 @@ class block_cache {
     read_guard& operator=(const read_guard&) = delete;
     ~read_guard() { cache_.leave(number_); }
 
-    /// The block's first byte, for the reading of one row; null if it is not present.
+    /// The block's first byte, to read one row; null if it is not present.
     [[nodiscard]] const std::byte* find(std::uint64_t block) noexcept;
 
     /// Whether the block is present, or about to be: no row of it is read.
@@ -89,7 +89,7 @@ class block_cache {
     [[nodiscard]] std::span<std::byte> bytes() const noexcept {
       return {cache_->memory_of(slot_), cache_->block_bytes_};
     }
-    /// @param rows_used How many of its rows the filler has used already.
+    /// @param rows_used How many of its rows the filling thread has used already.
     void publish(std::uint64_t rows_used) noexcept;
 
    private:
@@ -107,11 +107,13 @@ class block_cache {
   /// @throws std::bad_alloc if the system has no memory; the block is absent then.
   [[nodiscard]] std::optional<fill> try_fill(std::uint64_t block) { return claim(block, false); }
 
-  /// As `try_fill`, but waits for memory while all is being filled; nothing if the block is present
-  /// or being filled. The caller must not be filling another block, for it might wait for itself.
+  /// Same as `try_fill`, but waits for memory while all blocks are being filled; nothing if the
+  /// block is present or being filled. The caller must not be filling another block, because it
+  /// might wait for itself.
   [[nodiscard]] std::optional<fill> begin_fill(std::uint64_t block) { return claim(block, true); }
 
-  /// Returns once nobody is filling the block. Not within a read guard, nor while filling another.
+  /// Returns once no thread is filling the block. Not within a read guard, nor while filling
+  /// another.
   void wait_while_filling(std::uint64_t block) const noexcept;
 
   /// Bytes taken from the system so far, but for the list of blocks.
@@ -126,16 +128,16 @@ class block_cache {
 
   using counter = std::atomic<std::uint32_t>;
 
-  /// One thread's at a time, on lines of its own.
+  /// Written by one thread at a time, on its own cache lines.
   struct alignas(128) read_guard_state {
     std::atomic<std::uint64_t> turn{0};   ///< odd while the read guard is open
     std::atomic<counter*> used{nullptr};  ///< for each slot, rows found; written in the read guard
   };
 
-  /// What is known of a slot that may be used anew; there are none where there is room for all.
+  /// The state of a slot that may be used again; there are none if there is room for all blocks.
   struct slot_state {
     std::uint32_t block = 0;
-    std::uint32_t filler_used = 0;  ///< rows that its filler used
+    std::uint32_t filler_used = 0;  ///< rows used by the thread that filled it
     std::uint32_t next = none;      ///< the slot that was filled after it
   };
 
@@ -168,13 +170,13 @@ class block_cache {
   std::vector<std::atomic<std::byte*>> slabs_;
 
   const std::function<void()> unlocked_;
-  mutable std::mutex mutex_;      ///< of all below; taken once a block that is filled
+  mutable std::mutex mutex_;      ///< guards everything below; taken once a block that is filled
   std::condition_variable room_;  ///< a fill has ended
   std::vector<row_storage> memory_ = {};
   std::uint32_t slots_ = 0;
   std::vector<std::uint32_t> free_ = {};
   std::vector<slot_state> slot_states_;
-  std::uint32_t oldest_ = none;  ///< of the slots with a block, in the order of their filling
+  std::uint32_t oldest_ = none;  ///< the oldest slot with a block, in the order of their filling
   std::uint32_t newest_ = none;
   std::uint32_t present_ = 0;  ///< how many these are
 };

@@ -25,8 +25,9 @@ const std::byte* block_cache::read_guard::find(std::uint64_t block) noexcept {
   return cache_.memory_of(slot);
 }
 
-// The mark comes before every look at a block, in the one order of all sequentially consistent
-// operations: who takes a block out sees the mark, or the read guard sees that the block is gone.
+// The mark comes before every look at a block, in the single order of all sequentially consistent
+// operations: either the thread that evicts a block sees the mark, or the read guard sees that the
+// block is gone.
 std::size_t block_cache::enter() {
   const std::size_t preferred = preferred_read_guard(max_read_guards);
   for (std::size_t step = 0;; ++step) {

@@ -7,8 +7,8 @@
 
 namespace feedline::detail {
 
-/// Finds the block of a row, and its place there: a division for each row that is read, so by a
-/// product and a shift wherever rows are few enough.
+/// Finds the block of a row, and the row's index in it: a division for each row that is read, so it
+/// uses a product and a shift if there are few enough rows.
 class block_place {
  public:
   /// @param rows All of them. @param rows_per_block At least 1.

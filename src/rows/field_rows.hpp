@@ -18,8 +18,9 @@ namespace feedline::detail {
 struct row_extent {
   std::uint64_t rows = 0;
   std::size_t row_bytes = 0;
-  random_file_ptr file = nullptr;    ///< that is to stay unchanged while they are read; may be null
-  std::uint64_t rows_per_chunk = 1;  ///< that are read as one
+  random_file_ptr file = nullptr;    ///< the file, which must stay unchanged while rows are read;
+                                     ///< may be null
+  std::uint64_t rows_per_chunk = 1;  ///< rows that are read as one
   std::uint64_t chunks_kept = 0;     ///< in memory at once, at most
 };
 
@@ -36,13 +37,13 @@ class field_rows {
   [[nodiscard]] std::uint64_t size() const noexcept { return extent_.rows; }
   [[nodiscard]] std::size_t row_bytes() const noexcept { return extent_.row_bytes; }
 
-  /// As `dataset::read`, of one field. Does not look whether the file is unchanged: the dataset
-  /// does that once for all fields, afterwards.
+  /// Same as `dataset::read`, for one field. Does not check whether the file is unchanged: the
+  /// dataset does that once for all fields, afterwards.
   /// @param samples All less than `size()`.
   /// @throws dataset_error naming the sample, and the offset where it is the file's fault.
   virtual void read(std::span<const sample_index> samples, std::byte* out) const = 0;
 
-  /// As `dataset::prefetch`.
+  /// Same as `dataset::prefetch`.
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
   /// All rows, where they lie in memory; else nothing.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> in_memory() const noexcept {

@@ -46,8 +46,8 @@ row_blocks one_block(const random_file& file, const std::string& field, const ro
           "; it was cut, or its header is wrong"};
 }
 
-/// How many consecutive rows are best read by one call: any number where they are dense; some
-/// 256 KiB where what lies between them is on pages that would be read in any case; else 1.
+/// How many consecutive rows are best read by one call: any number if they are dense; about 256 KiB
+/// if the bytes between them are on pages that would be read in any case; else 1.
 /// @param stride From one row to the next, at least 1.
 std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept {
   static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -58,12 +58,13 @@ std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept 
 }
 
 /// Reads rows that lie at equal distances by one call, one after the other into `out`.
-/// @param offset Of the first. @param out Whole rows, at least one.
+/// @param offset Offset of the first part. @param out Whole rows, at least one.
 void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
                  std::size_t row_bytes, std::span<std::byte> out) {
   const std::size_t rows = out.size() / row_bytes;
   if (rows == 1 || stride == row_bytes) return file.read(offset, out);
-  thread_local std::vector<std::byte> between;  // of this thread's last call: no allocation
+  thread_local std::vector<std::byte> between;  // buffer of this thread's last call, kept to avoid
+                                                // allocation
   between.resize((rows - 1) * static_cast<std::size_t>(stride) + row_bytes);
   file.read(offset, between);
   copy_spread(between.data(), static_cast<std::size_t>(stride), rows, row_bytes, out.data());
@@ -79,7 +80,8 @@ file_rows::file_rows(random_file_ptr file, std::string field, row_place place, s
       blocks_{blocks.begins ? std::move(blocks) : one_block(this->file(), field_, place, rows)},
       in_blocks_{rows, blocks_.rows_per_block},
       parts_per_read_{rows_per_read(place_.stride, part_bytes())} {
-  reverse_elements(blocks_.fill, place_.swapped_bytes);  // for what is read is reversed
+  reverse_elements(blocks_.fill, place_.swapped_bytes);  // because the bytes read are reversed
+                                                         // later
 }
 
 std::uint64_t file_rows::offset_of(sample_index sample) const noexcept {
@@ -170,7 +172,7 @@ void file_rows::read_run(sample_index first, std::uint64_t offset, std::span<std
     } catch (const dataset_error& failure) {
       dataset_location where = failure.where();
       where.field = field_;
-      // What is lost may begin between two parts.
+      // The lost bytes may begin between two parts.
       const std::uint64_t beyond = where.offset.value_or(begin) - begin;
       const std::uint64_t before =
           count == 1 ? 0 : (beyond + place_.stride - part_bytes()) / place_.stride;

@@ -19,7 +19,8 @@ struct row_place {
   std::size_t row_bytes = 0;
   /// Size of the elements whose bytes are to be reversed: 2, 4, 8; 1: none.
   std::size_t swapped_bytes = 1;
-  /// Of a row, if it lies in equal parts: `stride` is from one part to the next, through all rows.
+  /// Number of equal parts of a row; `stride` is the distance from one part to the next, through
+  /// all rows.
   std::size_t parts = 1;
 };
 
@@ -30,7 +31,7 @@ struct row_blocks {
   /// `nowhere`: the block was never written.
   std::shared_ptr<const std::vector<std::uint64_t>> begins = nullptr;
   std::uint64_t rows_per_block = 1;
-  /// What stands, over and over, in rows that were never written: whole elements, as in memory.
+  /// The content of rows that were never written, repeated: whole elements, as in memory.
   std::vector<std::byte> fill = {};
 };
 
@@ -45,7 +46,7 @@ class file_rows : public field_rows {
             row_blocks blocks = {});
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
-  /// In order of place, near ones together.
+  /// Hints in the order of the file, joining ranges that are near each other.
   void prefetch(std::span<const sample_index> samples) const noexcept final;
 
  private:

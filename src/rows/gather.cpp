@@ -8,14 +8,14 @@
 namespace feedline::detail {
 namespace {
 
-/// What is asked for before it is copied: shuffled rows are no pattern that hardware could guess.
+/// How much is prefetched before it is copied: hardware cannot predict shuffled rows.
 struct lookahead {
   std::size_t rows;
-  std::size_t bytes;  ///< of each
+  std::size_t bytes;  ///< bytes of each row
 };
 
-/// Six rows of a few hundred bytes are about as many lines as a core keeps under way. Of a long row
-/// the hardware finds the lines behind the first ones.
+/// Six rows of a few hundred bytes are about as many lines as a core keeps in flight. The hardware
+/// itself finds the lines of a long row after its first ones.
 constexpr lookahead lookahead_for(std::size_t row_bytes) noexcept {
   if (row_bytes > largest_prefetched_row_bytes) return {.rows = 1, .bytes = 512};
   return {.rows = 6, .bytes = row_bytes};
@@ -52,8 +52,8 @@ void gather(strided_rows rows, std::span<const sample_index> samples, std::byte*
 template <std::size_t Bytes>
 using constant = std::integral_constant<std::size_t, Bytes>;
 
-/// Calls `visit` with a size, as a constant where it is a number's: then a copy of so many bytes is
-/// one load and one store. Such copies overlap in the core without help.
+/// Calls `visit` with a size; for some sizes as a constant: then the copy of a row is one load and
+/// one store. Such copies overlap in the core without help.
 template <class Visit>
 void with_constant(std::size_t bytes, Visit visit) noexcept {
   if (bytes == 1) return visit(constant<1>{});
@@ -88,7 +88,7 @@ void gather_into_batches(const std::byte* rows, std::size_t row_bytes,
   with_constant(row_bytes, [&](auto bytes) {
     if constexpr (std::is_same_v<decltype(bytes), std::size_t>) {
       std::byte* to = batch + begin * bytes;
-      std::uint64_t left = out.batch_rows - begin;  // of the batch
+      std::uint64_t left = out.batch_rows - begin;  // rows left in the batch
       const auto row_of = [=](std::size_t i) { return rows + samples[i].value * bytes; };
       gather(samples.size(), bytes, row_of, [&](std::size_t i) {
         copy_row(to, row_of(i), bytes);

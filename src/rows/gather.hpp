@@ -21,7 +21,7 @@ struct strided_rows {
 /// nothing of bounds: every sample must be there.
 void gather_rows(strided_rows rows, std::span<const sample_index> samples, std::byte* out) noexcept;
 
-/// Of a dense array.
+/// The same for a dense array.
 inline void gather_rows(const std::byte* rows, std::size_t row_bytes,
                         std::span<const sample_index> samples, std::byte* out) noexcept {
   gather_rows({rows, row_bytes, row_bytes}, samples, out);
@@ -30,17 +30,17 @@ inline void gather_rows(const std::byte* rows, std::size_t row_bytes,
 /// Where rows go that are laid down in batches: one after the other within a batch.
 struct rows_in_batches {
   std::byte* first;          ///< row 0 of the first batch
-  std::uint64_t batch_rows;  ///< of each batch
+  std::uint64_t batch_rows;  ///< rows of a batch
   std::size_t batch_stride;  ///< in bytes, from a batch's row 0 to the next one's
 };
 
-/// As `gather_rows`, across batches: rows of the next one are on their way while this one's last
-/// are copied. @param begin Row, of the first batch, that the first sample becomes.
+/// Same as `gather_rows`, across batches: rows of the next batch are in flight while the last of
+/// this one are copied. @param begin Row of the first batch that the first sample becomes.
 void gather_into_batches(const std::byte* rows, std::size_t row_bytes,
                          std::span<const sample_index> samples, rows_in_batches out,
                          std::uint64_t begin) noexcept;
 
-/// As `gather_rows`, with the bytes of each element reversed on the way.
+/// Same as `gather_rows`, with the bytes of each element reversed during the copy.
 /// @param element_bytes 2, 4 or 8, a divisor of the row's; or 1, which reverses nothing.
 void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
                          std::span<const sample_index> samples, std::byte* out) noexcept;
@@ -55,16 +55,15 @@ void gather_scattered(std::span<const std::byte* const> rows, std::span<const st
 void copy_spread(const std::byte* from, std::size_t stride, std::size_t count,
                  std::size_t element_bytes, std::byte* out) noexcept;
 
-/// Fills memory with one element, over and over; takes no memory of its own, however much is
-/// filled.
-/// @param element Not empty. @param out Of whole elements.
+/// Fills memory with one element, repeated; needs no extra memory, however much is filled.
+/// @param element Not empty. @param out Whole elements.
 inline void repeat_element(std::span<const std::byte> element, std::span<std::byte> out) noexcept {
   constexpr std::size_t copied_bytes = 4096;  // at once, which stay in the nearest cache
   if (out.empty()) return;
   std::memcpy(out.data(), element.data(), element.size());
   std::size_t done = element.size();
   while (done < out.size()) {
-    // What is copied from the front is of whole elements.
+    // The part copied from the front consists of whole elements.
     const std::size_t most =
         std::max(copied_bytes / element.size(), std::size_t{1}) * element.size();
     const std::size_t bytes = std::min({done, most, out.size() - done});
@@ -79,8 +78,8 @@ inline constexpr std::size_t largest_prefetched_row_bytes = 2048;
 
 inline constexpr std::size_t cache_line_bytes = 64;
 
-/// Asks for the lines behind those of `bytes` bytes that are written now. They may lie behind the
-/// memory's end: asking is no access.
+/// Prefetches the lines after the `bytes` bytes that are written now. They may lie past the
+/// memory's end: a prefetch is no access.
 inline void prefetch_writes(const std::byte* out, std::size_t bytes) noexcept {
   // Batches are written in order, and yet the hardware's prefetcher is late: its patterns end with
   // every page and every row. One reader delivers 1.2 to 1.6 times as much so.
@@ -91,8 +90,8 @@ inline void prefetch_writes(const std::byte* out, std::size_t bytes) noexcept {
     __builtin_prefetch(reinterpret_cast<const void*>(ahead + at), 1);
 }
 
-/// Copies a row; but for very long ones, what will be written behind it is on its way when it is
-/// done. Of long rows the C library does not even read the lines that it overwrites.
+/// Copies a row; unless it is very long, the memory to be written next is prefetched meanwhile. For
+/// long rows the C library does not even read the lines that it overwrites.
 inline void copy_row(std::byte* out, const std::byte* row, std::size_t bytes) noexcept {
   constexpr std::size_t piece_bytes = 1024;
   constexpr std::size_t long_row_bytes = 16 << 10;

@@ -15,16 +15,17 @@ struct file_range {
   std::uint64_t end = 0;
 };
 
-/// Asks the system for the bytes of samples, in order of place, near ones together.
-/// @param file     A `random_file`; in tests, what notes how it is asked.
+/// Asks the system for the bytes of samples, in the order of the file, joining near ranges.
+/// @param file     A `random_file`; in tests, an object that records the calls.
 /// @param range_of Takes a sample, which there may not be, and gives its `file_range`; empty: none.
 template <class File, class RangeOf>
 void hint_ranges(const File& file, std::span<const sample_index> samples, RangeOf range_of) noexcept
     try {
-  // What lies between two ranges is read with them if it is no more than this: one larger read is
-  // faster than two, and rows in between will be wanted later in the epoch.
+  // A gap between two ranges up to this size is read with them: one larger read is faster than two,
+  // and rows in between will be wanted later in the epoch.
   constexpr std::uint64_t largest_gap_bytes = std::uint64_t{64} << 10;
-  thread_local std::vector<file_range> ranges;  // of this thread's last hint: no allocation
+  thread_local std::vector<file_range> ranges;  // ranges of this thread's last hint, kept to avoid
+                                                // allocation
   ranges.clear();
   for (const sample_index sample : samples)
     if (const file_range range = range_of(sample); range.begin != range.end)

@@ -16,24 +16,24 @@ inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 /// From here on huge pages are worth the up to 2 MiB that their alignment leaves unused.
 inline constexpr std::size_t least_on_huge_pages = 2 * huge_page_bytes;
 
-/// Memory for rows that will be read in random order; what it holds at first is unspecified.
+/// Memory for rows that will be read in random order; its initial content is unspecified.
 ///
-/// What is large lies on huge pages where the system gives them: a gather of shuffled rows would
-/// miss the TLB on almost every row otherwise (one core, 784-byte rows out of 1 GiB: 450 against
-/// 700 ns a row).
+/// Large storage is on huge pages if the system provides them: otherwise a gather of shuffled rows
+/// would miss the TLB on almost every row (one core, 784-byte rows out of 1 GiB: 450 against 700 ns
+/// a row).
 class row_storage {
  public:
   row_storage() = default;
   /// @throws std::bad_alloc
   explicit row_storage(std::size_t bytes);
 
-  /// Makes room for `bytes`, no fewer than there are, keeping what is there.
+  /// Makes room for `bytes`, at least the present number, and keeps the content.
   /// @throws std::bad_alloc and changes nothing.
   void grow(std::size_t bytes);
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {memory_.get(), size_}; }
 
-  /// Who keeps the bytes alive from now on, besides this.
+  /// The owner that keeps the bytes alive from now on, together with this.
   [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return memory_; }
 
  private:

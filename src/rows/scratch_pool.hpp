@@ -8,8 +8,8 @@
 
 namespace feedline::detail {
 
-/// Things that a thread works with and that are dear to make: as many as were ever in use at once,
-/// kept.
+/// A pool of objects that a thread works with and that are expensive to make: keeps as many as were
+/// ever in use at once.
 ///
 /// Threads: `take` by any number at once; a lease by one.
 template <class T>

@@ -27,9 +27,9 @@ alias_order::alias_order(std::vector<std::uint64_t> weights, std::uint64_t seed,
     if (own == height) other = at;
     columns[at] = {static_cast<std::uint32_t>(own), static_cast<std::uint32_t>(other)};
   };
-  // Two sweeps, over samples that fit in their column and over those that do not. What is left of
-  // the high one at hand goes on top of low ones until it fits itself; then the next high one goes
-  // on top of it. The sum is exact, so that no column is left open.
+  // Two sweeps, over samples that fit in their column and over those that do not. The rest of the
+  // current high sample is put on top of low ones until it fits itself; then the next high one is
+  // put on top of it. The sum is exact, so that no column is left open.
   std::size_t low = next(0, false);
   std::size_t high = next(0, true);
   std::uint64_t left = high < count ? weights[high] : 0;

@@ -10,14 +10,14 @@
 
 namespace feedline::detail {
 
-/// Samples in proportion to weights, each position drawn for itself. A sampler; what `weighted`
-/// with replacement is.
+/// Samples in proportion to weights, each position drawn independently. A sampler; it implements
+/// `weighted` with replacement.
 ///
 /// The alias method: n columns of equal height, in each a part of its own sample below and a part
 /// of another above. One draw names the column and the height. In integers: a column is 2^32 high.
 class alias_order {
  public:
-  /// @param weights As `integer_weights` gives them, fewer than 2^32. @param epoch_size 0: n.
+  /// @param weights Result of `integer_weights`, fewer than 2^32. @param epoch_size 0: n.
   alias_order(std::vector<std::uint64_t> weights, std::uint64_t seed, std::uint64_t epoch_size);
 
   /// @throws usage_error if there are not as many samples as weights.

@@ -62,7 +62,7 @@ template <std::size_t Lanes>
     encipher_in_step<Lanes>(by, values.data() + at);
 }
 
-// Lanes: as many as keep the processor's multipliers busy, and fit in its registers.
+// Number of lanes that keeps the processor's multipliers busy and fits in its registers.
 
 constexpr std::size_t lanes_anywhere = 8;
 
@@ -78,9 +78,9 @@ __attribute__((target("avx512f,avx512vl,avx512dq"))) void encipher_avx512(
   encipher_all<lanes_of_avx512>(by, values);
 }
 
-/// Of halves of 20 bits a round takes no more than bits 32 to 51 of its products, and these depend
-/// on the lower 52 bits of what is multiplied: one instruction gives so much of a product, where
-/// one of 64 bits takes three.
+/// With halves of 20 bits a round takes at most bits 32 to 51 of its products, and these depend on
+/// the lower 52 bits of the factor: one instruction gives that much of a product, where a 64-bit
+/// one takes three.
 constexpr unsigned bits_of_ifma = 20;
 
 using eight_values = std::uint64_t __attribute__((vector_size(64)));
@@ -172,7 +172,7 @@ bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch
   network_.right_mask = (std::uint64_t{1} << network_.right_bits) - 1;
   network_.rounds = rounds_for(bits);
 
-  // One seed's epochs start from different states, for the multiplier is odd.
+  // One seed's epochs start from different states, because the multiplier is odd.
   std::uint64_t state = mix(mix(seed + golden_gamma) + epoch * golden_gamma);
   for (std::size_t i = 0; i < network_.rounds; ++i) network_.keys[i] = mix(state += golden_gamma);
 }
@@ -186,8 +186,8 @@ void bijection::evaluate(position first, std::span<sample_index> out) const noex
 void bijection::evaluate(std::span<sample_index> values) const noexcept {
   if (size_ <= 1) return;  // 0 is its own image
   const encipher_version& version = encipher_version_for(network_);
-  // In blocks: values that walk on, and behind them those that begin. So all lanes have work until
-  // the last values.
+  // In blocks: values that walk on, then those that begin. So all lanes have work until the last
+  // values.
   std::array<std::uint64_t, block_values> block;
   std::array<std::size_t, block_values> places;  // in `values`, of those that walk on
   std::size_t walking = 0;
@@ -200,7 +200,7 @@ void bijection::evaluate(std::span<sample_index> values) const noexcept {
     std::fill(block.begin() + static_cast<std::ptrdiff_t>(count),
               block.begin() + static_cast<std::ptrdiff_t>(padded), 0);
     version.encipher(network_, std::span{block}.first(padded));
-    // Without a branch: each place is noted, and the count moves on only past those that walk on.
+    // Without a branch: each index is noted, and the count advances only past those that walk on.
     std::size_t still = 0;
     const auto note = [&](std::size_t place, std::uint64_t value) {
       places[still] = place;
@@ -220,7 +220,7 @@ void bijection::evaluate(std::span<sample_index> values) const noexcept {
 std::uint64_t bijection::place_of(std::uint64_t image) const noexcept {
   assert(image < size_);
   if (size_ == 1) return 0;
-  // The walk that led from the place to the image, backwards.
+  // The walk that led from the index to the image, backwards.
   do image = network_.decipher(image);
   while (image >= size_);
   return image;

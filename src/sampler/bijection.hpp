@@ -23,7 +23,7 @@ struct feistel {
   [[nodiscard]] std::uint64_t decipher(std::uint64_t value) const noexcept;
 };
 
-/// Enciphers values in place, as many as a multiple of a version's `lanes`.
+/// Enciphers values in place; their number is a multiple of a version's `lanes`.
 using encipher_function = void (*)(const feistel& by, std::span<std::uint64_t> values) noexcept;
 
 /// The same function, compiled for one kind of processor.
@@ -31,7 +31,7 @@ struct encipher_version {
   const char* processor;
   std::size_t lanes;       ///< values that are enciphered in step, so that their chains of
                            ///< multiplications overlap: it takes about as long for one as for all
-  unsigned max_half_bits;  ///< of networks with larger halves it gives other values
+  unsigned max_half_bits;  ///< networks with larger halves get other values
   encipher_function encipher;
 };
 
@@ -63,7 +63,7 @@ class bijection {
   /// Writes the images of `first`, `first + 1`, … into `out`; all of them less than `size`.
   void evaluate(position first, std::span<sample_index> out) const noexcept;
 
-  /// Puts its image in the place of each value; all are less than `size`, and may repeat.
+  /// Replaces each value by its image; all are less than `size`, and may repeat.
   void evaluate(std::span<sample_index> values) const noexcept;
 
   /// The inverse: the position whose image is `image`, which is less than `size`.

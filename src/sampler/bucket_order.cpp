@@ -16,12 +16,12 @@
 namespace feedline::detail {
 namespace {
 
-/// What tells the keys of the bijections from those of other orders; odd, otherwise arbitrary.
+/// Make the keys of the bijections differ from those of other orders; odd, otherwise arbitrary.
 constexpr std::uint64_t batch_role = 0xA24B'AED4'963E'E407;
 constexpr std::uint64_t bucket_role = 0x9FB2'1C65'1E98'DF25;
 constexpr std::uint64_t tail_role = 0xD6E8'FEB8'6659'FD93;
 
-/// Parts of all buckets' orders, told off one behind the other.
+/// Parts of all buckets' orders, one after another.
 struct line {
   std::vector<std::uint64_t> before{0};  ///< samples of the parts before each, and of all
   std::vector<std::uint64_t> starts;     ///< where in its bucket's order each part begins
@@ -32,7 +32,7 @@ struct line {
   }
 };
 
-/// What lies where in one epoch.
+/// The layout of one epoch.
 class epoch_layout {
  public:
   epoch_layout(const length_buckets& buckets, std::uint64_t seed, std::uint64_t epoch,
@@ -47,7 +47,7 @@ class epoch_layout {
     if (samples == 0) return;
     const std::uint64_t from = epoch_key(seed ^ tail_role, epoch) % samples;
     const std::uint64_t to = std::min(from + tail, samples);
-    const std::uint64_t wrapped = tail - (to - from);  // so many of the first samples too
+    const std::uint64_t wrapped = tail - (to - from);  // this many of the first samples too
     std::uint64_t begin = 0;
     for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket) {
       const std::uint64_t size = buckets.size(bucket);
@@ -100,11 +100,11 @@ class epoch_layout {
   const length_buckets& buckets_;
   std::uint64_t batch_size_;
   std::uint64_t whole_;  ///< batches
-  bijection places_;     ///< which whole batch stands at a place
+  bijection places_;     ///< order of the whole batches
   std::uint64_t bucket_seed_;
-  line batches_;  ///< what makes whole batches of one bucket each
-  line rests_;    ///< what makes the other whole batches
-  line tail_;     ///< what ends the epoch
+  line batches_;  ///< samples of the whole batches of one bucket each
+  line rests_;    ///< samples of the other whole batches
+  line tail_;     ///< samples that end the epoch
 };
 
 }  // namespace

@@ -11,11 +11,11 @@
 
 namespace feedline::detail {
 
-/// Which samples are in which bucket, in the dataset's order within each. Immutable.
+/// The samples of each bucket, in the dataset's order. Immutable.
 class length_buckets {
  public:
   /// @param boundaries Rising.
-  /// @param max_narrow Up to so many samples, their numbers are kept in 4 bytes each.
+  /// @param max_narrow Up to this many samples, their numbers are kept in 4 bytes each.
   length_buckets(std::span<const std::uint64_t> lengths, std::vector<std::uint64_t> boundaries,
                  std::uint64_t max_narrow = std::uint64_t{1} << 32);
 
@@ -29,24 +29,24 @@ class length_buckets {
   }
   [[nodiscard]] std::size_t table_bytes() const noexcept;
 
-  /// Puts the sample in the place of each number within the bucket.
+  /// Replaces each number within the bucket by its sample.
   void to_samples(std::size_t bucket, std::span<sample_index> numbers) const noexcept;
 
  private:
   std::vector<std::uint64_t> boundaries_;
-  std::vector<std::uint64_t> begins_;  ///< of each bucket in the table; and its end
+  std::vector<std::uint64_t> begins_;  ///< begin of each bucket in the table; and its end
   std::variant<std::vector<std::uint32_t>, std::vector<std::uint64_t>> table_;
 };
 
-/// Batches of samples of one bucket each, as far as whole batches can be made, in random order. A
-/// sampler; what `bucket_by_length` becomes for a batch size B.
+/// Batches of samples of one bucket each, as far as whole batches are possible, in random order. A
+/// sampler; it implements `bucket_by_length` for a batch size B.
 ///
-/// Of n samples, every bucket has some, in an order drawn for the epoch. The n mod B samples that
-/// end the epoch are set aside first: they begin at a random one of all samples, bucket after
-/// bucket, so that each is as likely to be among them, also where they are dropped. Of what a
-/// bucket keeps, as much as makes whole batches does; the rests stand in line, bucket after bucket,
-/// and make the whole batches that are missing. A bijection orders the ⌊n / B⌋ whole batches. Of k
-/// buckets, a call costs O(k), and O(log k) a batch.
+/// Every bucket contains some of the n samples, in an order drawn for the epoch. The n mod B
+/// samples that end the epoch are set aside first: they are consecutive, bucket after bucket, and
+/// begin at a random one of all samples, so that each is as likely to be among them, also where
+/// they are dropped. Most samples that remain in a bucket make whole batches of it; the rests stand
+/// in line, bucket after bucket, and make the whole batches that are missing. A bijection orders
+/// the ⌊n / B⌋ whole batches. With k buckets, a call costs O(k), and O(log k) a batch.
 class bucket_order {
  public:
   /// @param batch_size At least 1.

@@ -21,7 +21,7 @@ class inquiry {
           std::span<const sample_index> answers)
       : order_{order}, samples_{samples}, epoch_{epoch}, first_{first.value}, answers_{answers} {}
 
-  /// @throws usage_error at the first position of the part whose answer is another one now.
+  /// @throws usage_error at the first position of the part whose answer now differs.
   void ask_again(std::uint64_t begin, std::uint64_t count) const {
     std::vector<sample_index> again(count, sample_index{UINT64_MAX});
     order_.indices(samples_, epoch_, position{first_ + begin}, again);
@@ -76,7 +76,7 @@ std::uint64_t checked::size(std::uint64_t samples) const {
 
 void checked::indices(std::uint64_t samples, std::uint64_t epoch, position first,
                       std::span<sample_index> out) const {
-  std::ranges::fill(out, sample_index{UINT64_MAX});  // what is not written shows
+  std::ranges::fill(out, sample_index{UINT64_MAX});  // to detect positions that are not written
   order_.indices(samples, epoch, first, out);
   if (out.empty()) return;
   const inquiry asked{order_, samples, epoch, first, out};
@@ -85,7 +85,8 @@ void checked::indices(std::uint64_t samples, std::uint64_t epoch, position first
   order_.indices(samples, epoch + 1, first, other);
   const std::uint64_t count = out.size();
   asked.ask_again(count / 2, count - count / 2);
-  asked.ask_again(0, count);  // each place at an odd number of questions behind the first, too
+  asked.ask_again(0, count);  // so that each position is also asked an odd number of positions
+                              // after the first
   asked.ask_again(0, count / 2);
   for (std::uint64_t i = 0; i < std::min(count, most_alone); ++i)
     asked.ask_again(count - 1 - i * (count / std::min(count, most_alone)), 1);

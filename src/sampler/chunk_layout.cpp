@@ -9,7 +9,7 @@
 namespace feedline::detail {
 namespace {
 
-/// What tells the keys of the two bijections from those of plain `shuffle`; odd, otherwise
+/// Make the keys of the two bijections differ from those of plain `shuffle`; odd, otherwise
 /// arbitrary.
 constexpr std::uint64_t chunk_role = 0xC2B2'AE3D'27D4'EB4F;
 constexpr std::uint64_t window_role = 0x1656'67B1'9E37'79F9;
@@ -79,12 +79,12 @@ std::size_t chunk_layout::write_rows(std::uint64_t first,
   return run.size();
 }
 
-/// From numbers within a window, whose chunks are told off in order of place, to samples.
-/// @param numbers What they are below, even if the short chunk were full.
+/// Maps numbers within a window, whose chunks are numbered in order, to samples.
+/// @param numbers Upper bound of the numbers, even if the short chunk were full.
 template <bool AsPlaces>
 void chunk_layout::to_samples(std::uint64_t first_place, std::uint64_t begin, std::uint64_t numbers,
                               std::span<sample_index> run) const noexcept {
-  // Numbers from here on lie behind the short chunk, if that is in this window.
+  // Numbers from here on are after the short chunk, if that is in this window.
   const std::uint64_t behind_short = missing_ != 0 && short_place_ >= first_place
                                          ? rows_before(short_place_ + 1) - begin
                                          : UINT64_MAX;
@@ -98,7 +98,7 @@ void chunk_layout::to_samples(std::uint64_t first_place, std::uint64_t begin, st
       run[i] = sample_index{first_place + chunk};
     }
   };
-  if (numbers <= divider::limit) {  // as good as always, and four times as fast
+  if (numbers <= divider::limit) {  // nearly always, and four times as fast
     const divider by{static_cast<std::uint32_t>(chunk_samples_)};
     split([by](std::uint64_t number) { return by.quotient(static_cast<std::uint32_t>(number)); });
   } else {
@@ -116,7 +116,7 @@ std::uint64_t chunk_layout::shortest_lane() const noexcept {
 }
 
 std::uint64_t chunk_layout::left_row(std::uint64_t taken, std::uint64_t at) const noexcept {
-  // As it would be, were the short chunk as long as the others.
+  // Computed as if the short chunk were as long as the others.
   if (missing_ != 0) {
     const std::uint64_t lane = lanes_.of(short_place_);
     if (at >= lane_begin(lane + 1) - (lane + 1) * taken) at += missing_;

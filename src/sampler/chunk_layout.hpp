@@ -13,13 +13,13 @@ namespace feedline::detail {
 
 /// A number of things in parts that are equal to within one, the longer ones first.
 struct equal_parts {
-  std::uint64_t fewest = 0;  ///< of a part,
-  std::uint64_t longer = 0;  ///< and of these first parts, one more
+  std::uint64_t fewest = 0;  ///< least number of things in a part,
+  std::uint64_t longer = 0;  ///< and these first parts have one more
 
   constexpr equal_parts(std::uint64_t things, std::uint64_t parts) noexcept
       : fewest{things / parts}, longer{things % parts} {}
 
-  /// The first thing of a part; of the part behind the last, the number of things.
+  /// The first thing of a part; for the index after the last part, the number of things.
   [[nodiscard]] constexpr std::uint64_t begin(std::uint64_t part) const noexcept {
     return part * fewest + std::min(part, longer);
   }
@@ -33,22 +33,23 @@ struct equal_parts {
   }
 };
 
-/// What lies where in one epoch of a `chunk_order`: lane after lane, each a window after the other.
-/// "Place": of a chunk, in the epoch's order of chunks. "Row": of a sample, in this order.
+/// The layout of one epoch of a `chunk_order`: lane after lane, each a window after the other.
+/// Chunks are numbered by their index in the epoch's order of chunks, and samples ("rows") by their
+/// index in this order of samples.
 class chunk_layout {
  public:
-  /// @param samples At least 1; and so of the others. @param windows Of each lane.
+  /// @param samples At least 1, likewise the others. @param windows Windows of each lane.
   chunk_layout(std::uint64_t seed, std::uint64_t epoch, std::uint64_t samples,
                std::uint64_t chunk_samples, std::uint64_t windows, std::uint64_t lanes) noexcept;
 
-  /// Writes the samples at some rows of one window from `first` on, as many as it has of them and
-  /// `out` takes; says how many.
+  /// Writes the samples at rows of one window from `first` on, until the window or `out` ends;
+  /// returns how many.
   std::size_t write(std::uint64_t first, std::span<sample_index> out) const noexcept;
-  /// The same, but with the place of each sample's chunk in the stead of the chunk's number: place
-  /// × samples of a chunk + row in the chunk.
+  /// The same, but with the index of each sample's chunk in the epoch's order instead of the
+  /// chunk's number: index × samples of a chunk + row in the chunk.
   std::size_t write_places(std::uint64_t first, std::span<sample_index> out) const noexcept;
 
-  /// A window: its first place and that behind its last, and likewise its rows.
+  /// A window: its first chunk and the end of its chunks, likewise its rows.
   struct extent {
     std::uint64_t first_place;
     std::uint64_t end_place;
@@ -57,32 +58,32 @@ class chunk_layout {
   };
   /// The window that a row is in.
   [[nodiscard]] extent window_of(std::uint64_t row) const noexcept;
-  /// Which chunks stand at `first` and the places behind it.
+  /// Writes the chunks at index `first` and the following ones of the epoch's order.
   void chunks(std::uint64_t first, std::span<sample_index> out) const noexcept {
     for (sample_index& each : out) each = sample_index{first++};
     places_.evaluate(out);
   }
 
-  /// The first row of a lane; of the lane behind the last, the number of samples.
+  /// The first row of a lane; for the index after the last lane, the number of samples.
   [[nodiscard]] std::uint64_t lane_begin(std::uint64_t lane) const noexcept {
     return rows_before(lanes_.begin(lane));
   }
   /// Rows of the shortest lane.
   [[nodiscard]] std::uint64_t shortest_lane() const noexcept;
 
-  /// Row number `at` of what is left of all lanes when `taken` rows of each are gone: lane after
-  /// lane. @param taken No more than `shortest_lane()`.
+  /// Row number `at` of the rows that remain in all lanes after `taken` rows of each: lane after
+  /// lane. @param taken At most `shortest_lane()`.
   [[nodiscard]] std::uint64_t left_row(std::uint64_t taken, std::uint64_t at) const noexcept;
 
  private:
   struct window {
     std::uint64_t number;  ///< in all lanes
-    std::uint64_t first;   ///< its first place,
-    std::uint64_t end;     ///< and that behind its last
+    std::uint64_t first;   ///< index of its first chunk,
+    std::uint64_t end;     ///< and end of its chunks
   };
   [[nodiscard]] window window_at(std::uint64_t place) const noexcept;
 
-  /// Samples of all chunks before a place.
+  /// Samples of all chunks before an index.
   [[nodiscard]] std::uint64_t rows_before(std::uint64_t place) const noexcept {
     return place * chunk_samples_ - (place > short_place_ ? missing_ : 0);
   }
@@ -96,13 +97,13 @@ class chunk_layout {
 
   std::uint64_t chunk_samples_;
   std::uint64_t chunks_;
-  std::uint64_t max_windows_;  ///< of a lane
-  equal_parts lanes_;          ///< of places
-  equal_parts windows_;        ///< of a lane of as many chunks as the shortest
+  std::uint64_t max_windows_;  ///< windows of a lane
+  equal_parts lanes_;          ///< lanes of chunks
+  equal_parts windows_;        ///< windows of a lane that has the fewest chunks
   std::uint64_t missing_;      ///< samples that the last chunk is short of the others
-  bijection places_;           ///< which chunk stands at a place
+  bijection places_;           ///< the epoch's order of chunks
   std::uint64_t window_seed_;
-  std::uint64_t short_place_ = UINT64_MAX;  ///< of the last chunk, if it is short
+  std::uint64_t short_place_ = UINT64_MAX;  ///< index of the last chunk, if it is short
   std::uint64_t short_end_ = UINT64_MAX;    ///< where the rows of its window end
 };
 

@@ -10,15 +10,15 @@
 namespace feedline::detail {
 namespace {
 
-/// How the samples that lanes leave unequal are dealt to the batches that end the epoch: each batch
-/// has some of every lane, in the lanes' order, so that a rank finds most of its part in lanes of
-/// its own.
+/// Distributes the samples by which lanes are unequal to the batches that end the epoch: each batch
+/// has some of every lane, in the lanes' order, so that a rank finds most of its part in its own
+/// lanes.
 class end_batches {
  public:
   end_batches(std::uint64_t samples, std::uint64_t batch_size) noexcept
       : batch_size_{batch_size}, whole_{samples / batch_size}, rest_{samples % batch_size} {}
 
-  /// Which of the samples, counted lane after lane, stands at a position.
+  /// The sample, counted lane after lane, at a position.
   [[nodiscard]] std::uint64_t at(std::uint64_t position) const noexcept {
     const std::uint64_t in_whole = whole_ * batch_size_;
     // The last batch takes every so-many-th sample, and the others share those between them.
@@ -65,7 +65,7 @@ void chunk_order::indices(std::uint64_t samples, std::uint64_t epoch, position f
   const chunk_layout layout{seed_, epoch, samples, chunk_samples_, windows_, lanes_.count};
   if (lanes_.count == 1) return write_all(layout, first.value, out);
 
-  const std::uint64_t part = lanes_.batch_size / lanes_.count;  // of a batch, from one lane
+  const std::uint64_t part = lanes_.batch_size / lanes_.count;  // samples of a batch from one lane
   const std::uint64_t batches = layout.shortest_lane() / part;
   const std::uint64_t in_batches = batches * lanes_.batch_size;
   std::uint64_t next = first.value;

@@ -10,26 +10,27 @@
 
 namespace feedline::detail {
 
-/// Into how many lanes chunks are dealt, and the batches that all lanes have equal parts of.
+/// The number of lanes that chunks are distributed to, and the batches that get equal parts of all
+/// lanes.
 struct chunk_lanes {
   std::uint64_t count = 1;       ///< at least 1
   std::uint64_t batch_size = 1;  ///< a multiple of `count`
 };
 
-/// Every sample once, a window of chunks after the other: chunks stand in an order drawn for the
-/// epoch, are cut into windows of equal numbers of chunks (to within one), and the samples of each
-/// window are mixed. A sampler; what `shuffle{.within = …}` becomes for a dataset.
+/// Every sample once, one window of chunks after another: chunks are in an order drawn for the
+/// epoch, are divided into windows of equal numbers of chunks (to within one), and the samples of
+/// each window are mixed. A sampler; it implements `shuffle{.within = …}` for a dataset.
 ///
-/// All by arithmetic: one bijection over the chunks and one over each window's samples. Where n
-/// samples make C chunks, of which the last holds what is left, windows 0 … C mod V - 1 have ⌊C/V⌋
-/// + 1 chunks and the others ⌊C/V⌋, in the order of the chunks' bijection. So the epoch's ends are
-/// mixed as its middle is; a sliding window would have thin ends.
+/// All by arithmetic: one bijection over the chunks and one over each window's samples. If n
+/// samples make C chunks, of which the last may be shorter, windows 0 … C mod V - 1 have ⌊C/V⌋ + 1
+/// chunks and the others ⌊C/V⌋, in the order of the chunks' bijection. So the epoch's ends are
+/// mixed as well as its middle; a sliding window would mix them less.
 ///
-/// With L lanes the chunks, in that order, are cut into L runs, equal to within one chunk, and each
-/// run is cut into V windows: lane l's order. A batch of B takes the next B/L samples of each lane,
-/// lane after lane, so whoever takes whole parts of it reads whole lanes. When the shortest lane
-/// has no B/L samples left, what is left of all lanes, up to about a chunk of each, makes the last
-/// batches, of which each has some of every lane, in the lanes' order too.
+/// With L lanes the chunks, in that order, are divided into L runs, equal to within one chunk, and
+/// each run into V windows: lane l's order. A batch of B takes the next B/L samples of each lane,
+/// lane after lane, so a reader of whole parts of it reads whole lanes. When the shortest lane has
+/// fewer than B/L samples left, the rest of all lanes, up to about a chunk of each, makes the last
+/// batches, each with some of every lane, in the lanes' order too.
 ///
 /// The order depends on (seed, epoch, n, samples a chunk, windows) alone, and with lanes on (L, B)
 /// too; it is the same on every platform, and is kept across versions. With one lane and one

@@ -47,7 +47,7 @@ std::shared_ptr<const detail::length_buckets> classes_of(std::span<const std::in
     throw usage_error{"class_balanced: there are no labels; give it one for each sample"};
   const std::set<std::int64_t> found(labels.begin(), labels.end());
   if (classes != 0) require_classes(labels, found, classes);
-  // As unsigned numbers in the same order.
+  // Maps labels to unsigned numbers in the same order.
   const auto unsigned_of = [](std::int64_t label) {
     return static_cast<std::uint64_t>(label) ^ (std::uint64_t{1} << 63);
   };
@@ -59,7 +59,7 @@ std::shared_ptr<const detail::length_buckets> classes_of(std::span<const std::in
   return std::make_shared<const detail::length_buckets>(values, std::move(boundaries));
 }
 
-/// The classes at one round's places from `first` on. Of a few classes a permutation is cheaper
+/// The classes at one round's positions from `first` on. For few classes a permutation is cheaper
 /// than a bijection.
 void write_round(std::uint64_t classes, std::uint64_t seed, std::uint64_t round,
                  std::uint64_t first, std::span<detail::ranked> out) noexcept {
@@ -80,7 +80,7 @@ void write_round(std::uint64_t classes, std::uint64_t seed, std::uint64_t round,
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = {order[first + i].value, round};
 }
 
-/// The classes at some places of the endless sequence. A class's rank is the round.
+/// The classes at some positions of the endless sequence. A class's rank is the round.
 void write_rounds(std::uint64_t classes, std::uint64_t seed, std::uint64_t place,
                   std::span<detail::ranked> out) noexcept {
   while (!out.empty()) {

@@ -16,8 +16,8 @@ namespace feedline::detail {
 /// For products of two 64-bit numbers.
 __extension__ using u128 = unsigned __int128;
 
-/// What an epoch's draws are keyed with. Each use gives its own seed: the user's, with the bits of
-/// a constant of its own turned round.
+/// The key of an epoch's draws. Each use has its own seed: the user's, with the bits of a constant
+/// flipped.
 [[nodiscard]] constexpr std::uint64_t epoch_key(std::uint64_t seed, std::uint64_t epoch) noexcept {
   return mix(mix(seed) + epoch * golden_gamma);
 }
@@ -33,9 +33,8 @@ __extension__ using u128 = unsigned __int128;
   return static_cast<std::uint64_t>(u128{random_bits} * bound >> 64);
 }
 
-/// An endless sequence of 0 … size - 1: pass after pass of all of them, each in an order of its
-/// own.
-/// @param size Not 0. @param first Place in the sequence of what `out` begins with.
+/// An endless sequence of 0 … size - 1: pass after pass of all of them, each in its own order.
+/// @param size Not 0. @param first Index in the sequence of the first element of `out`.
 inline void write_passes(std::uint64_t size, std::uint64_t seed, std::uint64_t first,
                          std::span<sample_index> out) noexcept {
   while (!out.empty()) {
@@ -47,9 +46,9 @@ inline void write_passes(std::uint64_t size, std::uint64_t seed, std::uint64_t f
   }
 }
 
-/// @param who Begins the message: "weighted". @param what There is one of for each sample:
+/// @param who Begins the message: "weighted". @param what The things given for each sample:
 /// "weights".
-/// @throws usage_error if a dataset has another number of samples than a sampler was made for.
+/// @throws usage_error if the dataset's number of samples differs from the sampler's.
 inline void require_samples(const char* who, const char* what, std::uint64_t known,
                             std::uint64_t samples) {
   if (samples != known)

@@ -33,7 +33,7 @@ std::uint64_t row_size(std::span<const Index> indices, std::uint64_t rows) {
   return indices.size() / rows;
 }
 
-/// What of the field's shape counts epochs.
+/// The number of epochs, from the field's shape.
 std::uint64_t rows_of(const detail::field_values<std::int64_t>& field) {
   return field.shape.empty() ? 1 : field.values.size() / field.shape.front();
 }

@@ -62,9 +62,9 @@ std::vector<std::uint64_t> counts_of(const std::vector<std::uint64_t>& sizes,
   return counts;
 }
 
-/// Which part has a place of an epoch; its rank is how many places before it the part has. Halves
-/// the parts again and again. Of the first P places of some parts together, the first half of the
-/// parts has ⌊P × its count / their count⌋.
+/// The part at an index of an epoch, with its rank: the number of earlier indices that the part
+/// has. Halves the parts repeatedly. If some parts together have P indices, the first half of the
+/// parts has ⌊P × its count / their count⌋ of them.
 detail::ranked locate(std::span<const std::uint64_t> before, std::uint64_t place) noexcept {
   std::size_t low = 0;
   std::size_t high = before.size() - 1;
@@ -111,8 +111,8 @@ std::vector<std::uint64_t> mixture::counts() const {
   return counts;
 }
 
-/// The parts of 64 places stand in random order.
-/// @param out What stands at the block's positions from `first` on.
+/// The parts at 64 consecutive indices are in random order.
+/// @param out Gets the parts at the block's positions from `first` on.
 void mixture::write_block(std::uint64_t epoch, std::uint64_t block, std::uint64_t first,
                           std::span<sample_index> out) const {
   const std::uint64_t begin = block * block_places;

@@ -13,7 +13,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// In the place of an epoch, so that a shuffle with the same seed has another order.
+/// Used instead of an epoch, so that a shuffle with the same seed has a different order.
 constexpr std::uint64_t split_epoch = ~std::uint64_t{0};
 
 /// Samples at some positions of a seeded order.

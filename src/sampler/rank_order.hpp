@@ -8,7 +8,8 @@
 
 namespace feedline::detail {
 
-/// What one rank takes of an epoch's order. A sampler, over the places of an `epoch_share`.
+/// One rank's part of an epoch's order. A sampler over the rank's samples as numbered by an
+/// `epoch_share`.
 class rank_order {
  public:
   rank_order(sampler order, const epoch_share& share) : order_{std::move(order)}, share_{share} {}
@@ -36,7 +37,7 @@ class rank_order {
   epoch_share share_;
 };
 
-/// The order of one rank, of which its places are asked: the epoch's own where each place is the
+/// The order of one rank, by the number of its samples: the epoch's own if each number is the
 /// position.
 [[nodiscard]] inline sampler order_of(const sampler& order, const epoch_share& share) {
   return share.is_all() ? order : sampler{rank_order{order, share}};

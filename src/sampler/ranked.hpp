@@ -11,7 +11,7 @@
 
 namespace feedline::detail {
 
-/// Which part (class, dataset) a position has, and where in the part's own sequence.
+/// The part (class, dataset) that a position has, and the index in the part's own sequence.
 struct ranked {
   std::uint64_t part = 0;
   std::uint64_t rank = 0;
@@ -21,7 +21,7 @@ inline constexpr std::size_t max_ranked = 256;
 
 /// Writes the samples at some positions, one call of `write` for each part among them.
 /// @param at At most `max_ranked`; the ranks of each part are consecutive. They need not rise: the
-///           part's samples come in the order of its sequence all the same.
+///           part's samples come in the order of its sequence anyway.
 /// @param write `write(part, first_rank, run)`: writes the part's samples from a rank on.
 template <class Write>
 void write_by_part(std::span<const ranked> at, std::span<sample_index> out, Write write) {

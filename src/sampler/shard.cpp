@@ -19,7 +19,7 @@ struct launcher {
   const char* name;
   const char* rank;
   const char* world;
-  const char* program;  ///< that sets both
+  const char* program;  ///< the program that sets both
 };
 
 /// An inner launcher stands before those that may have started it: mpirun within a job of Slurm's,

@@ -12,7 +12,7 @@ namespace feedline::detail {
 [[nodiscard]] shard shard_of_environment(
     const std::function<const char*(const char* name)>& variable);
 
-/// @param whose For the message: what has this rank and world.
+/// @param whose For the message: the source of this rank and world.
 /// @throws usage_error if there is no world, or the rank is not in it.
 void check_shard(const shard& given, const std::string& whose);
 

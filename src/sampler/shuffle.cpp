@@ -35,14 +35,14 @@ void require_no_window(const shuffle& order) {
         "to a loader as it is, or use what its bind(dataset, batch_size) returns"};
 }
 
-/// What a shuffle has to do with.
+/// The dataset's chunks as a shuffle uses them.
 struct shuffled_chunks {
-  std::uint64_t samples;  ///< of a chunk
+  std::uint64_t samples;  ///< samples of a chunk
   std::uint64_t count;
   std::uint64_t kept;
-  std::size_t bytes;  ///< of a chunk
+  std::size_t bytes;  ///< bytes of a chunk
 
-  /// Two windows are to be kept: the one that batches are drawn from, and the one behind it.
+  /// Two windows must be kept: the one that batches are drawn from, and the next one.
   [[nodiscard]] std::uint64_t kept_of_window() const noexcept {
     return std::max<std::uint64_t>(1, kept / 2);
   }

@@ -17,7 +17,8 @@
 namespace feedline::detail {
 namespace {
 
-// What tells the keys of the draws from each other, and from other orders'; odd, else arbitrary.
+// Make the keys of the draws differ from each other, and from other orders'; odd, otherwise
+// arbitrary.
 constexpr std::uint64_t place_role = 0x5895'86CE'75F0'2D4B;
 constexpr std::uint64_t group_role = 0xC6BC'2796'92B5'CC83;
 constexpr std::uint64_t point_role = 0xAEF1'7502'108E'F2D9;
@@ -38,8 +39,8 @@ std::uint64_t certain_of(std::vector<std::uint64_t> weights, std::uint64_t count
   return certain;
 }
 
-/// Each sample's length. Those whose chance would be more than 1 get 1, and the others share the
-/// rest in proportion to their weights alone: of these, new integers are made.
+/// Each sample's length. Samples whose chance would be more than 1 get 1, and the others share the
+/// rest in proportion to their weights alone, which are converted to new integers.
 std::vector<std::uint64_t> lengths_of(std::span<const double> weights, std::uint64_t count,
                                       unsigned shift) {
   std::vector<double> others(weights.begin(), weights.end());
@@ -97,7 +98,7 @@ class systematic_order::arrangement {
     }
   }
 
-  /// Writes the places of the samples that stand at positions from `first` on.
+  /// Writes the line's indices of the samples at positions from `first` on.
   void write(position first, std::span<sample_index> out) const noexcept {
     points_.evaluate(first, out);
     for (sample_index& sample : out) {
@@ -114,16 +115,16 @@ class systematic_order::arrangement {
   struct group {
     std::uint64_t begin;  ///< on the line as it is kept
     std::uint64_t length;
-    std::uint64_t turn;  ///< what goes to the end
+    std::uint64_t turn;  ///< length that is moved to the end
   };
 
   const line& line_;
   std::size_t count_;
   unsigned shift_;
   std::uint64_t point_;  ///< the first
-  bijection points_;     ///< which point stands at a position
+  bijection points_;     ///< order of the points
   std::array<group, max_groups> groups_;
-  std::array<std::uint64_t, max_groups> ends_;  ///< of the groups, as the epoch lays them
+  std::array<std::uint64_t, max_groups> ends_;  ///< ends of the groups, as the epoch arranges them
 };
 
 systematic_order::systematic_order(std::span<const double> weights, std::uint64_t seed,

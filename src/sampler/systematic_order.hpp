@@ -13,16 +13,16 @@
 namespace feedline::detail {
 
 /// An epoch of m different samples, each in it with a chance in proportion to its weight. A
-/// sampler; what `weighted` without replacement is.
+/// sampler; it implements `weighted` without replacement.
 ///
 /// Systematic sampling: samples lie on a line of length m, each as long as its chance, so at most
-/// 1. A point drawn from [0, 1), and those 1, 2, … m - 1 behind it, hit m samples. None is hit
-/// twice, and each with its chance, in whatever order they lie. On one line that stays as it is,
-/// few sets of samples could come out. So the samples lie in random order in up to 64 groups. Each
-/// epoch draws an order of the groups and a sample that each group begins with; what was before it
-/// goes to the group's end. A bijection says which point stands at a position.
+/// 1. A point drawn from [0, 1), and the points at distance 1, 2, … m - 1 from it, hit m samples.
+/// None is hit twice, and each is hit with its chance, in whatever order they lie. On one line that
+/// never changes, few sets of samples could result. So the samples lie in random order in up to 64
+/// groups. Each epoch draws an order of the groups and a sample with which each group begins; the
+/// samples before it are moved to the group's end. A bijection maps positions to points.
 ///
-/// Lengths are integers: 1 is 2^shift. Of g groups, a call costs O(g), and a draw O(log g) and a
+/// Lengths are integers: 1 is 2^shift. With g groups, a call costs O(g), and a draw O(log g) and a
 /// look into a guide, which leads to about one sample (H. Chen, Y. Asau, "On Generating Random
 /// Variates from an Empirical Distribution", AIIE Transactions 1974).
 class systematic_order {
@@ -39,10 +39,11 @@ class systematic_order {
   [[nodiscard]] std::size_t table_bytes() const noexcept;
 
  private:
-  /// The line as it lies before an epoch arranges its groups. "Place": of a sample on it.
+  /// The line before an epoch arranges its groups. Samples are numbered by their index on it.
   struct line {
-    std::vector<std::uint64_t> ends;   ///< of the sample at each place
-    std::vector<std::uint32_t> guide;  ///< for each cell, the place that its first point falls into
+    std::vector<std::uint64_t> ends;   ///< end of the sample at each index
+    std::vector<std::uint32_t> guide;  ///< for each cell, the index of the sample that its first
+                                       ///< point falls into
     unsigned cell_shift = 0;           ///< a cell is 2^this long
 
     [[nodiscard]] std::uint64_t start(std::uint64_t place) const noexcept {
@@ -57,7 +58,7 @@ class systematic_order {
   std::uint64_t seed_;
   std::uint64_t epoch_size_;
   unsigned shift_;
-  bijection places_;  ///< which sample lies at a place
+  bijection places_;  ///< order of the samples on the line
   std::shared_ptr<const line> line_;
 };
 

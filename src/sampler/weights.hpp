@@ -7,13 +7,13 @@
 namespace feedline::detail {
 
 /// @param who Begins the message: "weighted".
-/// @throws usage_error naming the weight and its place, if there is none, one is negative, infinite
+/// @throws usage_error naming the weight and its index, if there is none, one is negative, infinite
 ///         or not a number, or all are 0.
 void require_weights(const char* who, std::span<const double> weights);
 
 /// Weights as integers in the same proportions: each is the weight times one power of two, rounded
-/// down; the greatest is from 2^62 to 2^63. So those below 2^-63 of the greatest are 0. The same on
-/// every platform.
+/// down; the greatest is from 2^62 to 2^63. So weights below 2^-63 of the greatest become 0. The
+/// same on every platform.
 /// @throws usage_error as above.
 [[nodiscard]] std::vector<std::uint64_t> integer_weights(const char* who,
                                                          std::span<const double> weights);

@@ -13,8 +13,8 @@ namespace feedline::detail {
 
 namespace {
 
-/// Behind the last position of the epoch's order that comes again, counted from its beginning; 0:
-/// none does.
+/// End of the last position of the epoch's order that is repeated, counted from its beginning; 0:
+/// none is.
 std::uint64_t repeated_end(const epoch_share& share) noexcept {
   if (share.first_repeat() == share.places()) return 0;
   return share.at(share.places() - 1).value + 1 - share.positions;
@@ -147,7 +147,8 @@ void block_order::ask_sampler(std::uint64_t epoch, std::uint64_t first,
                               std::span<sample_index> out) const noexcept {
   try {
     held_.indices(samples_, epoch, position{first}, out);
-  } catch (...) {  // told where the sample is delivered; those beside it may be known
+  } catch (...) {  // reported where the sample is delivered; other samples of the window may still
+                   // be known
     if (out.size() == 1) {
       out.front() = none;
     } else {

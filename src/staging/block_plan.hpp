@@ -12,36 +12,37 @@
 
 namespace feedline::detail {
 
-/// How blocks travel that the device decodes: settled once, for a loader's life.
+/// How blocks that the device decodes are sent: fixed for a loader's life.
 ///
-/// The device's store is a ring of places: the block at place n of an epoch's order goes to place n
-/// mod `places`. It holds the window that batches are drawn from, and blocks behind it as far as
-/// they are loaded ahead. A call decodes a group of blocks, on one of several lanes.
+/// The device's store is a ring of `places` slots: the block at index n of an epoch's order goes to
+/// slot n mod `places`. It holds the window that batches are drawn from, and the blocks loaded
+/// ahead of it. One call decodes a group of blocks, on one of several lanes.
 struct block_plan {
   std::shared_ptr<const encoded_blocks> blocks;
   block_order order;
-  std::size_t fields;        ///< of the dataset
-  std::size_t loads_bytes;   ///< of a staging slot: for the table of loads, and the blocks
-  std::uint32_t max_loads;   ///< of a staging slot, each a field of a block
+  std::size_t fields;        ///< number of fields of the dataset
+  std::size_t loads_bytes;   ///< bytes of a staging slot for the table of loads and the blocks
+  std::uint32_t max_loads;   ///< loads that fit in a staging slot; a load is one field of a block
   std::uint32_t max_group;   ///< blocks of a group, at most
-  std::size_t usual_bytes;   ///< that a block takes as it is stored, about
-  std::uint32_t lanes = 3;   ///< groups that are on their way at once, as many are ahead
+  std::size_t usual_bytes;   ///< typical size of a stored block
+  std::uint32_t lanes = 3;   ///< groups that are in flight at once; as many are loaded ahead
   std::uint32_t ahead = 0;   ///< blocks that are loaded beyond what windows need
-  std::uint32_t group = 0;   ///< blocks that are decoded at once; 0: not settled yet, and so below
-  std::uint32_t places = 0;  ///< of the store
-  std::size_t group_bytes = 0;  ///< there is room for, in a group's blocks as they are stored
+  std::uint32_t group = 0;   ///< blocks that are decoded at once; 0: not decided yet, likewise
+                             ///< below
+  std::uint32_t places = 0;  ///< blocks that the store has room for
+  std::size_t group_bytes = 0;  ///< room for a group's blocks as they are stored
 
-  /// Bytes of a table of so many loads.
+  /// Bytes of a table of this many loads.
   [[nodiscard]] static constexpr std::size_t table_bytes(std::uint64_t loads) noexcept {
     return (loads * sizeof(block_load) + 255) / 256 * 256;
   }
-  /// How a block is stored; of no block a byte is.
+  /// How a block is stored; an unwritten block has no bytes.
   [[nodiscard]] encoded_blocks::stored_block stored(std::size_t field,
                                                     sample_index block) const noexcept {
     if (block == block_order::none) return {.bytes = 1};
     return blocks->stored(field, block.value);
   }
-  /// What a block takes in a staging slot, all fields.
+  /// Bytes that a block takes in a staging slot, all fields.
   [[nodiscard]] std::size_t stored_bytes(sample_index block) const noexcept {
     std::size_t bytes = 0;
     for (std::size_t field = 0; field < fields; ++field)

@@ -26,21 +26,21 @@ std::size_t all_bytes(std::span<const std::span<const std::byte>> rows) noexcept
   return bytes;
 }
 
-/// What of a field stays where it is.
+/// The part of a field that is read in place.
 rows_in_place find(std::span<const std::byte> field, std::size_t all, std::uint64_t samples,
                    std::size_t granularity) noexcept {
   if (device_row_cache::is_small(field, all)) return {};
   return find_rows_in_place(field, samples, granularity);
 }
 
-/// Bytes of the rows that do not.
+/// Bytes of the other rows, which are copied.
 std::size_t copied_of(std::span<const std::byte> field, const rows_in_place& lie,
                       std::uint64_t samples) noexcept {
   return lie.count == 0 ? field.size() : field.size() / samples * (samples - lie.count);
 }
 
-/// Copies host memory of any kind into a place of device memory, piece by piece through a little
-/// staging memory.
+/// Copies host memory of any kind to an address in device memory, piece by piece through a small
+/// staging buffer.
 void upload(const device_ptr& device, std::span<const std::byte> from, device_memory& memory,
             std::size_t place) {
   constexpr const char* whose = "rows that are copied to the device";
@@ -56,7 +56,7 @@ void upload(const device_ptr& device, std::span<const std::byte> from, device_me
       device->record(copied.get(), stream.get());
       device->sync(copied.get());
     } catch (...) {
-      // What was issued may use both.
+      // Issued work may use both.
       if (!try_record_behind(*device, stream.get(), {copied.get()}) ||
           !sync_before_freeing(*device, copied.get(), whose)) {
         leak(staged, whose);
@@ -121,7 +121,7 @@ void device_row_cache::map(const device_ptr& device, std::span<const std::byte> 
     return;
   }
   mappings_.emplace_back(device, lie.pages);
-  // Where row 0 would be: no row is read there that does not lie on the pages.
+  // Address where row 0 would be: the device reads only rows that lie on the mapped pages.
   const std::byte* const row_0 = mappings_.back().address() - (lie.pages.data() - field.data());
   fields_.push_back({row_0,
                      nullptr,
@@ -164,7 +164,7 @@ void device_row_cache::hold(std::uint32_t row) noexcept {
   std::atomic<std::uint64_t>& word = held_[row / 64];
   const std::uint64_t bit = std::uint64_t{1} << (row % 64);
   const std::uint64_t before = word.load(std::memory_order_relaxed);
-  if ((before & bit) != 0) return;  // a slot behind it kept it too, before this was known
+  if ((before & bit) != 0) return;  // a later slot kept it too, before this was known
   word.store(before | bit, std::memory_order_relaxed);
   if (++count_ == capacity_) complete_.store(true, std::memory_order_relaxed);
 }

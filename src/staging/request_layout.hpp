@@ -28,7 +28,7 @@ struct slot_plan {
 
 /// A part of a staging slot's samples: the unit a reader takes.
 struct request {
-  std::uint32_t slot;    ///< place in the staging ring
+  std::uint32_t slot;    ///< index in the staging ring
   std::uint32_t number;  ///< within the slot, as `request_layout` counts
 };
 
@@ -38,10 +38,10 @@ struct sample_run {
   std::uint64_t end;
 };
 
-/// How a slot is cut: into requests, each the work of one reader, and these into runs, each one
-/// read of the dataset. A request is as many whole batches as fit the size asked for, or an equal
-/// part of one; a run is the part of a request that lies in one batch. A ticket is cut into pieces
-/// in the same way.
+/// How a slot is divided: into requests, each filled by one reader, and these into runs, each one
+/// read of the dataset. A request has as many whole batches as fit the size asked for, or an equal
+/// part of one; a run is the part of a request that lies in one batch. A ticket is divided into
+/// pieces in the same way.
 class request_layout {
  public:
   /// @param batch_size   At least 1.
@@ -55,24 +55,24 @@ class request_layout {
       : request_layout{plan.batch_size, plan.request_samples} {}
 
   [[nodiscard]] constexpr std::uint64_t batch_size() const noexcept { return batch_size_; }
-  /// Of all requests but a batch's or slot's last.
+  /// Samples of each request except a batch's or slot's last.
   [[nodiscard]] constexpr std::uint64_t request_samples() const noexcept {
     return request_samples_;
   }
   [[nodiscard]] constexpr std::uint64_t run_samples() const noexcept { return run_samples_; }
   [[nodiscard]] constexpr std::uint64_t runs_per_batch() const noexcept { return runs_per_batch_; }
 
-  /// Requests in a slot of so many samples.
+  /// Requests in a slot of this many samples.
   [[nodiscard]] constexpr std::uint64_t requests(std::uint64_t samples) const noexcept {
     if (runs_per_batch_ == 1) return divide_up(samples, request_samples_);
     return runs(samples);
   }
-  /// Runs in a slot of so many samples.
+  /// Runs in a slot of this many samples.
   [[nodiscard]] constexpr std::uint64_t runs(std::uint64_t samples) const noexcept {
     return samples / batch_size_ * runs_per_batch_ + divide_up(samples % batch_size_, run_samples_);
   }
 
-  /// Samples of a request, in a slot of so many samples.
+  /// Samples of a request, in a slot of this many samples.
   [[nodiscard]] constexpr sample_run request(std::uint64_t number,
                                              std::uint64_t samples) const noexcept {
     if (runs_per_batch_ == 1) {
@@ -95,9 +95,9 @@ class request_layout {
   std::uint64_t request_samples_;
 };
 
-/// Chooses how the next ticket is cut, into pieces and these into requests: by the size of its rows
-/// while they may have to be read, and coarsely once the device holds them all, when readers only
-/// write down where they are. Slot scheduler.
+/// Chooses how the next ticket is divided into pieces and these into requests: by the size of its
+/// rows while they may have to be read, and coarsely once the device holds them all, when readers
+/// only write where they are. Slot scheduler.
 class request_partition {
  public:
   /// @param cached Null where no rows are cached.
@@ -112,9 +112,10 @@ class request_partition {
         slot_{plan.batch_size, plan.batches_per_slot * plan.batch_size},
         cached_{std::move(cached)} {}
 
-  /// How a piece of so many samples is cut into requests. Of one batch each reader gets some: then
-  /// it takes no longer than all of them need, and the time that they take says how fast they are.
-  /// @param resting Of the plan's readers, those that take no requests.
+  /// How a piece of this many samples is divided into requests. A single batch is divided among all
+  /// readers: then it takes no longer than all of them need, and the time that they take shows how
+  /// fast they are.
+  /// @param resting Number of the plan's readers that take no requests.
   [[nodiscard]] request_layout next(std::uint64_t samples, int resting = 0) const {
     if (!rows_are_read()) return numbering_;
     if (min_requests_ == 0) return {batch_size_, request_samples_};
@@ -123,30 +124,30 @@ class request_partition {
         divide_up(min_requests_ * readers, static_cast<std::uint64_t>(readers_));
     return {batch_size_, std::min(request_samples_, divide_up(samples, least))};
   }
-  /// How a ticket is cut into pieces, by which its `requests` are to be understood. A slot of which
-  /// no row is read is one piece.
+  /// How a ticket is divided into pieces, which `requests` then divides. A slot without rows to
+  /// read is one piece.
   [[nodiscard]] request_layout pieces() const { return rows_are_read() ? pieces_ : slot_; }
-  /// Batches that a ticket holds at most: one that is cut holds one.
+  /// The most batches that a ticket holds: a ticket of several pieces holds one.
   [[nodiscard]] std::uint64_t max_batches() const {
     return std::max<std::uint64_t>(pieces().request_samples() / batch_size_, 1);
   }
   /// Some row may still have to be read; else a slot is made in microseconds, however large.
   [[nodiscard]] bool rows_are_read() const noexcept { return !cached_ || !cached_->holds_all(); }
-  /// Requests of a slot of at most so many samples, however it is cut.
+  /// Requests of a slot of at most this many samples, however it is divided.
   [[nodiscard]] std::uint64_t max_requests(std::uint64_t samples) const noexcept {
     const request_layout reading{batch_size_, request_samples_};
     return std::max(reading.requests(samples) + more_requests(min_requests_),
                     numbering_.requests(samples));
   }
-  /// By how many requests, and runs, a slot may be cut into more than by its rows' sizes: by those
-  /// asked for, and as many again, for requests end where batches do.
+  /// The number of requests, and runs, that a slot may have beyond those from its rows' sizes:
+  /// twice the number asked for, because requests end where batches do.
   [[nodiscard]] static constexpr std::uint64_t more_requests(std::uint64_t min_requests) noexcept {
     return min_requests == 0 ? 0 : 2 * min_requests + 2;
   }
 
  private:
-  /// Whole batches, some ten microseconds of work, and never more requests than rows' sizes make;
-  /// all of a slot where nobody shares it.
+  /// Whole batches, about ten microseconds of work, and never more requests than rows' sizes give;
+  /// all of a slot if no other reader shares it.
   static std::uint64_t numbered_samples(const slot_plan& plan) noexcept {
     const std::uint64_t slot = plan.batches_per_slot * plan.batch_size;
     if (plan.readers == 0) return slot;

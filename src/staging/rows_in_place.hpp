@@ -6,13 +6,13 @@
 
 namespace feedline::detail {
 
-/// Which rows of an array in host memory a device reads where they lie: those whose pages are all
-/// the array's own. The array's first and last page may be shared with memory of others, which must
-/// not be pinned: rows that touch those are copied. So are arrays of a few pages, whole.
+/// The rows of an array in host memory that a device reads in place: those whose pages belong to
+/// the array alone. The array's first and last page may be shared with other memory, which must not
+/// be pinned: rows that touch those pages are copied. Arrays of few pages are copied whole.
 struct rows_in_place {
   std::uint64_t first = 0;                ///< row
   std::uint64_t count = 0;                ///< 0: all are copied
-  std::span<const std::byte> pages = {};  ///< whole ones, which hold these rows
+  std::span<const std::byte> pages = {};  ///< whole pages, which hold these rows
 };
 
 /// @param rows        All samples' rows.

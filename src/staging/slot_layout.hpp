@@ -13,9 +13,8 @@
 
 namespace feedline::detail {
 
-/// Where things lie in a slot, staging and device alike: batch after batch, in each batch field
-/// after field, every one of them at a multiple of 256 bytes. So the batches of a slot, or the
-/// first few of them, are one copy.
+/// Offsets in a slot, staging or device: batch after batch, in each batch field after field, each
+/// at a multiple of 256 bytes. So the batches of a slot, or its first few, are one copy.
 ///
 ///     slot:  | batch 0                    | batch 1                    | …
 ///     batch: | field 0: rows … pad | field 1: rows … pad |
@@ -32,28 +31,28 @@ class slot_layout {
   [[nodiscard]] std::uint64_t batch_size() const noexcept { return batch_size_; }
   [[nodiscard]] std::uint64_t batches_per_slot() const noexcept { return batches_per_slot_; }
 
-  /// From one batch of a slot to the next.
+  /// Distance from one batch of a slot to the next.
   [[nodiscard]] std::size_t batch_bytes() const noexcept { return batch_bytes_; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return batch_bytes_ * batches_per_slot_; }
-  /// A slot of so many of these batches. @throws usage_error as the constructor.
+  /// Bytes of a slot of this many batches. @throws usage_error as the constructor.
   [[nodiscard]] std::size_t slot_bytes(std::uint64_t batches) const;
-  /// From now on a slot has so many. @throws usage_error as the constructor.
+  /// Changes the batches per slot. @throws usage_error as the constructor.
   void set_batches_per_slot(std::uint64_t batches);
 
-  /// From a batch's start to a field's.
+  /// Offset of a field in a batch.
   [[nodiscard]] std::size_t field_offset(std::size_t place) const noexcept {
     return offsets_[place];
   }
-  /// One sample's value of a field, and of each field.
+  /// Bytes of one sample's value of a field, and of each field.
   [[nodiscard]] std::size_t row_bytes(std::size_t place) const noexcept {
     return row_bytes_[place];
   }
   [[nodiscard]] const std::vector<std::size_t>& row_bytes() const noexcept { return row_bytes_; }
-  /// One sample's values of all fields.
+  /// Bytes of one sample's values of all fields.
   [[nodiscard]] std::size_t sample_bytes() const noexcept { return sample_bytes_; }
 
-  /// From the slot's start to the end of its last sample when it holds `samples`: what must be
-  /// copied. 0 for none.
+  /// Bytes from the slot's start to the end of its last sample when it holds `samples`: the part
+  /// that must be copied. 0 for none.
   [[nodiscard]] std::size_t used_bytes(std::uint64_t samples) const noexcept;
 
  private:
@@ -66,30 +65,31 @@ class slot_layout {
   std::size_t batch_bytes_ = 0;
 };
 
-/// Where things lie in a staging slot that is assembled on the device, and so in the landing buffer
-/// into which it is copied, but for blocks that the device decodes: `assembly` has the format.
+/// Offsets in a staging slot that is assembled on the device, and so in the device buffer that it
+/// is copied to, except for blocks that the device decodes. `assembly` defines the format.
 ///
 ///     | sources | random bits | directory | chunk | chunk | … as many as are needed
 ///
-/// Behind all that a landing buffer may have room for rows that the device fetches itself.
+/// After everything else, the device buffer may have room for rows that the device fetches itself.
 ///
-/// Chunks are claimed in the order in which runs are read. So what must be copied is a prefix, and
-/// a slot whose rows are all kept on the device is its tables alone.
+/// Chunks are claimed in the order in which runs are read. So the part to copy is a prefix, and a
+/// slot whose rows are all kept on the device is only its tables.
 class landing_layout {
  public:
   static constexpr std::size_t alignment = 16;
   static constexpr std::size_t word = sizeof(std::uint32_t);
 
-  /// @param row_bytes Of each field, as the dataset has it.
+  /// @param row_bytes Row size of each field of the dataset.
   /// @param samples  Samples that a slot has table entries for.
   /// @param runs     How slots are cut.
-  /// @param varies   Some conversion draws.
-  /// @param more_runs By how many runs a slot may be cut otherwise.
-  /// @param arriving Samples whose rows may have to be copied: there is room for so many.
+  /// @param varies   Some conversion draws random numbers.
+  /// @param more_runs Number of runs beyond `runs` that a slot may have.
+  /// @param arriving Samples whose rows may have to be copied; there is room for this many.
   /// @param keeps    Rows that arrive may be kept.
-  /// @param loads_bytes For blocks that the device decodes, from `chunks_at` on, with their table.
-  /// @param passes One a field, whether its rows pass through the landing buffer alone, on their
-  ///               way from mapped memory to a conversion; empty: no field's do.
+  /// @param loads_bytes Room for blocks that the device decodes, with their table, from `chunks_at`
+  /// on.
+  /// @param passes For each field, whether its rows pass only through the device buffer, from
+  ///               mapped memory to a conversion; empty: no field's do.
   landing_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
                  const request_layout& runs, bool varies, std::uint64_t arriving, bool keeps,
                  std::uint64_t more_runs = 0, std::size_t loads_bytes = 0,
@@ -98,7 +98,7 @@ class landing_layout {
   [[nodiscard]] std::size_t sources_at() const noexcept { return 0; }
   [[nodiscard]] std::size_t random_bits_at() const noexcept { return random_bits_at_; }
   [[nodiscard]] std::size_t directory_at() const noexcept { return directory_at_; }
-  /// Where the first chunk lies: a slot with none ends here.
+  /// Offset of the first chunk: a slot without chunks ends here.
   [[nodiscard]] std::size_t chunks_at() const noexcept { return chunks_at_; }
   [[nodiscard]] bool varies() const noexcept { return varies_; }
   [[nodiscard]] bool keeps() const noexcept { return keeps_; }
@@ -109,28 +109,28 @@ class landing_layout {
     return directory_at_ + run * entry_words() * word;
   }
 
-  /// Of a chunk's keep numbers.
+  /// Bytes of a chunk's keep numbers.
   [[nodiscard]] std::size_t keep_bytes(std::uint64_t rows) const noexcept {
     return keeps_ ? round_up(rows * word, alignment) : 0;
   }
-  /// Of one field in a chunk.
+  /// Bytes of one field in a chunk.
   [[nodiscard]] std::size_t field_bytes(std::size_t place, std::uint64_t rows) const noexcept {
     return round_up(rows * row_bytes_[place], alignment);
   }
-  /// Of a chunk.
+  /// Bytes of a chunk.
   [[nodiscard]] std::size_t chunk_bytes(std::uint64_t rows) const noexcept;
   [[nodiscard]] std::size_t row_bytes(std::size_t place) const noexcept {
     return row_bytes_[place];
   }
   [[nodiscard]] std::size_t fields() const noexcept { return row_bytes_.size(); }
-  /// Where a field's rows pass through; 0 if they do not.
+  /// Offset where a field's rows pass through; 0 if they do not.
   [[nodiscard]] std::size_t passes_at(std::size_t place) const noexcept {
     return passes_at_[place];
   }
 
-  /// Of a slot all of whose rows arrive.
+  /// Bytes of a slot all of whose rows arrive.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
-  /// Of a landing buffer: blocks go elsewhere.
+  /// Bytes of the device buffer that a slot is copied to: blocks go elsewhere.
   [[nodiscard]] std::size_t landing_bytes() const noexcept { return landing_bytes_; }
 
  private:

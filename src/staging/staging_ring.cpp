@@ -47,8 +47,8 @@ std::optional<slot_index> staging_ring::claim(stage_clock* clock) {
     const bool was_done = done();
     const in_activity waiting{was_done ? nullptr : clock, activity::copy_wait};
     if (!was_done && !spin_until(done, pauses_between_polls)) {
-      // The copy may stand behind the consumer's work, and that may wait for the thread that closes
-      // the ring: so nobody blocks on the device here.
+      // The copy may be queued after the consumer's work, and that may wait for the thread that
+      // closes the ring. So no thread blocks on the device here.
       bool is_done = false;
       poll_until([&] { return (is_done = done()) || recycled_.closed(); });
       if (!is_done) return std::nullopt;
@@ -87,7 +87,7 @@ void staging_ring::open(slot_index slot, slot_work work) {
 bool staging_ring::finish_request(slot_index slot, stage_clock* clock) {
   staging_slot& finished = (*this)[slot];
   if (finished.requests_left.fetch_sub(1) != 1) return false;
-  if (clock != nullptr) {  // before others see the slot, and with it what was counted
+  if (clock != nullptr) {  // before others see the slot, and with it the counters
     finished.filled_at = clock->since();
     if (finished.work.ends_ticket) clock->count_batches(finished.work.batches);
     clock->count_slot(finished.opened_at, finished.filled_at);
@@ -122,7 +122,7 @@ std::optional<slot_index> staging_ring::try_next_filled() {
         return slot;
       }
     }
-    if (!work.is_ahead) break;  // nothing passes samples
+    if (!work.is_ahead) break;  // no slot may pass one with samples
   }
   return std::nullopt;
 }

@@ -21,61 +21,62 @@
 
 namespace feedline::detail {
 
-/// One epoch on its way through the pipeline. Shared by the schedule, the slots that hold its
-/// batches and its range.
+/// One pass over an epoch through the pipeline. Shared by the schedule, the slots that hold its
+/// batches, and its range.
 struct epoch_run {
   explicit epoch_run(std::uint64_t number, std::uint64_t from_batch = 0,
                      epoch_losses before = {}) noexcept
       : epoch{number}, first_batch{from_batch}, losses_before{before}, losses{before} {}
 
   const std::uint64_t epoch;
-  /// Where it begins: 0, or after a seek the number of a later batch, or that of all batches.
+  /// First batch: 0, or after a seek the number of a later batch, or of all batches.
   const std::uint64_t first_batch;
-  /// Before its first batch.
+  /// Losses before its first batch.
   const epoch_losses losses_before;
-  /// Before the next slot in line. The transfer's alone.
+  /// Losses before the next slot in line. The transfer's alone.
   epoch_losses losses;
-  /// The last batch of which samples were replaced: how much of the epoch was to be delivered as it
-  /// began. The transfer's alone.
+  /// The last batch with replaced samples, and how much of the epoch would be delivered when that
+  /// batch began. The transfer's alone.
   begun_batch mended = {};
-  /// Nobody will take its batches: readers need not read them, the transfer need not copy them. Set
-  /// once, by the consumer; read by all.
+  /// Its batches are not wanted any more: readers need not read them, the transfer need not copy
+  /// them. Set once, by the consumer; read by all.
   std::atomic<bool> abandoned{false};
-  /// Positions up to here were hinted to the dataset (`read_ahead`), or need not be. Readers.
+  /// Positions up to here were hinted to the dataset (`read_ahead`), or need no hint. Readers.
   std::atomic<std::uint64_t> hinted{0};
-  /// Every batch of it was delivered. The consumer's alone.
+  /// All of its batches were delivered. The consumer's alone.
   bool ended = false;
 };
 
-/// What a slot, staging or device, is filled with: the batches of one ticket, or in a staging slot
-/// a piece of them.
+/// The content of a slot, staging or device: the batches of one ticket, or in a staging slot a
+/// piece of them.
 struct slot_work {
   std::shared_ptr<epoch_run> run;
   feedline::ticket ticket = {};
-  position first = {};            ///< of its first sample, in the epoch's order
+  position first = {};            ///< position of its first sample in the epoch's order
   std::uint64_t first_batch = 0;  ///< number within the epoch
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;     ///< that it holds, or holds a part of
+  std::uint64_t batches = 0;     ///< number of batches that it holds, or holds a part of
   std::uint64_t begin = 0;       ///< samples of the ticket before its first
-  bool ends_ticket = true;       ///< there are none behind its last
-  request_layout layout{1, 1};   ///< how it is cut into requests
-  std::uint64_t first_load = 0;  ///< place, in the epoch's order of blocks, of the first one in it
-  std::uint32_t loads = 0;       ///< blocks in it for the device to decode, behind each other
-  std::size_t load_bytes = 0;    ///< that these take, with their table
-  std::uint64_t needed_end = 0;  ///< the place behind the last block that its samples are in
-  /// It holds blocks alone, for tickets behind its own: slots that do not need them may pass it.
+  bool ends_ticket = true;       ///< no samples of the ticket follow its last
+  request_layout layout{1, 1};   ///< how it is divided into requests
+  std::uint64_t first_load = 0;  ///< index of its first block in the epoch's order of blocks
+  std::uint32_t loads = 0;       ///< number of consecutive blocks in it for the device to decode
+  std::size_t load_bytes = 0;    ///< bytes of these, with their table
+  std::uint64_t needed_end = 0;  ///< end of the blocks that its samples need, in the order of
+                                 ///< blocks
+  /// It holds only blocks, for later tickets: slots that do not need them may pass it.
   bool is_ahead = false;
 
-  /// Requests of samples; behind them there is one for each block.
+  /// Number of requests for samples; after them there is one for each block.
   [[nodiscard]] std::uint32_t sample_requests() const noexcept {
     return static_cast<std::uint32_t>(layout.requests(samples));
   }
   [[nodiscard]] std::uint32_t requests() const noexcept { return sample_requests() + loads; }
-  /// Whether it may go before one that is ahead, and stands before it in line.
+  /// Whether it may pass a slot that is ahead and stands before it in line.
   [[nodiscard]] bool may_pass(const slot_work& ahead) const noexcept {
     return ahead.is_ahead && loads == 0 && run == ahead.run && needed_end <= ahead.first_load;
   }
-  /// Where a stage is that fails at one of its batches.
+  /// The location of a failure of a stage at one of its batches.
   [[nodiscard]] stage_location at(feedline::stage stage, std::uint64_t batch = 0) const noexcept {
     return {.stage = stage,
             .epoch = run->epoch,
@@ -98,35 +99,35 @@ struct slot_work {
 /// | copying | free    | slot scheduler: it has seen that `copied` is done                  |
 /// | lent    | free    | any thread: it ends the last lease, or discards the slot           |
 ///
-/// Invariant: readers write a slot's bytes in `filling` only, those in device memory too; the
-/// device reads them in `copying` only, the consumer in `lent` only. A slot is in the `recycled`
-/// channel exactly when it is free or copying and nobody has claimed it.
+/// Invariant: readers write a slot's bytes in `filling` only, also if they are in device memory;
+/// the device reads them in `copying` only, the consumer in `lent` only. A slot is in the
+/// `recycled` channel exactly when it is free or copying and not claimed.
 enum class staging_state : std::uint32_t { free, filling, filled, copying, lent };
 
 /// Why a slot cannot be delivered whole.
 struct slot_failure : failure {
-  position first;              ///< of the failing run of samples, in the epoch's order
+  position first;              ///< position of the failing run's first sample in the epoch's order
   std::uint64_t good_batches;  ///< batches of the slot before the failing one
 };
 
-/// One slot of the staging ring. Members are written by whoever the state table names, before the
+/// One slot of the staging ring. The state table says which thread writes the members before a
 /// transition.
 struct staging_slot {
   explicit staging_slot(const device_ptr& device) : copied{device} {}
 
   std::atomic<staging_state> state{staging_state::free};
   std::byte* data = nullptr;
-  event copied;  ///< recorded behind the slot's last copy
-  /// Work with the slot was issued that no event stands behind: its memory is never used again, nor
-  /// freed. Transfer.
+  event copied;  ///< recorded after the slot's last copy
+  /// Issued work with the slot is followed by no event: its memory is never used again, nor freed.
+  /// Transfer.
   bool lost = false;
   slot_work work{};
   std::chrono::steady_clock::time_point opened_at = {};  ///< free → filling
   std::chrono::steady_clock::time_point filled_at = {};  ///< filling → filled
   std::atomic<std::uint32_t> requests_left{0};
-  /// Where slots are assembled, bytes behind the tables: claimed by readers, or of blocks.
+  /// Where slots are assembled, bytes used after the tables: claimed by readers, or for blocks.
   std::atomic<std::size_t> chunk_bytes{0};
-  /// Where an error policy is to mend the slot. The transfer's, once the slot is filled.
+  /// Samples of the slot that an error policy replaces. The transfer's, once the slot is filled.
   std::vector<unreadable_sample> unreadable;
 
   /// Adds samples that could not be read. Any reader of the slot.
@@ -142,8 +143,8 @@ struct staging_slot {
     failed_at_.store(failure.first.value, std::memory_order_relaxed);
     failure_ = std::move(failure);
   }
-  /// Whether a run of samples before this one failed already, as far as is known here: then it need
-  /// not be read. Any reader of the slot.
+  /// Whether an earlier run of samples is known to have failed: then this one need not be read. Any
+  /// reader of the slot.
   [[nodiscard]] bool failed_before(position first) const noexcept {
     return failed_at_.load(std::memory_order_relaxed) < first.value;
   }
@@ -159,7 +160,8 @@ struct staging_slot {
 
   std::mutex failure_mutex_;
   std::optional<slot_failure> failure_;
-  std::atomic<std::uint64_t> failed_at_{nowhere};  ///< `failure_`'s, for asking without the lock
+  std::atomic<std::uint64_t> failed_at_{nowhere};  ///< position of `failure_`, for checking without
+                                                   ///< the lock
 };
 
 }  // namespace feedline::detail

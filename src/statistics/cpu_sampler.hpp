@@ -26,7 +26,7 @@ class cpu_sampler {
     bool queue_known = false;
   };
 
-  /// A thread begins to read. It has no request in its hands yet: nobody waits for it.
+  /// A thread begins to read. It has no request yet: nothing waits for it.
   void open() noexcept { clock_.open(); }
   /// A request begins. @param now About when.
   void begin(time_point now) noexcept {

@@ -26,7 +26,7 @@ constexpr double nearly_all_exposed = 0.95;
 constexpr double nearly_full = 0.8;
 /// A copy of fewer bytes takes as long to issue as to run.
 constexpr std::uint64_t small_slot = std::uint64_t{256} << 10;
-/// What gathers bytes and does nothing else is faster than this, on one core ...
+/// A reader that only gathers bytes is faster than this, on one core ...
 constexpr double gather_rate = 1e9;
 /// ... or takes no longer for a sample.
 constexpr double gather_seconds = 2e-6;
@@ -69,21 +69,21 @@ struct findings {
     if (!seen.queue_known && seen.reader.threads > seen.cores) queued = 1 - on_core;
   }
 
-  /// As `loader_verdict::gain`. @param bound What else bounds it.
+  /// Same as `loader_verdict::gain`. @param bound Another bound of it.
   [[nodiscard]] double gain(double bound = std::numeric_limits<double>::infinity()) const {
     const double most = exposed < nearly_all_exposed ? std::min(1 / (1 - exposed), bound) : bound;
     return std::isinf(most) ? 1 : most;
   }
 
-  double exposed;          ///< of the consumer's time
+  double exposed;          ///< share of the consumer's time
   double held;             ///< likewise, waiting until fewer batches are held
-  double readers;          ///< of the readers' time, busy
-  double readers_starved;  ///< of the readers' time
+  double readers;          ///< share of the readers' time, busy
+  double readers_starved;  ///< share of the readers' time
   double readers_blocked;  ///< likewise: no room, or a copy not done
-  double issuing;          ///< of the transfer's time, busy
+  double issuing;          ///< share of the transfer's time, busy
   double copied;           ///< bytes a second
-  double copying;          ///< of the time, at the peak rate of copies
-  double on_core;          ///< of the time that requests took
+  double copying;          ///< share of the time, at the peak rate of copies
+  double on_core;          ///< share of the time that requests took
   double queued;           ///< likewise, with no core to run on
 };
 

@@ -11,24 +11,24 @@
 
 namespace feedline::detail {
 
-/// What a thread of the pipeline does.
+/// The activities of a pipeline's thread.
 enum class activity : std::uint8_t {
   idle,      ///< it has no part in the work: not started, ended, between epochs
   busy,      ///< reader: reads; transfer: issues copies; consumer: uses batches
   starved,   ///< waits for input: a request, a filled piece, a batch
   stalled,   ///< waits for room: a free piece, a device slot, the end of a batch
-  copy_wait  ///< reader: waits for the last copy out of the piece that it is to fill
+  copy_wait  ///< reader: waits for the last copy out of the piece that it will fill
 };
 inline constexpr std::size_t activities = 5;
 
 /// A time that a thread spent in one activity.
 struct activity_span {
-  feedline::stage stage;  ///< of the thread: reader, transfer, or batch for the consumer
-  unsigned lane;          ///< which of the stage's threads
+  feedline::stage stage;  ///< stage of the thread: reader, transfer, or batch for the consumer
+  unsigned lane;          ///< index of the thread in its stage
   activity what;
   std::chrono::steady_clock::time_point begin;
   std::chrono::steady_clock::time_point end;
-  std::uint64_t epoch;    ///< that the thread worked for last
+  std::uint64_t epoch;    ///< epoch that the thread worked for last
   std::uint64_t batch;    ///< likewise: the first one of the request, the piece or the slot
   std::uint32_t batches;  ///< in which it has a part
 };
@@ -41,7 +41,7 @@ class activity_listener {
   activity_listener(const activity_listener&) = delete;
   activity_listener& operator=(const activity_listener&) = delete;
   virtual ~activity_listener() = default;
-  /// @param ended May be idle. @param next What the thread does from now on, maybe the same.
+  /// @param ended May be idle. @param next The thread's activity from now on, maybe the same.
   virtual void on_activity(const activity_span& ended, activity next) noexcept = 0;
 };
 
@@ -50,18 +50,18 @@ inline void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) noexcep
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
-/// What one stage_clock has counted, at one moment.
+/// The counts of one stage_clock at one moment.
 struct stage_totals {
   std::array<std::chrono::nanoseconds, activities> time = {};
   std::uint64_t batches = 0;
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t slots = 0;  ///< whose latency was measured
+  std::uint64_t slots = 0;  ///< slots whose latency was measured
   std::chrono::nanoseconds latency = {};
   std::chrono::nanoseconds max_latency = {};
 };
 
-/// Where the time of one thread of the pipeline goes, and how much it has done.
+/// Counts where the time of one thread of the pipeline goes, and how much the thread has done.
 ///
 /// The clock of the system is read when the activity changes, and once a request, piece or slot
 /// (`lap`). Times add up: for each activity there is a sum, and for the activity at hand the sum
@@ -71,7 +71,7 @@ class alignas(64) stage_clock {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// Before the thread is started. @param listener Null: nobody listens.
+  /// Call it before the thread is started. @param listener Null: none.
   void name(feedline::stage stage, unsigned lane, activity_listener* listener = nullptr) noexcept {
     stage_ = stage;
     lane_ = lane;
@@ -94,7 +94,7 @@ class alignas(64) stage_clock {
   /// Ends a span and begins the next one of the same activity: a request, a piece or a slot is
   /// done.
   void lap(time_point now = std::chrono::steady_clock::now()) noexcept { enter(now_, now); }
-  /// What the thread works for from now on.
+  /// Sets the work that the thread does from now on.
   void at(std::uint64_t epoch, std::uint64_t batch, std::uint64_t batches = 1) noexcept {
     epoch_ = epoch;
     batch_ = batch;
@@ -173,7 +173,7 @@ class alignas(64) stage_clock {
   std::atomic<std::uint64_t> max_latency_{0};
 };
 
-/// An activity from construction to destruction; then the thread goes on with the one before.
+/// An activity from construction to destruction; then the thread continues with the one before.
 class in_activity {
  public:
   /// @param clock Null: nothing is measured.

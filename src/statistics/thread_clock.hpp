@@ -5,7 +5,7 @@
 
 namespace feedline::detail {
 
-/// What the system knows of a thread: its time on a core and, where it tells, its time in a queue
+/// The system's times of a thread: its time on a core and, if the system tells, its time in a queue
 /// for one.
 struct thread_times {
   std::chrono::nanoseconds cpu{};
@@ -15,7 +15,7 @@ struct thread_times {
 /// Asks the system for the calling thread's times. Keeps a file open to do so: where opening one
 /// makes the process's table of open files grow, it takes tens of milliseconds.
 ///
-/// Threads: one at a time; the file is opened anew for another.
+/// Threads: one at a time; the file is opened again for another.
 class thread_clock {
  public:
   thread_clock() noexcept = default;
@@ -29,7 +29,7 @@ class thread_clock {
 
  private:
   int file_ = -1;    ///< negative: the system does not tell
-  long thread_ = 0;  ///< of which it tells; 0: none yet
+  long thread_ = 0;  ///< thread that it belongs to; 0: none yet
 };
 
 }  // namespace feedline::detail

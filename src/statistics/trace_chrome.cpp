@@ -14,7 +14,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// With all three places, so that no nanosecond is lost.
+/// With three decimals, so that no nanosecond is lost.
 std::string microseconds(std::chrono::nanoseconds time) {
   const auto whole = std::lldiv(time.count() < 0 ? -time.count() : time.count(), 1000);
   const std::string places = std::to_string(1000 + whole.rem).substr(1);

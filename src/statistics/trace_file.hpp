@@ -19,7 +19,7 @@ class trace_file {
 
   trace_file& operator<<(std::string_view text);
   trace_file& operator<<(std::uint64_t number) { return *this << std::to_string(number); }
-  /// Writes what is left. Nothing may follow it.
+  /// Writes the rest. Nothing may be written after it.
   void close();
 
  private:

@@ -11,7 +11,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// Of JSON inside of a page's script: '<' only stands in strings, and could begin "</script>".
+/// Escapes JSON inside a page's script: '<' occurs only in strings, and could begin "</script>".
 std::string script_string(std::string_view text) {
   std::string safe;
   for (const char letter : detail::json_string(text)) {
@@ -34,7 +34,7 @@ void write_lanes(detail::trace_file& file, const trace& what) {
   file << "]";
 }
 
-/// Seven numbers an event, as page.js reads them: a page of 100,000 events is to stay small.
+/// Seven numbers an event, as page.js reads them: so a page of 100,000 events stays small.
 void write_events(detail::trace_file& file,
                   const std::vector<std::vector<const trace_event*>>& lanes) {
   file << ",\n\"events\":[";
@@ -68,7 +68,7 @@ void write_trace_page(const trace& what, const std::string& path, std::string_vi
   const auto lanes = detail::by_lane(what);
   detail::trace_file file{path};
   std::string_view rest = detail::page_html;
-  while (!rest.empty()) {  // page.html has places for four parts: {{title}} and so on
+  while (!rest.empty()) {  // page.html has marks for four parts: {{title}} and so on
     const std::size_t begin = rest.find("{{");
     file << rest.substr(0, begin);
     if (begin == std::string_view::npos) break;

@@ -15,13 +15,13 @@
 
 namespace feedline::detail {
 
-/// The last events of one lane, in memory that is allocated once: an event that finds no room takes
-/// the oldest one's place.
+/// The last events of one lane, in memory that is allocated once: an event that finds no room
+/// replaces the oldest one.
 ///
-/// A reader finds out which events it may have seen half overwritten: the writer tells in `begun_`
-/// that it begins before it stores anything. Its stores release and the others' loads acquire, so
-/// who sees a part of a new event sees that it was begun.
-/// Threads: `add` by one, `copy_to` by any.
+/// A reader finds out which events it may have seen half overwritten: the writer announces in
+/// `begun_` that it begins before it stores anything. Its stores release and the others' loads
+/// acquire, so a thread that sees a part of a new event also sees that it was begun. Threads: `add`
+/// by one, `copy_to` by any.
 class alignas(64) trace_lane_record {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -64,15 +64,15 @@ class trace_recorder {
   /// A mark of this moment. The newest `most_marks` are kept; where there is no memory, it is not.
   void mark(std::string text) noexcept;
   static constexpr std::size_t most_marks = 1000;
-  /// What is recorded so far; events that end meanwhile may be in it or not. Streams that did
-  /// nothing have no lane.
+  /// The events recorded so far; events that end meanwhile may be missing. Streams without events
+  /// have no lane.
   [[nodiscard]] trace snapshot() const;
 
  private:
   const std::size_t events_;
   const std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
   std::deque<trace_lane_record> lanes_;
-  mutable std::mutex mutex_;  ///< of the marks
+  mutable std::mutex mutex_;  ///< guards the marks
   std::deque<trace_mark> marks_;
 };
 

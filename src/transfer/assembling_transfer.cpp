@@ -119,8 +119,8 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
     device_->record(from.copied.get(), copy_stream_.get());
     device_->wait(stream, from.copied.get());
     device_->wait(stream, to.released.get());
-    // On another stream the batch's piece before this one may be on its way still; or, where nobody
-    // took it, what an epoch that was left had put here.
+    // On another stream, the batch's previous piece may still be in flight; so may data of an
+    // abandoned epoch, in a slot that was never taken.
     device_->wait(stream, to.ready.get());
     wait_for_others(number, keeps, stream);
     if (decoding_) decoding_->check(from, through.data, to, samples, stream);
@@ -128,7 +128,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
     device_->record(through.assembled.get(), stream);
     device_->record(to.ready.get(), stream);
   } catch (...) {
-    // What was issued may use the slots and the landing buffer; and so may what was before.
+    // Issued work may use the slots and the device buffer; so may earlier work.
     bool joined = try_record_behind(*device_, copy_stream_.get(), {from.copied.get()});
     for (const event_handle before : {from.copied.get(), through.assembled.get(), to.ready.get()})
       joined = try_wait(*device_, stream, before) && joined;
@@ -138,7 +138,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   }
   if (!keeps) return;
   keeper_ = number;
-  // Readers may count on these rows from now on: the work that does is issued behind this.
+  // Readers may rely on these rows from now on: the work that does is issued after this.
   visit_rows_to_keep(from, samples, [&](std::uint32_t row) { cached_->hold(row); });
 }
 
@@ -155,7 +155,7 @@ bool assembling_transfer::uses_others_memory() const noexcept {
 }
 
 void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stream_ref stream) {
-  // What is further back the copy into this landing buffer has waited for.
+  // The copy into this buffer has waited for everything earlier.
   for (std::uint64_t back = 1; back < landing_buffers && back <= number; ++back) {
     const std::uint64_t other = number - back;
     if (keeps || keeper_ == other || (batch_stage_ && back == 1))

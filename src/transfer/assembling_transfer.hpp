@@ -21,11 +21,11 @@
 
 namespace feedline::detail {
 
-/// Runs a user's function over a slot's batches, from memory of its own into the device slot. Its
-/// memory is one slot: all work on it stands on one stream. Threads: the transfer's.
+/// Runs a user's function on a slot's batches, from its own memory into the device slot. It has
+/// memory for one slot: all work on it is on one stream. Threads: the transfer's.
 class batch_stage {
  public:
-  /// @param in  The slot as it is assembled. @param out As the consumer sees it.
+  /// @param in  Layout of the assembled slot. @param out Layout that the consumer sees.
   /// @throws out_of_memory, device_error.
   batch_stage(const device_ptr& device, batch_transform function, slot_layout in, slot_layout out)
       : transform_{std::move(function)},
@@ -33,7 +33,7 @@ class batch_stage {
         out_{std::move(out)},
         memory_{device, memory_kind::device, in_.slot_bytes()} {}
 
-  /// Where the slot is to be assembled.
+  /// Address to assemble the slot at.
   [[nodiscard]] std::byte* input() const noexcept { return memory_.data(); }
   /// Calls the function for each batch of a ticket's first `samples`, to write into device memory.
   /// @throws batch_failure with what it throws.
@@ -50,17 +50,17 @@ class batch_stage {
   std::vector<std::span<std::byte>> spans_;
 };
 
-/// Carries slots that are put together on the device: the staging slot is copied into a landing
-/// buffer, and out of the landing buffer and the cached rows the device slot is assembled.
+/// Moves slots that are assembled on the device: the staging slot is copied into a device buffer,
+/// and the device slot is assembled from that buffer and the cached rows.
 ///
-/// There are several landing buffers, taken in turns. Copies into them stand on one stream, so none
-/// waits for an assembly but the last one out of its own buffer:
+/// There are several such buffers, used in turn. Copies into them are on one stream, so a copy
+/// waits for no assembly except the last one from its own buffer:
 ///
 ///     wait for the landing buffer's `assembled`, copy, record the staging slot's `copied`
 ///
-/// Each landing buffer has a stream for assemblies, so that one's end hides behind the next one's
-/// start. All assemblies keep to the first of these streams where the rows come by copies, which
-/// take longer. On an assembly's stream:
+/// Each buffer has a stream for assemblies, so that the end of one overlaps the start of the next.
+/// If the rows come by copies, which take longer, all assemblies use the first of these streams. On
+/// an assembly's stream:
 ///
 ///     wait for the staging slot's `copied`,
 ///     wait for the device slot's `released`,
@@ -71,18 +71,18 @@ class batch_stage {
 ///     before, if there is a user's function, which is to see slots in order, assemble, run the
 ///     user's function, record `assembled` and the device slot's `ready`
 ///
-/// Where blocks are decoded they go past the landing buffers: `decoding_stage` takes them, and says
-/// what an assembly waits for. All assemblies keep to one stream then, of high priority: what
-/// decodes fills the device for milliseconds, and an assembly takes microseconds.
+/// Decoded blocks do not use these buffers: `decoding_stage` takes them, and says what an assembly
+/// waits for. All assemblies then use one stream, of high priority: decoding fills the device for
+/// milliseconds, and an assembly takes microseconds.
 class assembling_transfer final : public slot_transfer {
  public:
-  /// How many landing buffers there are.
+  /// Number of these buffers.
   static constexpr std::size_t landing_buffers = 4;
 
-  /// What slots look like on their way.
+  /// The forms of slots in flight.
   struct formats {
-    slot_layout rows;     ///< as the dataset has them
-    slot_layout batches;  ///< as they are assembled
+    slot_layout rows;     ///< layout of the dataset's rows
+    slot_layout batches;  ///< layout when assembled
     landing_layout landing_buffer;
     std::vector<field_conversion> conversions;  ///< one a field
     std::optional<pair_mixing> mixing = {};     ///< empty: samples are not mixed
@@ -90,12 +90,12 @@ class assembling_transfer final : public slot_transfer {
 
   /// @param cached     Null where no rows are cached.
   /// @param function Null where slots are ready once they are assembled.
-  /// @param decoding Null where no blocks are decoded; else into `cached`.
+  /// @param decoding Null where no blocks are decoded; otherwise it decodes into `cached`.
   /// @throws out_of_memory, device_error.
   assembling_transfer(device_ptr device, formats slots, std::shared_ptr<device_row_cache> cached,
                       std::unique_ptr<batch_stage> function,
                       std::unique_ptr<decoding_stage> decoding = nullptr);
-  /// Blocks until no work uses the landing buffers and the cached rows any more.
+  /// Blocks until no work uses the buffers and the cached rows any more.
   ~assembling_transfer() override;
 
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
@@ -104,15 +104,15 @@ class assembling_transfer final : public slot_transfer {
   [[nodiscard]] bool uses_others_memory() const noexcept override;
 
  private:
-  /// Device memory for one staging slot on its way.
+  /// Device memory that one staging slot is copied to.
   struct landing_buffer {
     explicit landing_buffer(const device_ptr& device) : own{device}, assembled{device} {}
     landing_buffer(const device_ptr& device, high_priority_t urgent)
         : own{device, urgent}, assembled{device} {}
     std::byte* data = nullptr;
-    stream own;         ///< of assemblies that take turns
-    event assembled;    ///< recorded behind the last work with the landing buffer
-    bool lost = false;  ///< no event stands behind the last work with it
+    stream own;         ///< used by assemblies in turn
+    event assembled;    ///< recorded after the last work with this buffer
+    bool lost = false;  ///< no event follows the last work with it
   };
 
   void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
@@ -126,13 +126,14 @@ class assembling_transfer final : public slot_transfer {
   std::shared_ptr<device_row_cache> cached_;
   std::unique_ptr<batch_stage> batch_stage_;
   std::unique_ptr<decoding_stage> decoding_;
-  std::vector<field_assembly> fields_;  ///< `to_offset`: of the rows of the piece at hand
+  std::vector<field_assembly> fields_;  ///< `to_offset` of each field: for the rows of the current
+                                        ///< piece
   device_memory memory_;
   stream copy_stream_;
   std::vector<std::unique_ptr<landing_buffer>> landing_buffers_;
-  std::uint64_t carried_ = 0;            ///< slots
-  std::uint64_t ticket_samples_ = 0;     ///< assembled of the ticket at hand
-  std::optional<std::uint64_t> keeper_;  ///< the last slot that cached rows
+  std::uint64_t carried_ = 0;            ///< number of slots
+  std::uint64_t ticket_samples_ = 0;     ///< samples of the current ticket that are assembled
+  std::optional<std::uint64_t> keeper_;  ///< number of the last slot that cached rows
 };
 
 }  // namespace feedline::detail

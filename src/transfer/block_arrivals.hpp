@@ -14,17 +14,17 @@
 
 namespace feedline::detail {
 
-/// Blocks as they are stored, in device memory, where a group of them comes together to be decoded:
-/// a table of loads, and behind it the blocks:
+/// Stored blocks in device memory, where a group of them is gathered to be decoded: a table of
+/// loads, then the blocks:
 ///
 ///     | load | load | …  room for a group | block | block | …
 ///
-/// A slot's loads are copied with its blocks, out of the slot, so that no other memory is kept for
-/// the device to read. Orders nothing on the device: that is `decoding_stage`'s. Threads: the
+/// A slot's loads are copied together with its blocks, out of the slot, so that the device need not
+/// read any other host memory. Orders nothing on the device: `decoding_stage` does. Threads: the
 /// transfer's.
 class block_arrivals {
  public:
-  /// @param table_at Where in a staging slot the table of loads lies. @throws out_of_memory,
+  /// @param table_at Offset of the table of loads in a staging slot. @throws out_of_memory,
   /// device_error.
   block_arrivals(const device_ptr& device, const block_plan& plan, std::size_t table_at);
 
@@ -33,19 +33,19 @@ class block_arrivals {
     return block_plan::table_bytes(plan.group * plan.fields) + plan.group_bytes;
   }
 
-  /// Copies a slot's blocks, from its block `first` on, behind those that are there, as many as
-  /// there is room for. In the slot's table of loads their places become those here.
+  /// Copies a slot's blocks, from its block `first` on, after those that are there, as many as
+  /// there is room for. The offsets in the slot's table of loads become those here.
   /// @param from Filled.
-  /// @return How many; at least 1 if it is empty. @throws device_error
+  /// @return Number of blocks copied; at least 1 if it was empty. @throws device_error
   [[nodiscard]] std::uint32_t add(staging_slot& from, std::uint32_t first, copy_meter& copies,
                                   stream_ref stream);
 
-  /// There are as many blocks as a group has.
+  /// Whether it has as many blocks as a group.
   [[nodiscard]] bool is_full() const noexcept { return loads_.size() == max_loads_; }
-  /// What is there. Good until it changes.
+  /// The gathered blocks. Valid until it changes.
   [[nodiscard]] block_decoder::work content() const noexcept;
 
-  /// Forgets what is there: others will be copied to where it is.
+  /// Drops its content: other blocks will be copied over it.
   void clear() noexcept;
 
   /// Never frees its memory: work may still use it.
@@ -57,8 +57,8 @@ class block_arrivals {
   std::size_t max_loads_;
   std::size_t table_bytes_;
   device_memory memory_;
-  std::size_t end_;                ///< of the blocks
-  std::vector<block_load> loads_;  ///< of the blocks
+  std::size_t end_;                ///< end of the blocks
+  std::vector<block_load> loads_;  ///< loads of the blocks
 };
 
 }  // namespace feedline::detail

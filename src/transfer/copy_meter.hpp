@@ -13,10 +13,10 @@
 namespace feedline::detail {
 
 /// Issues copies to the device, counts their bytes, and measures some of them on their stream: the
-/// fastest one tells the rate that the device and its bus reach.
+/// fastest one gives the rate that the device and its bus reach.
 ///
-/// Every 64th copy of 1 MiB or more is measured: a smaller one tells what a copy costs to begin,
-/// and the events around a copy cost its stream a few microseconds.
+/// Every 64th copy of 1 MiB or more is measured. A smaller one would measure the cost of starting a
+/// copy; and the events around a copy cost its stream a few microseconds.
 ///
 /// Threads: `peak` by any, the rest by the transfer.
 class copy_meter {
@@ -27,7 +27,7 @@ class copy_meter {
   /// @throws device_error
   explicit copy_meter(const device_ptr& device) : device_{*device}, timer_{device, 1} {}
 
-  /// As `device::copy`.
+  /// Same as `device::copy`.
   void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) {
     const bool measured = timer_.works() && bytes >= min_bytes && is_due();
     if (measured) measured_bytes_ = bytes;
@@ -37,13 +37,14 @@ class copy_meter {
     copied_ += bytes;
   }
 
-  /// Of all copies so far.
+  /// Bytes of all copies so far.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return copied_; }
   /// Bytes a second; 0 while none is known.
   [[nodiscard]] double peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
  private:
-  /// Every `interval` copies; the measurement before has ended then, or this one is left out.
+  /// True every `interval` copies. By then the previous measurement has ended, or this one is
+  /// skipped.
   [[nodiscard]] bool is_due() noexcept {
     const bool due = count_++ % interval == 0;
     if (const auto took = timer_.take(); took && took->count() > 0) {
@@ -58,7 +59,7 @@ class copy_meter {
   stream_timer timer_;
   std::uint64_t count_ = 0;
   std::uint64_t copied_ = 0;
-  std::size_t measured_bytes_ = 0;  ///< of the copy under way
+  std::size_t measured_bytes_ = 0;  ///< bytes of the copy being measured
   std::atomic<double> peak_{0};
 };
 

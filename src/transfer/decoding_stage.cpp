@@ -82,7 +82,8 @@ void decoding_stage::decode(stream_ref copying, event_handle assembled) {
   device_->record(arrived_.get(), copying);
   device_->wait(own, arrived_.get());
   if (assembled != event_handle::none) device_->wait(own, assembled);
-  // This run's groups have other places, or were decoded before blocks in theirs were needed.
+  // This pass's groups have other blocks, or were decoded before those in the same slots were
+  // needed.
   for (std::uint64_t back = 1; back < lanes_.size(); ++back)
     if (closed(back).end == 0) device_->wait(own, closed(back).decoded.get());
   next_lane().decode();
@@ -97,7 +98,7 @@ void decoding_stage::close() noexcept {
 }
 
 void decoding_stage::forget_run() noexcept {
-  // What is copied to where they lie stands behind their own copies.
+  // Later copies to the same memory follow their own copies on the stream.
   is_open_ = false;
   for (group& each : groups_) each.begin = each.end = 0;
   arrived_end_ = decoded_end_ = awaited_end_ = 0;
@@ -114,7 +115,7 @@ bool decoding_stage::recover(stream_ref copying) noexcept {
 
 void decoding_stage::wait_for_blocks(std::uint64_t end, stream_ref stream) {
   if (awaited_end_ >= end) return;
-  // Groups that are not kept any more stand before the first ones that are, each on its lane.
+  // Groups that are not kept any more precede the first ones that are, each on its lane.
   const std::size_t kept = groups_.size();
   const std::uint64_t newer = awaited_end_ < closed(kept).begin ? kept - lanes_.size() : kept;
   for (std::uint64_t back = kept; back > 0; --back) {

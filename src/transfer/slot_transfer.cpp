@@ -15,7 +15,7 @@ void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t sam
     if (follows && by_turns) device_->wait(stream, copied_before_);
     device_->record(to.ready.get(), stream);
   } catch (...) {
-    // What was issued may use both slots, and so may the pieces before.
+    // Issued work may use both slots, and so may that of earlier pieces.
     const bool copied = try_record_behind(*device_, stream, {from.copied.get()});
     const bool joined = !follows || !by_turns || try_wait(*device_, stream, copied_before_);
     if (!try_record_behind(*device_, stream, {to.ready.get()}) || !copied || !joined)

@@ -54,7 +54,8 @@ bool transfer::move(slot_index slot) {
     if (!to_) return false;
     ring_->wait_until_released(*to_, longest_wait_, &clock_);
   }
-  // Of a batch whose last piece is behind the epoch's end the user's function has seen nothing yet.
+  // If the last piece is past the end of the epoch, the user's function has not run on the batch
+  // yet.
   const bool ends_batch = is_last && content_.samples != 0 && !content_.failure;
   if (samples == 0 && !ends_batch && filled.work.loads == 0) {
     staging_->recycle(slot);
@@ -80,7 +81,7 @@ bool transfer::is_wanted(const slot_work& work) {
 
 void transfer::begin(const staging_slot& filled) {
   const slot_work& work = filled.work;
-  // Pieces without samples may have come before.
+  // Pieces without samples may have come first.
   const bool is_begun = content_.run == work.run && content_.ticket == work.ticket;
   auto failed = is_begun ? std::move(content_.failure) : std::nullopt;
   content_ = {work};

@@ -18,16 +18,17 @@
 
 namespace feedline::detail {
 
-/// Moves filled staging slots into device slots, in ticket order: one into one, or the pieces of a
-/// large batch into one, which is delivered with the last of them.
+/// Moves filled staging slots into device slots, in ticket order. One staging slot fills one device
+/// slot; a batch larger than a staging slot is moved in several pieces and delivered after the
+/// last.
 ///
-/// How a slot's bytes get there is its slot transfer's affair, which orders them behind the last
-/// use of the device slot, records what the consumer and the staging ring will wait for, and goes
-/// on. Before that the transfer waits for a while until the consumer is done with the slot, so that
-/// none of its streams stands and waits for the consumer's. A slot that cannot be delivered whole
-/// is delivered with its failure, which ends nothing unless the consumer comes to it. But nothing
-/// more of its epoch pass is moved, and nothing of a later one until this one is abandoned: the
-/// device, or a user's function, that has failed is not called again before the consumer knows.
+/// Its slot transfer issues the copies: it orders them after the last use of the device slot,
+/// records the events that the consumer and the staging ring wait for, and returns. Before that,
+/// the transfer's thread waits for a while until the consumer is done with the slot, so that none
+/// of its streams has to wait for the consumer's. A slot that cannot be delivered whole is
+/// delivered with its failure, which has no effect unless the consumer comes to it. But then
+/// nothing more of its epoch pass is moved, and nothing of a later one until this one is abandoned:
+/// a device or a user's function that has failed is not called again before the consumer knows.
 /// Threads: one, the transfer's; with zero readers the consumer's.
 class transfer {
  public:
@@ -36,8 +37,8 @@ class transfer {
   /// @param slot_transfer Null where slots are read in place.
   /// @param mender Null where samples that cannot be read end the epoch. Borrowed.
   /// @param mixer Null where samples are not mixed, or not in place. Borrowed.
-  /// @param longest_wait For a release, before a device slot is filled; 0 where the consumer's
-  ///                     thread runs the transfer.
+  /// @param longest_wait Limit of the wait for a release, before a device slot is filled; 0 where
+  ///                     the consumer's thread runs the transfer.
   /// @param line Tells when an epoch pass that failed is abandoned. Borrowed. Null where the
   ///             consumer's thread runs the transfer: it takes a slot before the next is moved.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
@@ -52,9 +53,9 @@ class transfer {
         line_{line},
         longest_wait_{longest_wait} {}
 
-  /// Moves the next staging slot; blocks until it is filled and there is room for it. False when
-  /// nothing comes after it: the rings closed, opening failed, or slots were lost. Delivery has
-  /// ended then, with that failure.
+  /// Moves the next staging slot; blocks until it is filled and there is room for it. False at the
+  /// end: the rings closed, opening failed, or slots were lost. Delivery has then ended with that
+  /// failure.
   bool step() noexcept;
 
   /// Where the transfer's time goes.
@@ -66,26 +67,27 @@ class transfer {
     return slot_transfer_ ? slot_transfer_->copies().peak() : 0;
   }
 
-  /// Ends the transfer, whose thread is gone: its slot transfer, which may have work on the device.
+  /// Ends the transfer, whose thread has ended: returns its slot transfer, which may have work on
+  /// the device.
   [[nodiscard]] std::unique_ptr<slot_transfer> take_slot_transfer() noexcept {
     return std::move(slot_transfer_);
   }
 
  private:
   bool move(slot_index slot);
-  /// Whether a slot's content is still wanted. Blocks while the epoch pass before it has failed
-  /// and the consumer does not know yet.
+  /// Whether a slot's content is still wanted. Blocks while an earlier epoch pass has failed and
+  /// the consumer does not know yet.
   [[nodiscard]] bool is_wanted(const slot_work& work);
   /// A ticket begins with this piece, or with pieces of blocks that came before it.
   void begin(const staging_slot& filled);
-  /// The device slot, or the staging slot that is one, is the consumer's now.
+  /// Passes the device slot, or the staging slot that serves as one, to the consumer.
   void deliver(slot_index slot);
-  /// Adds what is good of a staging slot to the content, and returns its samples.
+  /// Adds the good samples of a staging slot to the content, and returns their number.
   std::uint64_t add(staging_slot& filled, std::optional<slot_failure> failed);
-  /// Carries a staging slot's first samples, or its blocks alone, which need no device slot. If the
+  /// Moves a staging slot's first samples, or only its blocks, which need no device slot. If the
   /// slot transfer fails and the slots can be used again, the content becomes that failure.
   void carry(staging_slot& from, std::uint64_t samples);
-  /// Carries blocks that are ahead. If the slot transfer fails, the run fails at its next ticket.
+  /// Moves blocks that are ahead. If the slot transfer fails, the pass fails at its next ticket.
   void carry_ahead(staging_slot& from);
 
   std::unique_ptr<slot_transfer> slot_transfer_;
@@ -96,10 +98,11 @@ class transfer {
   epoch_schedule* line_;
   std::chrono::nanoseconds longest_wait_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
-  slot_content content_ = {};     ///< of it, as far as it came
+  slot_content content_ = {};     ///< its content so far
   std::shared_ptr<epoch_run> failed_run_;   ///< its failure was delivered
-  std::shared_ptr<epoch_run> refused_run_;  ///< whose blocks that are ahead the device refused,
-  std::exception_ptr refused_;              ///< and why
+  std::shared_ptr<epoch_run> refused_run_;  ///< the pass whose blocks that are ahead the device
+                                            ///< refused,
+  std::exception_ptr refused_;              ///< and the reason
   std::chrono::steady_clock::time_point came_at_ = {};  ///< when its first piece was filled
   stage_clock clock_;
 };

@@ -20,7 +20,7 @@ float_range narrow(const value_range& range) {
   return {static_cast<float>(range.low), static_cast<float>(range.high)};
 }
 
-/// What torchvision's RandomResizedCrop falls back to: as much of the image as a ratio allows.
+/// The fallback of torchvision's RandomResizedCrop: as much of the image as a ratio allows.
 void set_else(image_augmentation& to, const image_extents& image, const value_range& ratio) {
   const auto height = static_cast<double>(image.height);
   const auto width = static_cast<double>(image.width);
@@ -45,7 +45,7 @@ void set_jitter(image_augmentation& to, const color_jitter& jitter) {
 void set_erasing(image_augmentation& to, const random_erasing& erasing) {
   to.erase_below = draw_bound(erasing.probability);
   to.erase_area = narrow(erasing.scale);
-  // Of width over height, here.
+  // Ratios are width over height here.
   to.erase_log_ratio = logarithms({1 / erasing.ratio.high, 1 / erasing.ratio.low});
   to.erases_per_channel = erasing.value.size() > 1;
   for (std::size_t c = 0; c < erasing.value.size(); ++c)

@@ -10,18 +10,18 @@
 
 namespace feedline::detail {
 
-/// What is set of a transform's augmentations, the first; empty: nothing.
+/// The first of a transform's augmentations that is set; empty: none.
 [[nodiscard]] std::string_view first_augmentation(const field_transform& transform) noexcept;
 
 /// Checks them. @param transform Otherwise checked, and with a layout if there are any.
 /// @throws usage_error naming the field, the member, its value and what is allowed.
 void check_augmentation(const field& of, const field_transform& transform);
 
-/// Sets what devices are told of them. @param image The dataset's.
+/// Sets the description of augmentations for devices. @param image Extents in the dataset.
 void set_augmentation(field_conversion& conversion, const field_transform& transform,
                       const image_extents& image);
 
-/// What `to_string` says of them: ", resize 8 x 6", or nothing.
+/// The augmentations' part of `to_string`: ", resize 8 x 6", or nothing.
 [[nodiscard]] std::string augmentation_text(const field_transform& transform);
 
 }  // namespace feedline::detail

@@ -25,8 +25,8 @@ double of_channel(const std::vector<double>& values, std::size_t channel, double
   return values.size() == 1 ? values.front() : values[channel];
 }
 
-/// (value × scale − mean) ÷ stddev, as a product and a sum. No mean is an offset of −0: then a
-/// value of −0 stays what it is.
+/// (value × scale − mean) ÷ stddev, as a product and a sum. Without a mean the offset is −0: then a
+/// value of −0 stays −0.
 void set_affine(field_conversion& conversion, const field_transform& transform) {
   conversion.per_channel = transform.mean.size() > 1 || transform.stddev.size() > 1;
   const std::size_t values = conversion.per_channel ? conversion.channels : 1;

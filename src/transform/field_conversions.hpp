@@ -11,9 +11,9 @@
 
 namespace feedline::detail {
 
-/// What a dataset's fields become in a batch.
+/// A dataset's fields as they are in a batch.
 struct converted_fields {
-  std::vector<field> fields;                  ///< as the batch has them
+  std::vector<field> fields;                  ///< fields of the batch
   std::vector<field_conversion> conversions;  ///< one a field
   std::optional<pair_mixing> mixing = {};     ///< empty: samples are not mixed
   bool any = false;                           ///< some field is converted or mixed
@@ -26,7 +26,7 @@ struct converted_fields {
                                               const std::vector<field_transform>& transforms,
                                               const std::optional<mixing>& mixed = {});
 
-/// A field's row as an image; what is no image is one line of one channel.
+/// A field's row as an image; a row that is not an image is one line of one channel.
 struct image_extents {
   std::uint64_t channels = 1;
   std::uint64_t height = 1;
@@ -36,7 +36,8 @@ struct image_extents {
 /// @param transform With a layout only if the field's shape has two or three extents.
 [[nodiscard]] image_extents extents_of(const field& of, const field_transform& transform);
 
-/// Checks that a transform can be had of a field; what it becomes fits `field_conversion` then.
+/// Checks that a transform is possible for a field; the resulting field then fits
+/// `field_conversion`.
 /// @throws usage_error naming the field, the member, its value and what is allowed.
 void check_transform(const field& of, const field_transform& transform);
 

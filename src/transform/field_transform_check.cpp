@@ -151,7 +151,7 @@ class transform_check {
                        " channels; say one for all");
   }
 
-  /// What the device multiplies by and adds are numbers of 32 bits.
+  /// The device's factors and summands have 32 bits.
   void check_quotients() const {
     const std::vector<double>& mean = transform_.mean;
     const std::vector<double>& stddev = transform_.stddev;

@@ -32,7 +32,7 @@ float inverse(double alpha) {
   return alpha == 0 ? 1.0F : static_cast<float>(1 / alpha);
 }
 
-/// The place of a field that is to be mixed. @param what "image is 'x'", for messages.
+/// The index of a field to be mixed. @param what "image is 'x'", for messages.
 /// @param remedy A transform that makes such a field.
 std::size_t place_of(const std::string& name, const std::string& member,
                      const converted_fields& converted, const std::string& remedy) {
@@ -55,8 +55,8 @@ std::size_t place_of(const std::string& name, const std::string& member,
   return static_cast<std::size_t>(found - fields.begin());
 }
 
-/// Sets which elements are lines and columns. Where nobody says, and no box is cut, all are one
-/// line.
+/// Sets which elements are lines and columns. If the user does not say, and no box is cut, all are
+/// one line.
 void set_extents(pair_mixing& to, const mixing& options, const converted_fields& converted,
                  const std::vector<field_transform>& transforms) {
   const field& image = converted.fields[to.image];

@@ -10,13 +10,13 @@
 
 namespace feedline::detail {
 
-/// Checks what can be checked without fields.
+/// Checks everything that can be checked without fields.
 /// @throws usage_error naming the member, its value and what is allowed.
 void check_mixing(const mixing& options);
 
-/// What devices are told of it. @param options Checked.
-/// @param converted What `transforms` make of the dataset's fields.
-/// @throws usage_error naming the field, and what it is to be.
+/// The description of mixing for devices. @param options Checked.
+/// @param converted Result of `transforms` for the dataset's fields.
+/// @throws usage_error naming the field, and what it should be.
 [[nodiscard]] pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
                                     const std::vector<field_transform>& transforms);
 

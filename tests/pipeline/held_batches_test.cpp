@@ -76,8 +76,8 @@ TEST_CASE(
     CHECK(message_of<usage_error>([&] { (void)on.next(); }) ==
           "no batch can be delivered: 2 batches are held (1 in slot 0, 1 in slot 1), of 2 " + kind +
               " slots, and a slot is filled again when no batch in it is held. End batches before "
-              "taking the next one, or ask for more " +
-              kind + "_slots than you hold batches in, or for fewer batches_per_slot");
+              "taking the next one, or ask for more expert." +
+              kind + "_slots than you hold batches in, or for fewer expert.batches_per_slot");
   }
   held.erase(held.begin());
   std::uint64_t index = 4;

@@ -21,7 +21,7 @@ namespace feedline::detail {
 /// threads, except where noted.
 class lenient_reader {
  public:
-  /// @param cancelled Once true, reads return early and what they read is not wanted. Becomes true
+  /// @param cancelled Once true, reads return early and their result is not wanted. Becomes true
   ///                  when more samples than `max_share` cannot be read.
   /// @param idle      Called now and then by a thread that pauses before a retry. What it throws
   ///                  comes through.
@@ -31,7 +31,7 @@ class lenient_reader {
 
   /// Reads a run. Where that fails, each sample is read alone, and those that fail are tried again
   /// as the policy says. The bytes of a sample that cannot be read are unspecified.
-  /// @throws dataset_error of a sample that cannot be read, if the policy is to fail or too many
+  /// @throws dataset_error for a sample that cannot be read, if the policy is to fail or too many
   ///         cannot be read; one that names the run if anything else is thrown.
   void read(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out);
 
@@ -49,7 +49,8 @@ class lenient_reader {
     std::exception_ptr cause;
   };
 
-  /// What a read throws, or null. @throws a dataset_error if it says nothing about the data.
+  /// The exception that a read throws, or null. @throws a dataset_error if it says nothing about
+  /// the data.
   [[nodiscard]] std::exception_ptr failure_of(std::span<const sample_index> samples,
                                               std::span<const std::span<std::byte>> out) const;
   [[nodiscard]] std::vector<failure> read_alone(std::span<const sample_index> samples,

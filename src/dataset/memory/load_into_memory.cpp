@@ -25,13 +25,13 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// A thread reads about this much at a time: enough that what a call costs does not matter, and
+/// A thread reads about this much at a time: enough that the cost of a call does not matter, and
 /// little enough that threads end together and progress is smooth.
 constexpr std::size_t read_piece_bytes = std::size_t{1} << 20;
 constexpr unsigned max_threads = 16;
 
-/// Which samples are read by one thread, one call after the other: whole chunks, so that no two
-/// threads decode the same one.
+/// The samples that one thread reads, one call after another: whole chunks, so that no two threads
+/// decode the same one.
 struct partition {
   std::uint64_t samples;
   std::uint64_t run;    ///< samples
@@ -67,8 +67,8 @@ void tell_failures(const failure_report& report, std::uint64_t samples,
 
 /// Reads all samples of a dataset into memory. The calling thread is one of those that read, and
 /// tells of progress between its pieces.
-/// @return The samples that cannot be read, in order; unless they are substituted, what lies at
-///         their places is unspecified.
+/// @return The samples that cannot be read, in order; unless they are substituted, their bytes are
+///         unspecified.
 std::vector<std::uint64_t> read_all(const dataset& of, const partition& cut,
                                     std::span<const std::size_t> row_bytes,
                                     std::span<const detail::row_storage> to, std::size_t threads,

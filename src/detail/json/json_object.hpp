@@ -16,8 +16,8 @@ namespace feedline::detail {
 /// Writes an object of JSON (RFC 8259), member by member. No name is checked to be new.
 class json_object {
  public:
-  /// A number, `true`, `false`, or a text that is JSON already. A number that JSON has no word for
-  /// (infinite, or none) becomes null.
+  /// A number, `true`, `false`, or a text that is JSON already. A number that JSON cannot express
+  /// (infinite, or NaN) becomes null.
   template <class Value>
   json_object& member(const std::string& name, const Value& value) {
     text_ += (text_.empty() ? "" : ", ") + json_string(name) + ": ";

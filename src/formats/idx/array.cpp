@@ -25,7 +25,7 @@ std::optional<element_type> type_of_code(std::byte code) {
   return number >= 8 && number - 8 < types.size() ? types[number - 8] : std::nullopt;
 }
 
-/// Checks the magic number; returns the header with as many extents as it announces.
+/// Checks the magic number; returns the header with the number of extents that it announces.
 array_header parse_magic(std::span<const std::byte> magic, const file_field& name) {
   if (magic.size() < idx_magic_bytes)
     throw name.error(magic.size(),
@@ -47,8 +47,8 @@ array_header parse_magic(std::span<const std::byte> magic, const file_field& nam
   return {.type = *type, .extents = std::vector<std::uint64_t>(rank)};
 }
 
-/// Reads an IDX header and stops at the first element. Nothing that it says is believed beyond what
-/// the numbers themselves allow.
+/// Reads an IDX header and stops at the first element. Its claims are trusted only within the
+/// limits of the numbers themselves.
 /// @param magic  The first bytes, read already; fewer than four if the file has no more.
 /// @throws dataset_error: not IDX, cut short, no samples, sizes that overflow.
 array_header read_idx_header(std::span<const std::byte> magic, byte_source& rest,
@@ -142,7 +142,7 @@ dataset_ptr open_idx(const std::string& images, const std::string& labels) {
   const detail::file_field image{images, "image"};
   const detail::file_field label{labels, "label"};
 
-  // The labels first: they are soon read, and tell most mistakes about which file is which.
+  // The labels first: they are small, and reveal most mix-ups of the two files.
   const detail::idx_array label_array = read_file(label);
   const auto& extents = label_array.header.extents;
   if (extents.size() != 1)

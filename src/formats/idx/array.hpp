@@ -21,8 +21,8 @@ struct idx_array {
 /// Reads an IDX file whole, compressed by gzip or not. Offsets in errors count the file's bytes,
 /// or, where the message says so, the decompressed ones.
 ///
-/// Memory follows the data, not the header: no more is allocated than the file is long, or than
-/// twice what has been decompressed so far and never more than the header announces.
+/// Memory follows the data, not the header: allocates no more than the file's length, or than twice
+/// the bytes decompressed so far, and never more than the header announces.
 /// @throws dataset_error naming the byte: see `open_idx`.
 [[nodiscard]] idx_array read_idx(byte_source& file, const file_field& name);
 

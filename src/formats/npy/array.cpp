@@ -16,7 +16,7 @@
 namespace feedline::detail {
 namespace {
 
-/// Reads a header, and looks at what holds the array being so long.
+/// Reads a header, and checks that its source is long enough.
 npy_header read_header(byte_source& from, std::uint64_t bytes, const file_field& name) {
   npy_header header = read_npy_header(from, name);
   header.require_room(bytes, name);

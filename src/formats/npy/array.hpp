@@ -24,12 +24,12 @@ namespace feedline::detail {
 
 /// Reads the array that bytes hold which come one after the other, and whose end is known, into
 /// memory.
-/// @param bytes What holds the array claims to be so long; memory follows the bytes that come.
+/// @param bytes Claimed length of the array's source; memory is allocated only as bytes arrive.
 /// @throws dataset_error: see `open_npy`.
 [[nodiscard]] rows_field read_npy_array(byte_source& from, std::uint64_t bytes,
                                         const file_field& name);
 
-/// What a `.npy` file's header says of the field. Its elements are not read.
+/// The field described by a `.npy` file's header. Its elements are not read.
 [[nodiscard]] listed_field list_npy(const std::string& file, const std::string& field_name);
 
 /// The arrays of an archive, in its order, by their headers. Those that cannot be read have their

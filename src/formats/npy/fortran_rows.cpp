@@ -41,8 +41,8 @@ std::vector<Word> read_tile(const npy_header& header, const element_bytes& read,
   return words;
 }
 
-/// Where in a row, in bytes, the elements belong that lines hold: lines count with the sample's
-/// first dimension as the fastest, places with its last.
+/// Offset in a row, in bytes, of each line's elements: lines count with the sample's first
+/// dimension as the fastest, offsets with its last.
 std::vector<std::size_t> places_in_row(const npy_header& header, const tile& part) {
   std::vector<std::size_t> places(part.lines);
   for (std::uint64_t i = 0; i < part.lines; ++i) {

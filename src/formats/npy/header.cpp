@@ -16,7 +16,7 @@ constexpr std::size_t version_bytes = 2;
 /// No type that serves makes a header a tenth as long; a length beyond is a claim not worth memory.
 constexpr std::uint64_t longest_header_bytes = std::uint64_t{1} << 20;
 
-/// Reads what must be there.
+/// Reads bytes that must be there.
 template <std::size_t Bytes>
 std::array<std::byte, Bytes> read_some(byte_source& file, std::uint64_t& offset,
                                        const file_field& name) {
@@ -70,7 +70,7 @@ constexpr std::array numeric_types{
     numeric_type{element_type::f32, "f4", "f"},     numeric_type{element_type::f64, "f8", "d"},
 };
 
-/// What kinds are of which no size has an element_type, and what to save instead.
+/// Kinds without an element_type of any size, and what to save instead.
 constexpr std::array<std::array<std::string_view, 2>, 5> reasons{{
     {"c",
      "complex numbers, which have no element_type; save array.real and array.imag as arrays of "
@@ -130,7 +130,8 @@ std::string_view reason(std::string_view word) {
 
 /// Takes NumPy's word for the type: "<f4", byte order, kind, bytes.
 void set_type(npy_header& header, const npy_literal& literal, const file_field& name) {
-  std::endian order = std::endian::native;  // '=', '|', and what has no order, as NumPy takes them
+  std::endian order = std::endian::native;  // '=', '|', and types without a byte order, as NumPy
+                                            // treats them
   std::string_view rest = literal.descr;
   if (!rest.empty() && std::string_view{"<>=|"}.find(rest.front()) != std::string_view::npos) {
     if (rest.front() == '<') order = std::endian::little;

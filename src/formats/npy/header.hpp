@@ -18,10 +18,10 @@ namespace feedline::detail {
 /// named "….npy". @param head Its first bytes; 256 are enough for names that people give.
 [[nodiscard]] bool is_npz(std::span<const std::byte> head) noexcept;
 
-/// What an archive's member's name ends in that is an array.
+/// The end of an archive member's name if the member is an array.
 inline constexpr std::string_view npy_suffix = ".npy";
 
-/// What stands before a `.npy` file's elements.
+/// The header before a `.npy` file's elements.
 struct npy_header : array_header {
   bool is_swapped = false;  ///< elements of more than one byte are not in the machine's byte order
   bool is_fortran = false;  ///< the first dimension is the one that varies fastest
@@ -34,12 +34,12 @@ struct npy_header : array_header {
   }
 };
 
-/// Reads a `.npy` header and stops at the first element. Nothing that it says is believed beyond
-/// what the numbers themselves allow. Format: numpy.lib.format in NumPy's reference.
+/// Reads a `.npy` header and stops at the first element. Its claims are trusted only within the
+/// limits of the numbers themselves. Format: numpy.lib.format in NumPy's reference.
 /// @throws dataset_error naming the byte: see `open_npy`.
 [[nodiscard]] npy_header read_npy_header(byte_source& file, const file_field& name);
 
-/// What a `.npy` header says: a Python dictionary of these three.
+/// The content of a `.npy` header: a Python dictionary of these three.
 struct npy_literal {
   std::string descr;  ///< NumPy's word for the type: "<f4"
   bool fortran_order = false;
@@ -50,7 +50,7 @@ struct npy_literal {
 
 /// Reads the dictionary: keys in any order, either quotes, trailing commas, white space between
 /// tokens, lengths with the suffix "L" of Python 2's long integers; and nothing else.
-/// @param offset Of the text in the file.
+/// @param offset Offset of the text in the file.
 /// @throws dataset_error naming the byte: not such a dictionary, a type that is no word (records).
 [[nodiscard]] npy_literal parse_npy_literal(std::string_view text, std::uint64_t offset,
                                             const file_field& name);

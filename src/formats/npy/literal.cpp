@@ -6,7 +6,7 @@
 namespace feedline::detail {
 namespace {
 
-/// As many as NumPy allows.
+/// NumPy's limit.
 constexpr std::size_t max_dimensions = 64;
 
 bool is_digit(char c) {

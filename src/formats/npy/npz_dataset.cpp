@@ -18,7 +18,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// A member that is to be a field, and what its header says of it.
+/// A member that becomes a field, and its header.
 struct wanted_member {
   std::size_t number = 0;
   detail::file_field name;

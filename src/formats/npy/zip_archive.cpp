@@ -10,7 +10,7 @@
 namespace feedline::detail {
 namespace {
 
-/// A file as libzip reads it. libzip is C: what reading throws is kept here meanwhile.
+/// A file as libzip reads it. libzip is C, so exceptions of reading are kept here until it returns.
 class file_reader {
  public:
   explicit file_reader(random_file_ptr file) : file_{std::move(file)} { zip_error_init(&error_); }
@@ -20,7 +20,7 @@ class file_reader {
 
   const random_file& file() const { return *file_; }
 
-  std::uint64_t reads = 0;  ///< of libzip's so far; the last one's place:
+  std::uint64_t reads = 0;  ///< number of libzip's reads so far; offset and size of the last one:
   std::uint64_t last_offset = 0;
   std::uint64_t last_bytes = 0;
 
@@ -169,8 +169,8 @@ class libzip_archive final : public zip_archive {
 
   const std::vector<zip_member>& members() const noexcept override { return members_; }
 
-  // libzip does not tell a member's place, but it asks for its bytes: where the first of them are
-  // read from, the member begins.
+  // libzip does not tell where a member is, but it asks for its bytes: the member begins where the
+  // first of them are read.
   std::optional<std::uint64_t> place(std::size_t member, const file_field& name) override {
     const zip_member& claimed = members_[member];
     if (!claimed.is_stored || claimed.is_encrypted || claimed.bytes == 0) return std::nullopt;

@@ -30,14 +30,14 @@ class zip_archive {
 
   [[nodiscard]] virtual const std::vector<zip_member>& members() const noexcept = 0;
 
-  /// A member's bytes, decompressed; who reads to the end has their checksum verified. The archive
-  /// must outlive them.
+  /// A member's bytes, decompressed; its checksum is verified when all are read. The archive must
+  /// outlive the source.
   /// @throws dataset_error
   [[nodiscard]] virtual std::unique_ptr<byte_source> open(std::size_t member,
                                                           const file_field& name) = 0;
 
-  /// Where in the file the bytes of a member begin that is not compressed; nothing where they do
-  /// not all lie there as they are.
+  /// Offset in the file of an uncompressed member's bytes; nothing if they are not all stored there
+  /// unchanged.
   /// @throws dataset_error
   [[nodiscard]] virtual std::optional<std::uint64_t> place(std::size_t member,
                                                            const file_field& name) = 0;

@@ -37,7 +37,7 @@ bool is_hdf5(const probed_file& file) {
   return begins_with(file.head, hdf5_signature);
 }
 
-/// Behind a user block of 512, 1024, 2048, … bytes.
+/// The signature comes after a user block of 512, 1024, 2048, … bytes.
 bool has_hdf5_behind(const probed_file& file) {
   const std::uint64_t size = file.file.size();
   std::array<std::byte, hdf5_signature.size()> bytes{};
@@ -48,7 +48,8 @@ bool has_hdf5_behind(const probed_file& file) {
   return false;
 }
 
-/// CIFAR's records may begin as an IDX file does, but are not as long as it says.
+/// CIFAR's records may begin like an IDX file, but their length differs from the one in that
+/// header.
 bool is_idx_file(const probed_file& file) {
   return file.is_compressed ? may_be_idx(file.content) : is_idx(file.head, file.file.size());
 }
@@ -97,7 +98,7 @@ dataset_ptr open_array(const std::string& path, const open_options& options) {
   return open_npy(path, options.fields.front());
 }
 
-/// What the only field of a NumPy array is called, where nobody says otherwise.
+/// The default name of the only field of a NumPy array.
 std::string stem_of(const std::string& file) {
   return std::filesystem::path{file}.stem().string();
 }
@@ -124,7 +125,7 @@ std::vector<listed_field> list_archive(const std::string& file, const open_optio
 dataset_ptr open_one_idx(const std::string& path, const open_options& options) {
   dataset_ptr images = open_idx_file(path, only_name(options, file_format::idx, "image"));
   if (!options.fields.empty() || !images->fields().front().shape.empty()) return images;
-  return open_idx_file(path, "label");  // labels are soon read again
+  return open_idx_file(path, "label");  // labels are small; reading them again is cheap
 }
 
 image_folder open_folders(const paths& roots, const open_options& options) {
@@ -138,7 +139,7 @@ dataset_ptr open_images(const paths& roots, const open_options& options) {
 std::vector<listed_field> list_images(const std::string& root, const open_options& options) {
   const image_folder opened = open_folders({root}, options);
   std::vector<listed_field> listed = list_opened(*opened.dataset);
-  listed.back().classes = opened.classes;  // of "label"
+  listed.back().classes = opened.classes;  // the classes of "label"
   if (opened.skipped_files != 0)
     listed.push_back({.name = opened.examples.front(),
                       .samples = opened.skipped_files,

@@ -12,12 +12,12 @@
 
 namespace feedline::detail {
 
-/// What is looked at to tell a file's format.
+/// The properties that tell a file's format.
 struct probed_file {
   const random_file& file;
   std::span<const std::byte> head;     ///< its first bytes, 64 KiB at most
-  bool is_compressed;                  ///< by gzip
-  std::span<const std::byte> content;  ///< the same as `head`, or what gzip compressed: 512 bytes
+  bool is_compressed;                  ///< compressed by gzip
+  std::span<const std::byte> content;  ///< the same as `head`, or the first 512 decompressed bytes
 };
 
 /// A format that `open` knows. To add one: a value of `file_format`, and a line in the table.
@@ -25,13 +25,14 @@ struct format_entry {
   file_format format;
   std::string_view name;      ///< "IDX"
   std::string_view known_as;  ///< in a list of all: "IDX files (plain or gzip)"
-  /// Whether a file's content says so; null: it says nothing for sure, or is a folder's.
+  /// Whether a file's content has this format; null: the content is not conclusive, or it is a
+  /// folder.
   bool (*is)(const probed_file& file);
   /// Asked where no format `is`, in the table's order. Null: not asked.
   bool (*may_be)(const probed_file& file);
   /// Opens files of the format, at least one, one after the other as one sequence.
   dataset_ptr (*open)(const std::vector<std::string>& files, const open_options& options);
-  /// What a file holds; null: the fields of the dataset that `open` makes of it.
+  /// The fields of a file; null: those of the dataset that `open` makes of it.
   std::vector<listed_field> (*list)(const std::string& file, const open_options& options) = nullptr;
 };
 
@@ -44,11 +45,11 @@ struct format_entry {
 /// A dataset's fields as `list_fields` shows them.
 [[nodiscard]] std::vector<listed_field> list_opened(const dataset& opened);
 
-/// With the fields that the first shard has. What is left out goes to the log.
+/// Opens them with the fields that the first shard has. Logs what it leaves out.
 [[nodiscard]] dataset_ptr open_tar_shards(const std::vector<std::string>& shards,
                                           const open_options& options);
 
-/// The same fields, and what is left out.
+/// Lists the same fields, and what is left out.
 [[nodiscard]] std::vector<listed_field> list_tar_shard(const std::string& shard,
                                                        const open_options& options);
 

@@ -31,7 +31,7 @@ std::vector<std::byte> head_of(const detail::random_file& file) {
   return head;
 }
 
-/// The first bytes of what gzip compressed.
+/// The first decompressed bytes of a gzip file.
 std::vector<std::byte> unpacked(std::span<const std::byte> head, const std::string& path) {
   detail::memory_source packed{head.subspan(2)};
   detail::gzip_source content{packed, head.first(2), {path, {}}};
@@ -60,8 +60,7 @@ std::string described(std::span<const std::byte> head) {
   return "it begins with " + detail::to_hex(head.first(std::min<std::size_t>(head.size(), 8)));
 }
 
-/// What is wrong with a file of no format that is known: what it looks like, or what it begins
-/// with.
+/// An error about a file of unknown format: what it looks like, or its first bytes.
 dataset_error unknown_format(const std::string& path) {
   std::string known;
   for (const detail::format_entry& entry : detail::format_table())

@@ -32,11 +32,12 @@ tar_field tar_field_of(const std::string& extension, const open_options& options
   return {extension.substr(0, extension.size() - 4), {extension}, decode_npy()};
 }
 
-/// What a shard has for `open`.
+/// The parts of a shard that `open` uses.
 struct tar_content {
   std::vector<tar_field> fields;  ///< in the order in which they come
-  std::string first_names;        ///< of members
-  std::string dotted;             ///< a member that would be a field by what follows its last dot
+  std::string first_names;        ///< the first names of members
+  std::string dotted;             ///< a member that would be a field if its name were split at the
+                                  ///< last dot
 };
 
 /// Two kinds of members that would both be one field.

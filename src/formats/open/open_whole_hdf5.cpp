@@ -37,7 +37,7 @@ std::string name_of(const hdf5_listing& wanted, const listings& all) {
   return path;
 }
 
-/// What cannot be read might be one of the fields that the caller expects.
+/// An unreadable dataset might be one of the fields that the caller expects.
 void require_readable(const std::string& path, const listings& listing) {
   std::vector<std::string> readable;
   std::vector<std::string> unreadable;
@@ -65,7 +65,7 @@ std::pair<const hdf5_listing*, const hdf5_listing*> find_namesakes(const listing
   return {};
 }
 
-/// Which datasets have which length, the first of each length first.
+/// Lists the lengths in the order in which they first occur, each with its datasets.
 std::string list_lengths(const listings& all) {
   std::vector<std::pair<std::uint64_t, std::vector<std::string>>> lengths;
   for (const hdf5_listing& each : all) {
@@ -84,7 +84,7 @@ std::string list_lengths(const listings& all) {
   return text;
 }
 
-/// Those that have as many samples as a chosen one; where some of them share a name, those of its
+/// The datasets with as many samples as a chosen one; if some of them share a name, those of its
 /// group.
 listings choose_like(const std::string& path, const listings& all, const std::string& like) {
   const std::string wanted = (like.starts_with('/') ? "" : "/") + like;

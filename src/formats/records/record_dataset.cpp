@@ -18,7 +18,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// Where the fields lie in a record; the places of their rows count from the first record.
+/// Layout of the fields in a record; the offsets of their rows count from the first record.
 struct record_layout {
   std::vector<field> specs;
   std::vector<detail::row_place> places;
@@ -32,7 +32,7 @@ record_layout lay_out(const std::vector<record_field>& fields, const record_opti
   detail::require_known("record_options::byte_order", options.byte_order);
   const bool is_swapped = options.byte_order != std::endian::native;
 
-  std::uint64_t end = 0;  // of the field before
+  std::uint64_t end = 0;  // end of the field before
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const bool follows = fields[i].offset == record_field::after_previous;
     layout.places.push_back({.offset = follows ? end : fields[i].offset,

@@ -20,13 +20,13 @@
 namespace feedline::detail {
 namespace {
 
-/// Bytes that are sooner read than jumped over.
+/// Gaps up to this size are read through instead of skipped.
 constexpr std::uint64_t largest_gap_bytes = std::uint64_t{128} << 10;
 
-/// What one thread works with.
+/// Buffers of one thread.
 struct tar_worker {
   std::vector<std::byte> stored;
-  std::vector<std::size_t> shards;  ///< that the run touched
+  std::vector<std::size_t> shards;  ///< shards that the run touched
 };
 
 class tar_dataset final : public contextual_dataset {
@@ -101,7 +101,8 @@ class tar_dataset final : public contextual_dataset {
       std::uint64_t end;
       auto operator<=>(const range&) const = default;
     };
-    thread_local std::vector<range> ranges;  // of this thread's last hint: no allocation
+    thread_local std::vector<range> ranges;  // ranges of this thread's last hint, kept to avoid
+                                             // allocation
     ranges.clear();
     for (const sample_index index : samples) {
       if (index.value >= size()) continue;

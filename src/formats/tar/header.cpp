@@ -7,7 +7,7 @@
 namespace feedline::detail {
 namespace {
 
-/// A place within a header block. Format: "ustar Interchange Format" in POSIX's pax, and "Basic Tar
+/// A range within a header block. Format: "ustar Interchange Format" in POSIX's pax, and "Basic Tar
 /// Format" in the manual of GNU tar.
 struct place {
   std::size_t offset;
@@ -121,7 +121,7 @@ tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file
 }
 
 void refuse_compressed(std::span<const std::byte> head, const file_field& name) {
-  if (is_tar(head)) return;  // whose first member may have any name
+  if (is_tar(head)) return;  // the first member of a tar file may have any name
   for (const auto& [is_it, kind, program] :
        {std::tuple{begins_with<2>(head, {0x1f, 0x8b}), "gzip", "gunzip"},
         std::tuple{begins_with<4>(head, {0x28, 0xb5, 0x2f, 0xfd}), "zstd", "unzstd"},

@@ -124,7 +124,8 @@ class grouping {
   std::string key_;
   std::uint64_t header_ = 0;  ///< offset of its first member's
   std::string extensions_;
-  std::string dotted_;  ///< a member of it that would be a field's by what follows its last dot
+  std::string dotted_;  ///< a member of it that would be a field's if its name were split at the
+                        ///< last dot
   std::vector<std::optional<tar_place>> places_;
 };
 
@@ -157,7 +158,7 @@ void tar_leavings::add(const tar_left_out& more) {
 
 tar_index index_members(tar_scanner& members, const std::string& path,
                         std::span<const tar_field> fields, bool skip_incomplete) {
-  constexpr std::size_t told = 100;  // bytes of names are enough to tell what a shard is
+  constexpr std::size_t told = 100;  // this many bytes of names are enough to tell what a shard is
   tar_index index{.field_count = fields.size()};
   grouping group{index, path, fields, skip_incomplete};
   while (const auto member = members.next()) {

@@ -25,14 +25,14 @@ struct tar_left_out {
   std::string extension;  ///< after the first dot of a name, in lower case; empty: no dot
   std::uint64_t members = 0;
   std::string example;    ///< the first one's name
-  std::size_t shard = 0;  ///< that has it
+  std::size_t shard = 0;  ///< the shard of the member
 };
 
 /// Whether `open` makes fields of members with this extension: images, labels, arrays.
 [[nodiscard]] bool is_usual_tar_extension(std::string_view extension) noexcept;
 
-/// Counts members that no field takes, by extension. Those that `open` knows each count by
-/// themselves; of others more than 32 count together, as "…".
+/// Counts members that belong to no field, by extension. Extensions known to `open` are counted
+/// each by itself; if there are more than 32 others, they are counted together, as "…".
 class tar_leavings {
  public:
   void add(const tar_left_out& more);
@@ -50,10 +50,12 @@ struct tar_index {
   std::string all_keys = {};
   std::vector<std::size_t> key_ends = {};
   std::uint64_t skipped = 0;        ///< samples left out for want of a member
-  std::uint64_t payload_bytes = 0;  ///< of all members of samples
-  std::string first_names = {};     ///< of members, for the error about a shard without samples
+  std::uint64_t payload_bytes = 0;  ///< bytes of all members of samples
+  std::string first_names = {};     ///< first names of members, for the error about a shard without
+                                    ///< samples
   tar_leavings left_out = {};
-  /// Samples without any field, of which a member would be one by what follows its last dot.
+  /// Samples without any field, of which a member would be one if its name were split at the last
+  /// dot.
   std::uint64_t dotted = 0;
   std::string dotted_example = {};  ///< such a member's name
 
@@ -69,7 +71,7 @@ struct tar_index {
 };
 
 /// Walks over a shard. @param path Names it in errors.
-/// @throws dataset_error: see `open_tar`; a shard without samples is none.
+/// @throws dataset_error: see `open_tar`; a shard without samples is no error.
 [[nodiscard]] tar_index index_members(tar_scanner& members, const std::string& path,
                                       std::span<const tar_field> fields, bool skip_incomplete);
 

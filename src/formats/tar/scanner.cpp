@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t window_bytes = 8192;
 /// Names and pax records are not longer.
 constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 20;
-/// How far behind the end of the archive is looked for something else.
+/// How far after the end of the archive other content is looked for.
 constexpr std::uint64_t max_tail_bytes = std::uint64_t{1} << 20;
 
 std::optional<std::uint64_t> decimal(std::string_view text) {
@@ -83,7 +83,7 @@ bool tar_scanner::read_block(tar_block& block) {
   return !is_zero(block);
 }
 
-/// What follows an extension's header; passes over it.
+/// Reads the data after an extension's header, and moves past it.
 std::string tar_scanner::read_payload(const tar_header& header, std::uint64_t at) {
   if (header.size > max_payload_bytes)
     throw name_.error(at, "a header of names claims " + std::to_string(header.size) +
@@ -134,7 +134,7 @@ void tar_scanner::require_within(std::uint64_t size, std::uint64_t at,
                             " bytes after its header: cut short, or damaged; get the archive anew");
 }
 
-/// Goes on behind a header and what follows it, padded to whole blocks.
+/// Moves past a header and the data after it, padded to whole blocks.
 void tar_scanner::pass(std::uint64_t payload) {
   const std::uint64_t end = at_ + tar_block_bytes + payload;
   const std::uint64_t padding = (tar_block_bytes - payload % tar_block_bytes) % tar_block_bytes;

@@ -25,8 +25,8 @@ inline constexpr std::size_t tar_block_bytes = 512;
 struct tar_header {
   char type = '0';
   std::string name;
-  std::string link;        ///< what a link leads to
-  std::uint64_t size = 0;  ///< as claimed, of whatever follows
+  std::string link;        ///< target of a link
+  std::uint64_t size = 0;  ///< claimed size of the data that follows
 };
 
 using tar_block = std::array<std::byte, tar_block_bytes>;
@@ -39,11 +39,12 @@ using tar_block = std::array<std::byte, tar_block_bytes>;
                                           const file_field& name);
 
 /// @param head The file's first bytes; 512 are enough.
-/// @throws dataset_error if they are of a compressed file: by what, and how to undo that.
+/// @throws dataset_error if they belong to a compressed file: names the compression, and how to
+/// undo it.
 void refuse_compressed(std::span<const std::byte> head, const file_field& name);
 
-/// What is asked of an archive: all that the format demands, or only what tar itself needs to read
-/// it.
+/// How strictly an archive is checked: everything that the format demands, or only what tar itself
+/// needs to read it.
 enum class tar_rules { strict, lenient };
 
 /// Cuts "./" off a member's name (lenient: leading slashes too). feedline writes no member
@@ -55,11 +56,12 @@ enum class tar_rules { strict, lenient };
 /// characters.
 [[nodiscard]] std::string quoted_tar_name(std::string_view name);
 
-/// A member's place in a sample, in WebDataset's manner: "train/n01/007.seg.png" is the member
-/// "seg.png" of the sample "train/n01/007". Views into the name.
+/// A member's sample and its name within it, as in WebDataset: "train/n01/007.seg.png" is the
+/// member "seg.png" of the sample "train/n01/007". Views into the name.
 struct tar_sample_name {
   std::string_view key;
-  std::string_view extension;  ///< behind the first dot of the name's last part; not in lower case
+  std::string_view extension;  ///< the part after the first dot of the name's last part; not in
+                               ///< lower case
 };
 
 /// Both empty if the name is of no sample: without a dot, hidden (".DS_Store"), or with a part
@@ -69,17 +71,17 @@ struct tar_sample_name {
 /// Whether the last part of a name has no dot, so that it is of no sample.
 [[nodiscard]] bool has_no_dot(std::string_view name) noexcept;
 
-/// That a sample's name ends at the first dot, of a member that shows it: "'v2.0.jpg' is the member
-/// '.0.jpg' of the sample 'v2', for …".
+/// Explains, with a member as the example, that a sample's name ends at the first dot: "'v2.0.jpg'
+/// is the member '.0.jpg' of the sample 'v2', for …".
 [[nodiscard]] std::string first_dot_words(std::string_view name);
 
 /// A member of a tar archive.
 struct tar_member {
   std::string name;          ///< relative, without "." and ".." at its parts
   std::uint64_t header = 0;  ///< offset of its header
-  std::uint64_t offset = 0;  ///< of its first byte
+  std::uint64_t offset = 0;  ///< offset of its first byte
   std::uint64_t size = 0;    ///< within the file
-  /// Empty for a regular file; else what it is instead: "a hard link to 'a.jpg'".
+  /// Empty for a regular file; otherwise its kind: "a hard link to 'a.jpg'".
   std::string instead = {};
 };
 
@@ -100,7 +102,7 @@ class tar_scanner {
   [[nodiscard]] std::optional<tar_member> next();
 
  private:
-  /// What headers before a member's own say of it.
+  /// Properties of a member given by headers before its own.
   struct extension {
     std::optional<std::string> name = {};
     std::optional<std::string> link = {};

@@ -37,7 +37,7 @@ tar_shards::opened_shard tar_shards::open_shard(const std::filesystem::path& pat
     file->require_unchanged();
     return {file, std::move(index)};
   } catch (const dataset_error&) {
-    file->require_unchanged();  // which says more, if it is why
+    file->require_unchanged();  // says more, if a change is the cause
     throw;
   }
 }

@@ -18,7 +18,7 @@ namespace feedline::detail {
 /// A sample of a shard.
 struct tar_sample {
   std::size_t shard = 0;
-  std::span<const tar_place> places;  ///< of each field's member
+  std::span<const tar_place> places;  ///< location of each field's member
   std::string_view key;
 };
 
@@ -26,7 +26,7 @@ struct tar_sample {
 class tar_shards {
  public:
   /// Indexes all shards, some at a time.
-  /// @throws dataset_error: see `open_tar`; of several shards at fault, the first's.
+  /// @throws dataset_error: see `open_tar`; if several shards fail, the error of the first.
   tar_shards(const std::vector<std::string>& paths, std::span<const tar_field> fields,
              const tar_options& options);
 
@@ -34,7 +34,7 @@ class tar_shards {
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
   [[nodiscard]] std::uint64_t payload_bytes() const noexcept { return payload_bytes_; }
   [[nodiscard]] const tar_leavings& left_out() const noexcept { return left_out_; }
-  /// As `tar_index::dotted`.
+  /// Same as `tar_index::dotted`.
   [[nodiscard]] std::uint64_t dotted() const noexcept { return dotted_; }
   [[nodiscard]] const std::string& dotted_example() const noexcept { return dotted_example_; }
   [[nodiscard]] const random_file& file(std::size_t number) const noexcept {
@@ -44,8 +44,8 @@ class tar_shards {
   /// @param sample Less than `samples()`.
   [[nodiscard]] tar_sample find(sample_index sample) const noexcept;
 
-  /// A member's bytes: where they are mapped, or read into `memory`. Whoever uses them asks the
-  /// file afterwards whether it is unchanged.
+  /// A member's bytes: in the mapping, or read into `memory`. After using them, ask the file
+  /// whether it is unchanged.
   [[nodiscard]] std::span<const std::byte> stored(std::size_t shard, tar_place place,
                                                   std::vector<std::byte>& memory) const;
 

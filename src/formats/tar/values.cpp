@@ -46,7 +46,7 @@ class tar_values final : public coded_values {
 void refuse_member(const dataset_error& fault, const tar_shards& shards, const tar_sample& sample,
                    const tar_column& column, std::uint64_t index) {
   const random_file& file = shards.file(sample.shard);
-  file.require_unchanged();  // what was read may be of another file by now
+  file.require_unchanged();  // the bytes may come from a different file by now
   throw dataset_error{{file.path(), column.spec.name, index, sample.places[column.place].offset},
                       fault.path().empty()
                           ? "sample " + quoted_tar_name(sample.key) + ": " + fault.message()

@@ -13,15 +13,16 @@
 
 namespace feedline::detail {
 
-/// A field's decoder, and what it makes.
+/// A field's decoder, and the field that it makes.
 struct tar_column {
   field spec;
   decoder_ptr decoder;
   std::size_t row_bytes = 0;
-  std::size_t place = 0;  ///< of its member, among those that the shards were indexed for
+  std::size_t place = 0;  ///< index of its member among those that the shards were indexed for
 };
 
-/// Throws what a decoder refused, with the member's place; or that the shard has changed.
+/// Throws the error of a decoder again with the member's location, or an error that the shard has
+/// changed.
 [[noreturn]] void refuse_member(const dataset_error& fault, const tar_shards& shards,
                                 const tar_sample& sample, const tar_column& column,
                                 std::uint64_t index);

@@ -56,7 +56,8 @@ class number_column {
 
  private:
   void fill() {
-    constexpr std::uint64_t largest_piece = std::uint64_t{1} << 20;  // of whole numbers
+    constexpr std::uint64_t largest_piece = std::uint64_t{1} << 20;  // a multiple of the numbers'
+                                                                     // sizes
     piece_.resize(static_cast<std::size_t>(std::min(largest_piece, end_ - at_)));
     file_.read(at_, piece_);
     at_ += piece_.size();

@@ -12,7 +12,8 @@ namespace feedline::detail {
 /// @param head Its first bytes; 9 are enough.
 [[nodiscard]] bool is_megatron_index(std::span<const std::byte> head) noexcept;
 
-/// The index beside a file of tokens: of its name, with ".idx" for ".bin". Null: there is none.
+/// The index beside a file of tokens: it has the same name, with ".idx" for ".bin". Null: there is
+/// none.
 [[nodiscard]] random_file_ptr find_megatron_index(const std::string& tokens);
 
 /// The tokens that an index describes, which are in the file of its name with ".bin" for ".idx":

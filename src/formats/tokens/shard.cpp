@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view advice = "; get the file anew or tokenize the text again";
 
-/// llm.c's header: as many little-endian words of 32 bits, the first of them magic number, version
-/// and number of tokens. Source: karpathy/llm.c, dev/data/data_common.py.
+/// llm.c's header has this many little-endian words of 32 bits, the first of them magic number,
+/// version and number of tokens. Source: karpathy/llm.c, dev/data/data_common.py.
 constexpr std::size_t header_words = 256;
 constexpr std::size_t header_bytes = header_words * sizeof(std::uint32_t);
 
@@ -73,7 +73,7 @@ token_shard with_header(random_file_ptr file, const shard_kind& kind,
   return shard;
 }
 
-/// What stands in a file of another format is no token.
+/// The content of a file of another format is not tokens.
 void refuse_other_kind(const random_file& file, std::span<const std::byte> head) {
   constexpr std::string_view unless =
       "; set options.header to none if these bytes are tokens all the same";

@@ -20,19 +20,19 @@ namespace feedline::detail {
 /// Where a shard's tokens lie.
 struct token_shard {
   random_file_ptr file;
-  std::uint64_t offset = 0;  ///< of the first token
+  std::uint64_t offset = 0;  ///< offset of the first token
   std::uint64_t tokens = 0;  ///< may be 0
   element_type type = element_type::u16;
   bool is_swapped = false;  ///< tokens are not in the machine's byte order
 };
 
-/// An error about a place in a shard.
+/// An error at an offset of a shard.
 [[nodiscard]] dataset_error shard_error(const random_file& file, std::uint64_t offset,
                                         const std::string& message);
 
-/// Takes what a header says of the tokens' type, integers alone.
-/// @param offset Where the header says so.
-/// @throws dataset_error if they are none, or the options ask for another type.
+/// Accepts the tokens' type given by a header: only integers.
+/// @param offset Where the header gives it.
+/// @throws dataset_error if they are not tokens, or the options ask for another type.
 void require_token_type(const random_file& file, std::uint64_t offset, element_type type,
                         const token_options& options);
 
@@ -46,7 +46,7 @@ void require_token_type(const random_file& file, std::uint64_t offset, element_t
   return tokens < window ? 0 : (tokens - window) / stride + 1;
 }
 
-/// `open_tokens` of shards that are open. @param options As there; the type is the shards'.
+/// `open_tokens` for shards that are open. @param options Same as there; the type is the shards'.
 /// @throws usage_error, dataset_error: see there.
 [[nodiscard]] dataset_ptr make_token_dataset(std::vector<token_shard> shards,
                                              const token_options& options);

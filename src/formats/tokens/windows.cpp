@@ -123,7 +123,7 @@ class token_dataset final : public dataset {
   }
 
   std::vector<token_shard> shards_;
-  std::vector<std::uint64_t> ends_;  ///< in tokens: of the shards up to and with each
+  std::vector<std::uint64_t> ends_;  ///< in tokens: end of each shard
   element_type type_;
   std::size_t token_bytes_;
   std::uint64_t tokens_per_sample_;

@@ -9,8 +9,8 @@
 namespace feedline::detail {
 namespace {
 
-/// The name of a range for profilers; null: none. While the consumer has a batch, the thread is
-/// its own: its ranges are the user's, and the epoch may go on in another thread.
+/// The name of a range for profilers; null: none. While the consumer has a batch, the thread is the
+/// user's, and so are its ranges; and the epoch may continue in another thread.
 const char* range_of(stage of, activity what) noexcept {
   switch (what) {
     case activity::idle:

@@ -15,25 +15,25 @@
 
 namespace feedline::detail {
 
-/// Hears what the threads of a pipeline do. It tells profilers, as named ranges of the device's;
-/// and where a trace is wanted it records that.
+/// Is told what the threads of a pipeline do. It tells profilers, as named ranges of the device's,
+/// and records it if a trace is wanted.
 ///
-/// Threads: `snapshot` by any; a clock's by the clock's.
+/// Threads: `snapshot` by any; a clock's functions by the clock's thread.
 class activity_recorder final : public activity_listener {
  public:
-  /// @param events As `loader_options::expert.trace_events`. @throws device_error
+  /// @param events Same as `loader_options::expert.trace_events`. @throws device_error
   activity_recorder(device_ptr device, const loader_plan& plan, std::size_t events);
 
-  /// The device that the pipeline is to use: where its work is traced, one that does that.
+  /// The device for the pipeline to use: if its work is traced, a tracing one.
   [[nodiscard]] device_ptr traced() const noexcept { return traced_ ? traced_ : device_; }
-  /// Once the pipeline has made its streams, and before it starts its threads.
+  /// Call it once the pipeline has made its streams, before it starts its threads.
   void follow(const stage_clock& transfer, const stage_clock& consumer);
 
   void on_activity(const activity_span& ended, activity next) noexcept override;
-  /// So many readers and staging slots work from now on. Any thread.
+  /// Records the number of readers and staging slots that work from now on. Any thread.
   void on_tuning(int readers, std::size_t staging_slots) noexcept;
 
-  /// As `traced_device::end_epoch` and `traced_device::leave_epoch`. Consumer.
+  /// Same as `traced_device::end_epoch` and `traced_device::leave_epoch`. Consumer.
   void end_epoch(stream_ref stream) noexcept {
     if (traced_) traced_->end_epoch(stream);
   }
@@ -48,7 +48,7 @@ class activity_recorder final : public activity_listener {
 
   const device_ptr device_;
   std::shared_ptr<trace_recorder> recorder_;  ///< null where no trace is wanted
-  std::shared_ptr<traced_device> traced_;     ///< null where there is none of streams
+  std::shared_ptr<traced_device> traced_;     ///< null if streams are not traced
   std::vector<trace_lane_record*> readers_;
   trace_lane_record* transfer_ = nullptr;
   trace_lane_record* consumer_ = nullptr;

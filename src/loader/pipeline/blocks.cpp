@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-// What the consumer does where the device decodes blocks.
+// The consumer's part where the device decodes blocks.
 
 namespace feedline::detail {
 
@@ -44,7 +44,7 @@ bool pipeline::await_decoded(slot_index slot, const take_limits& limits) {
   if (!is_checked(taken)) return true;
   const auto decoded = [&] { return device_->is_done(taken.ready.get()); };
   if (decoded()) return true;
-  // The stream would find that it need not wait, and it has long had nothing to do.
+  // The stream would see that it need not wait, although it has long been idle.
   if (exposed_time* const exposed = ring_->exposed()) exposed->host_waits(cursor_.stream());
   const auto began = std::chrono::steady_clock::now();
   const auto given_up = [&] {

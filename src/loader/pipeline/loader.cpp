@@ -31,7 +31,7 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
     try {
       return std::make_shared<detail::pipeline>(dataset, order, device, planned, std::move(plan));
     } catch (const out_of_memory& refusal) {
-      // The user left it open how much is cached: less may fit.
+      // The user left the cache size open: less may fit.
       const bool may_cache_less =
           planned.placement == placement::automatic && refusal.kind() == memory_kind::device;
       if (!may_cache_less || cached == 0) throw;
@@ -63,7 +63,8 @@ loader::~loader() {
 void loader::shut_down() noexcept {
   if (!pipeline_) return;  // moved from
   if (pipeline_->belongs_here()) {
-    pipeline_->shut_down(pipeline_);  // a range that is still there keeps it, but not its threads
+    pipeline_->shut_down(pipeline_);  // a range that still exists keeps the pipeline, but not its
+                                      // threads
   } else {
     detail::leak(std::move(pipeline_));
   }
@@ -181,12 +182,13 @@ void epoch_range::abandon() noexcept {
 }
 
 epoch_range::iterator& epoch_range::iterator::operator++() {
-  // While its slot has more, its lease is not the last one, whose end would mark the stream.
+  // While the slot has more batches, the current lease is not the last one, whose end would mark
+  // the stream.
   if (auto dealt = state_->pipeline->deal(state_->run)) {
     state_->current = std::move(dealt);
     return *this;
   }
-  state_->current.reset();  // first: its memory may be what the next batch waits for
+  state_->current.reset();  // released first: the next batch may wait for its memory
   state_->current = state_->next({});
   return *this;
 }

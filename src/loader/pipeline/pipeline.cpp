@@ -19,7 +19,7 @@
 namespace feedline::detail {
 namespace {
 
-/// What outlives a loader while the device is still at work for it.
+/// Parts that outlive a loader while the device still works for it.
 struct remains final : retirable {
   remains(std::unique_ptr<slot_transfer> carrying, std::shared_ptr<device_ring> into)
       : to{std::move(into)}, by{std::move(carrying)} {}
@@ -29,7 +29,7 @@ struct remains final : retirable {
   std::unique_ptr<slot_transfer> by;
 };
 
-/// A ring whose last owner does not wait for work of the consumer's that may never end.
+/// A ring whose last owner does not wait for the consumer's work, which may never end.
 std::shared_ptr<device_ring> make_ring(const device_ptr& device,
                                        const std::shared_ptr<staging_ring>& staging,
                                        const std::shared_ptr<const batch_format>& format,
@@ -104,7 +104,7 @@ pipeline::~pipeline() {
   try {
     retire(std::make_unique<remains>(std::move(slot_transfer), ring_));
   } catch (const std::bad_alloc&) {
-    // The slot transfer is gone, and has waited.
+    // The slot transfer is destroyed, and has waited.
   }
 }
 
@@ -203,7 +203,7 @@ void pipeline::fail_pass(failure why) {
 }
 
 void pipeline::fail(std::optional<failure> why) {
-  if (why) failures_->report(std::move(*why));  // or a lease's end has
+  if (why) failures_->report(std::move(*why));  // or the end of a lease has
   failed_ = true;
   consumer_.enter(activity::idle);
   close();

@@ -113,7 +113,7 @@ void progress::seek(const loader_state& to) {
   }
   check_losses(to);
   at_ = {to.epoch, to.batch};
-  if (world_ == 1) at_.losses = {to.unreadable, to.skipped};  // else all ranks' together
+  if (world_ == 1) at_.losses = {to.unreadable, to.skipped};  // else those of all ranks together
   sought_ = true;
 }
 
@@ -143,7 +143,7 @@ loader_state progress::state(epoch_place at) const {
   loader_state state = own_;
   state.epoch = at.epoch;
   state.batch = at.batch;
-  if (world_ == 1) {  // else each rank has its own, and a state is the same for all
+  if (world_ == 1) {  // else each rank has its own, and a state must be the same for all
     state.unreadable = at.losses.unreadable;
     state.skipped = at.losses.skipped;
   }
@@ -162,8 +162,8 @@ std::uint64_t progress::digest() const {
   return hash;
 }
 
-/// Kept across versions: states have it. Asks for runs, because some samplers compute a block of
-/// positions to tell one.
+/// Must not change between versions, because states contain it. Asks for runs of positions, because
+/// some samplers compute a block of them to tell one.
 std::uint64_t progress::fingerprint() const {
   constexpr std::uint64_t epochs = 2;
   constexpr std::uint64_t runs = 16;
@@ -173,7 +173,7 @@ std::uint64_t progress::fingerprint() const {
   std::uint64_t hash = 0;
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
     for (std::uint64_t number = 0; number < runs; ++number) {
-      // As evenly as can be, at the epoch's begin and end too.
+      // Spread as evenly as possible, including the epoch's first and last positions.
       const position at{last / (runs - 1) * number + last % (runs - 1) * number / (runs - 1)};
       order_.indices(own_.samples, epoch, at, run);
       for (const sample_index sample : run) hash = mix(hash + golden_gamma + mix(sample.value));

@@ -14,40 +14,40 @@
 
 namespace feedline::detail {
 
-/// Which batch of which epoch comes next.
+/// The epoch and the number of the batch that comes next.
 struct epoch_place {
   std::uint64_t epoch = 0;
   std::uint64_t batch = 0;
   epoch_losses losses = {};  ///< before it
 };
 
-/// Where a loader's consumer stands, while it stands in no epoch; and what its states are of.
-/// Consumer.
+/// Keeps the position of a loader's consumer between epochs, and the values that identify its
+/// states. Consumer.
 class progress {
  public:
-  /// @param order   Of all ranks, bound to the dataset.
-  /// @param batches Of an epoch.
+  /// @param order   Order over all ranks, bound to the dataset.
+  /// @param batches Number of batches of an epoch.
   progress(dataset_ptr dataset, sampler order, const loader_options& options,
            std::uint64_t batches);
 
-  /// An epoch is asked for: where it begins.
-  /// @throws usage_error if the place sought is in another epoch.
+  /// Returns where the requested epoch begins.
+  /// @throws usage_error if the last seek was to another epoch.
   [[nodiscard]] epoch_place begin_of(std::uint64_t epoch);
-  /// The consumer leaves the epoch in which it stood.
+  /// The consumer leaves its epoch.
   void leave(epoch_place at) noexcept { at_ = at; }
-  /// The next epoch asked for is to begin here. @throws usage_error if the state is of something
-  /// else, or beyond the epoch.
+  /// The next requested epoch will begin here. @throws usage_error if the state belongs to
+  /// something else, or is beyond the epoch.
   void seek(const loader_state& to);
 
   [[nodiscard]] epoch_place place() const noexcept { return at_; }
-  /// Of a place. Asks the sampler for its fingerprint once.
+  /// The state at an epoch and batch. Asks the sampler for its fingerprint once.
   [[nodiscard]] loader_state state(epoch_place at) const;
-  /// Of all that the ranks of a run must have alike, as `loader::order_digest`.
+  /// A digest of everything that must be the same for all ranks, as `loader::order_digest`.
   [[nodiscard]] std::uint64_t digest() const;
 
  private:
   [[nodiscard]] std::uint64_t fingerprint() const;
-  /// @throws usage_error if no run can have counted what the state says.
+  /// @throws usage_error if no pass can have counted the losses in the state.
   void check_losses(const loader_state& to) const;
   [[nodiscard]] std::string remedy_for(std::uint64_t global_batch) const;
 
@@ -56,12 +56,13 @@ class progress {
   std::uint64_t batches_;
   std::uint64_t world_;
   error_action on_error_;
-  std::uint64_t substitute_;  ///< 0 if `on_error_` is none
-  loader_state own_;          ///< but for its place, and `order` until it was asked for
+  std::uint64_t substitute_;  ///< 0 unless `on_error_` substitutes
+  loader_state own_;          ///< complete except for epoch and batch, and for `order` until it was
+                              ///< asked for
   mutable std::optional<std::uint64_t> order_fingerprint_;
   epoch_place at_;
-  bool asked_ = false;   ///< for any epoch yet
-  bool sought_ = false;  ///< and nothing asked for since
+  bool asked_ = false;   ///< whether any epoch was requested yet
+  bool sought_ = false;  ///< a seek was made, and no epoch requested since
 };
 
 }  // namespace feedline::detail

@@ -28,7 +28,7 @@ assembling_transfer::formats formats_of(const slot_memory& memory) {
           .mixing = memory.conversions().mixing};
 }
 
-/// Slots assembled out of blocks that the device decodes.
+/// Makes slots that are assembled from blocks decoded by the device.
 slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device,
                             std::unique_ptr<batch_stage> function, sample_source& source) {
   const landing_layout& landing_buffer = plan.memory.landing_buffer();

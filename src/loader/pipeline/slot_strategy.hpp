@@ -18,8 +18,8 @@
 
 namespace feedline::detail {
 
-/// How samples get from the dataset into a device slot: what depends on placement, transforms and
-/// the kind of device, and nothing else does.
+/// The parts that move samples from the dataset into a device slot: everything that depends on
+/// placement, transforms and the kind of device, and nothing else.
 ///
 /// |          | slot writer        | slot transfer                                   |
 /// | -------- | ------------------ | ----------------------------------------------- |
@@ -28,20 +28,20 @@ namespace feedline::detail {
 /// | decoded  | `block_row_writer` | `assembling_transfer`, with a `decoding_stage`  |
 /// | else     | `packing_writer`   | `assembling_transfer`                           |
 ///
-/// Where a user's function makes batches of batches, slots are always assembled. In place it is the
-/// readers who convert fields, and the transfer that mixes samples.
+/// If a user's function makes batches from batches, slots are always assembled. In place, the
+/// readers convert fields and the transfer mixes samples.
 struct slot_strategy {
   std::unique_ptr<slot_writer> writer;
   std::unique_ptr<detail::slot_transfer> slot_transfer;  ///< null where slots are read in place
-  std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are
+  std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are cached
   std::unique_ptr<slot_mender> mender = nullptr;         ///< null where errors end the epoch
   std::unique_ptr<slot_mixer> mixer = nullptr;  ///< null where samples are not mixed in place
   std::unique_ptr<block_schedule> schedule =
-      nullptr;  ///< of blocks; null where the device decodes none
+      nullptr;  ///< order of blocks; null where the device decodes none
   std::unique_ptr<block_reader> blocks = nullptr;  ///< likewise
 };
 
-/// Builds it; allocates what rows are cached in.
+/// Builds it; allocates the memory for cached rows.
 /// @param plan   Resolved from the same dataset, device and options.
 /// @param source Outlives the strategy.
 /// @throws out_of_memory, device_error.

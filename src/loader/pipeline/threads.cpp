@@ -1,4 +1,4 @@
-// What the threads of a pipeline do.
+// The work of a pipeline's threads.
 
 #include "detail/threads.hpp"
 
@@ -62,7 +62,7 @@ bool pipeline::fill_request() {
 }
 
 bool pipeline::advance() {
-  if (!fill_request()) return true;  // its slot has more
+  if (!fill_request()) return true;  // the slot has more requests
   const in_activity moving{&transfer_.clock(), activity::busy};
   return transfer_.step();
 }

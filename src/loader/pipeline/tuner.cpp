@@ -12,20 +12,20 @@ namespace {
 
 using seconds = std::chrono::duration<double>;
 
-/// A consumer that waits less can gain nothing worth the search.
+/// A consumer that waits less than this gains too little to search.
 constexpr double little_waiting = 0.02;
-/// What a setting must gain to be kept.
+/// Smallest gain for which a setting is kept.
 constexpr double least_gain = 0.03;
-/// What a setting must gain to be kept at first sight.
+/// Smallest gain for which a setting is kept after one measurement.
 constexpr double clear_gain = 0.2;
-/// Readers that work less than this are held up by something else first.
+/// Readers that work less than this are limited by something else.
 constexpr double often_busy = 0.5;
-/// The search begins anew once the consumer waits so much more, for so many windows.
+/// The search begins again once the consumer waits this much more, for this many windows.
 constexpr double much_more_waiting = 0.1;
 constexpr int worse_windows = 4;
-/// At the start everything is slower: the first setting is measured twice.
+/// At the start everything is slower, so the first setting is measured twice.
 constexpr int first_looks = 2;
-/// What comes unevenly may spare the consumer a wait for a while.
+/// Irregular delivery may spare the consumer a wait for a while.
 constexpr int calm_windows = 3;
 constexpr int moves = 3;
 

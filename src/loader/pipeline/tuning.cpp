@@ -6,14 +6,14 @@
 namespace feedline::detail {
 namespace {
 
-/// A window has this part of an epoch's batches, but so many at least and at most: a search takes
-/// a dozen windows, two at the worst, and is to end within an epoch.
+/// A window is this fraction of an epoch's batches, within these limits: a search takes a dozen
+/// windows, two dozen at worst, and should end within an epoch.
 constexpr std::uint64_t windows_an_epoch = 64;
 constexpr std::uint64_t fewest_batches = 4;
 constexpr std::uint64_t most_batches = 32;
 constexpr std::chrono::milliseconds shortest_window{100};
 constexpr std::uint64_t fewest_tuned_slots = 4;
-/// Slots grow until then, where readers are fast.
+/// If readers are fast, slots grow until then.
 constexpr std::uint64_t first_slots = 12;
 
 std::chrono::nanoseconds working_time(const stage_totals& of) {
@@ -57,7 +57,7 @@ void tuning::learn(loader_statistics now) noexcept {
       loader_statistics window = now.since(began_);
       if (eager_) window.exposed = window.consumer.time();
       changed = !(tuner_.learn(window) == before);
-    } catch (...) {  // no memory to note what was measured
+    } catch (...) {  // no memory to record the measurement
       changed = true;
     }
     if (tuner_.settled() && !had_settled) searched_batches_ = now.consumer.batches;

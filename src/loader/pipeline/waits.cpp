@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-// Where the user's thread waits: for the next slot, and for the threads' end.
+// The waits of the user's thread: for the next slot, and for the end of the threads.
 
 namespace feedline::detail {
 namespace {
@@ -44,7 +44,7 @@ std::optional<slot_index> pipeline::next_slot(const take_limits& limits) {
 bool pipeline::wait_for_slot(std::optional<slot_index>& slot, const take_limits& limits) {
   if (!await_room(limits)) return false;
   if (plan_.background) return ring_->take(slot, limits);
-  do {  // one request at least: who comes back again and again gets on
+  do {  // at least one request, so that repeated calls make progress
     if (limits.stop.stop_requested()) return true;
     const bool more = advance();
     if (!more) close();
@@ -85,7 +85,7 @@ std::pair<std::string, std::optional<std::uint64_t>> pipeline::reads_now() const
   std::string words = in_words(reads, now, source_, plan_.batch_size);
   const auto mended = strategy_.mender ? strategy_.mender->look() : std::nullopt;
   if (!mended) return {words, reads.empty() ? std::nullopt : first_sample(reads.front(), source_)};
-  // Delivery waits for it whatever readers do behind it, so it comes first.
+  // Delivery waits for this sample whatever readers do later, so it comes first.
   const std::string mending = "the transfer reads sample " + std::to_string(mended->first.value) +
                               " (epoch " + std::to_string(mended->epoch) +
                               ") in the place of one that cannot be read, and began " +

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-// What memory blocks take that the device decodes, and how many of them are ahead within it.
+// The memory of blocks that the device decodes, and how many blocks fit ahead in it.
 
 namespace feedline::detail {
 namespace {
@@ -20,7 +20,8 @@ struct decoding_limits {
   std::size_t decoder = 0;
 };
 
-/// The decoder leaves half of its budget to slots, and the fewest that there may be in any case.
+/// The decoder leaves half of its budget to slots, and in any case the smallest possible number of
+/// slots.
 decoding_limits limits_of(const loader_options& options, const slot_memory& sizes,
                           std::uint64_t batches) {
   const std::size_t budget = options.memory.device;
@@ -46,12 +47,13 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
   const std::uint64_t all = blocks.order.blocks();
   const std::uint64_t of_slot = blocks.order.blocks_of(slot_samples);
   blocks.ahead = static_cast<std::uint32_t>(ahead);
-  // Few are ahead only where memory is short. A call for each of a slot's blocks would take long.
+  // Few blocks are ahead only if memory is short. One call for each of a slot's blocks would take
+  // long.
   blocks.group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
       std::max(ahead / blocks.lanes, of_slot), 1, std::min<std::uint64_t>(blocks.max_group, all)));
   // A block is decoded before the samples of its own slot are assembled. These may begin at a
-  // window's end, and pass `of_slot` blocks and parts of two; behind where they end, a window and
-  // those ahead are loaded.
+  // window's end, and use `of_slot` blocks and parts of two; after their end, a window and the
+  // blocks ahead are loaded.
   const std::uint64_t most = 2 * blocks.order.max_window() + ahead + 2 * of_slot + 3;
   blocks.places = static_cast<std::uint32_t>(std::min<std::uint64_t>({most, all, 0xFFFF'FFFF}));
   const std::size_t largest = blocks.max_stored_bytes();

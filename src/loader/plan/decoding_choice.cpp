@@ -30,21 +30,21 @@ std::string_view to_string(decode_on who) noexcept {
 namespace feedline::detail {
 namespace {
 
-/// What a staging slot brings, at most, once it is decoded: so blocks come evenly.
+/// Most decoded bytes of a staging slot's blocks, so that blocks arrive evenly.
 constexpr std::size_t max_block_slot_bytes = std::size_t{64} << 20;
-/// What a call decodes, about: it takes some milliseconds however few blocks there are
-/// (docs/decisions/0072).
+/// Approximate decoded bytes of one call: a call takes some milliseconds however few blocks there
+/// are (docs/decisions/0072).
 constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
-/// Of either.
+/// Limit of either.
 constexpr std::uint64_t max_blocks = 2048;
-/// The same of images, which a decoder has memory for.
+/// The same for images; a decoder has memory for this many.
 constexpr std::uint32_t max_images = 256;
-/// Groups of images that are on their way at once: one is decoded while the next one arrives. Each
-/// has a decoder, whose memory is large.
+/// Groups of images in flight at once: one is decoded while the next one arrives. Each has a
+/// decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 2;
-/// Blocks that are looked at: for the usual stored size; for one that lies in a file.
+/// Blocks that are sampled: for the usual stored size, and for one that lies in a file.
 constexpr std::uint64_t max_looks = 256;
-/// What a block may take as it is stored: a damaged file may claim any number.
+/// Most stored bytes of a block: a damaged file may claim any number.
 constexpr std::size_t max_stored_bytes = std::size_t{256} << 20;
 
 /// Why the device cannot decode the blocks of these fields; empty if it can.
@@ -68,8 +68,8 @@ bool has_images(const encoded_blocks& blocks, std::size_t fields) {
   return false;
 }
 
-/// What a block takes as it is stored, all fields: the mean of some that are spread evenly.
-/// @param blocks Of the dataset, at least 1.
+/// Stored bytes of a block, all fields: the mean of a sample of blocks, spread evenly.
+/// @param blocks Number of blocks of the dataset, at least 1.
 std::size_t usual_bytes_of(const block_plan& plan, std::uint64_t blocks) {
   const std::uint64_t looks = std::min(blocks, max_looks);
   std::size_t bytes = 0;

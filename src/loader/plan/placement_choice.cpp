@@ -40,7 +40,7 @@ namespace {
 /// A cached row's number has 31 bits in the device's tables.
 constexpr std::uint64_t max_cached = assembly::arrived - 1;
 
-/// The most rows that a budget holds; each field's lie together, aligned.
+/// The most rows that fit in a budget; each field's rows lie together, aligned.
 std::uint64_t rows_within(std::span<const std::size_t> row_bytes, std::uint64_t samples,
                           std::size_t budget) {
   std::size_t row = 0;

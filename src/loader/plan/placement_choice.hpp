@@ -10,16 +10,16 @@
 
 namespace feedline::detail {
 
-/// Where a loader's rows come from, and how many of them stay with the device.
+/// Where a loader's rows come from, and how many of them are kept on the device.
 struct placement_choice {
   feedline::placement placement = feedline::placement::stream;
   std::uint64_t cached_samples = 0;
   std::size_t cache_bytes = 0;
 };
 
-/// Chooses as the options say, by size against the budget where they leave it open.
-/// @throws usage_error if a placement that was asked for cannot be had with this dataset and
-/// budget, with the numbers.
+/// Chooses as the options say; if they leave it open, by comparing sizes with the budget.
+/// @throws usage_error with the numbers, if a placement that was asked for is impossible with this
+/// dataset and budget.
 [[nodiscard]] placement_choice choose_placement(const dataset& dataset,
                                                 const device_capabilities& device,
                                                 const loader_options& options);

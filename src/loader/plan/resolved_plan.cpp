@@ -24,17 +24,17 @@
 namespace feedline::detail {
 namespace {
 
-/// Of a device slot: its batches' rows come in one piece, and may grow by conversion. Four such
-/// slots fit in 128 MiB.
+/// Most bytes of a device slot: its batches' rows come in one piece, and may grow by conversion.
+/// Four such slots fit in 128 MiB.
 constexpr std::size_t max_slot_bytes = std::size_t{31} << 20;
-/// Rows that stay on the device cross the bus once, and slots of them are made in microseconds:
-/// what each costs beside counts more than a ring three deep.
+/// Rows that stay on the device cross the bus once, and their slots are made in microseconds: each
+/// slot's fixed cost counts more than a ring of three slots.
 constexpr std::size_t max_resident_slot_bytes = std::size_t{41} << 20;
 
-/// More pieces than this are never needed to smooth what comes unevenly.
+/// More pieces than this are never needed to smooth irregular delivery.
 constexpr std::size_t max_tuned_slots = 64;
 
-/// @param whose For the message: what named the fields.
+/// @param whose For the message: the source of the fields.
 void check_fields(const std::vector<field>& fields, const std::string& whose) {
   if (fields.empty()) throw usage_error{whose + " has no fields: it must name at least one"};
   std::set<std::string> names;
@@ -45,9 +45,9 @@ void check_fields(const std::vector<field>& fields, const std::string& whose) {
   }
 }
 
-/// As many batches as make a piece, but so few that a short epoch still spreads over the ring, or
-/// over two slots where the next epoch's stand behind them; and the same for all of an epoch's
-/// slots, as near as can be: what comes in a slot of few batches comes at the price of a whole one.
+/// Number of batches that make a piece, but few enough that a short epoch still spreads over the
+/// ring, or over two slots if the next epoch's follow them. All slots of an epoch get the same
+/// number, as nearly as possible, because a slot with few batches costs as much as a full one.
 std::uint64_t batches_of_slot(std::uint64_t batches_per_epoch, placement where,
                               std::uint64_t epochs, const slot_memory& sizes) {
   const std::uint64_t fewest = epochs > 1 ? fewest_slots : usual_slots;
@@ -67,7 +67,7 @@ int reader_count(const loader_options& options, placement placement, read_concur
   return std::clamp(static_cast<int>(usable_cores() / 2), 1, 8);
 }
 
-/// Where the loader's threads run: near the device, if readers find a core each there.
+/// Cores for the loader's threads: near the device, if there is one for each reader.
 std::vector<unsigned> cores_for(int readers, const device_capabilities& device) {
   std::vector<unsigned> cores = choose_cores(device.near_cores);
   if (cores.size() < static_cast<std::size_t>(readers)) cores.clear();
@@ -92,8 +92,8 @@ slot_memory memory_of(const dataset& dataset, const device_capabilities& device,
           decoding.loads_bytes()};
 }
 
-/// Resolves one plan. The choices are made once, at construction. The sizes of rings follow from
-/// them, and are worked out again where tuning asks what a larger budget makes of them.
+/// Resolves one plan. The choices are made once, at construction. The sizes of the rings follow
+/// from them, and are computed again if tuning asks what a larger budget gives.
 class planner {
  public:
   planner(const dataset& dataset, const sampler& sampler, const device_capabilities& device,
@@ -147,7 +147,7 @@ class planner {
   }
 
  private:
-  /// What blocks take with so many batches a slot, and so many device slots.
+  /// Memory of blocks with this many batches a slot, and this many device slots.
   [[nodiscard]] decoding_bytes decoding_with(const std::optional<block_plan>& blocks,
                                              std::size_t slots) const {
     return blocks ? bytes_of(*blocks, dataset_, device_, slots) : decoding_bytes{};
@@ -157,7 +157,7 @@ class planner {
     return sized(*decoding_.blocks, dataset_, device_, options_, memory_, batches);
   }
 
-  /// @param wanted_slots Of the staging ring; 0: automatic.
+  /// @param wanted_slots Slots of the staging ring; 0: automatic.
   void size_rings(int readers, std::size_t wanted_slots) {
     memory_.share_among(readers, wanted_slots);
     const bool fixed = options_.expert.batches_per_slot != 0;
@@ -218,7 +218,7 @@ class planner {
                          plan_.landing_bytes + plan_.cache_bytes;
   }
 
-  /// The rings of the whole budget; the loader begins with those that were sized without it.
+  /// The rings for the whole budget; the loader begins with those sized without it.
   void tune() {
     const tuning_budget& budget = options_.expert.tuning;
     if (budget.max_readers == 0 && budget.max_pinned_bytes == 0) return;

@@ -15,21 +15,22 @@
 
 namespace feedline::detail {
 
-/// Everything that options, dataset, sampler and device decide together. Computed once for a
+/// Everything that options, dataset, sampler and device determine together. Computed once for a
 /// loader, before any thread or memory; the loader's parts take what they need from here.
 struct resolved_plan {
-  loader_plan report;                        ///< what the user sees of it
+  loader_plan report;                        ///< the user's view of it
   epoch_share share;                         ///< the part of an epoch that this process delivers
-  slot_plan slots;                           ///< what readers need to know
+  slot_plan slots;                           ///< the readers' part
   slot_memory memory;                        ///< settled: the layouts of slots
-  std::shared_ptr<const block_plan> blocks;  ///< that the device decodes; null: readers decode
+  std::shared_ptr<const block_plan> blocks;  ///< blocks that the device decodes; null: readers
+                                             ///< decode
 };
 
-/// Allocates nothing, starts nothing. With tuning it is the plan of the whole budget, and says what
-/// the loader begins with.
-/// @param sampler Bound, of all ranks.
-/// @throws usage_error if the options cannot be met with this dataset and device; a budget's
-/// message says how many bytes would be needed.
+/// Allocates nothing, starts nothing. With tuning it is the plan for the whole budget, and contains
+/// the loader's first setting.
+/// @param sampler Bound, over all ranks.
+/// @throws usage_error if the options cannot be met with this dataset and device; the message about
+/// a budget says how many bytes would be needed.
 [[nodiscard]] resolved_plan resolve(const dataset& dataset, const sampler& sampler,
                                     const device_capabilities& device,
                                     const loader_options& options);

@@ -11,7 +11,7 @@
 namespace feedline::detail {
 namespace {
 
-/// Large slots are deep enough in time that three, or two, of them overlap as well as four.
+/// Large slots last so long that three, or two, of them overlap as well as four.
 constexpr std::size_t usual_ring_bytes = std::size_t{128} << 20;
 
 std::size_t fewest(const ring_size& ring) {
@@ -33,7 +33,7 @@ bool fits(const ring_size& ring, std::size_t depth, std::uint64_t batches) {
   return total && *total <= ring.budget;
 }
 
-/// The most batches from `fewest` to `most` with which the ring fits; `fewest` do.
+/// The most batches from `fewest` to `most` with which the ring fits; it fits with `fewest`.
 std::uint64_t largest_fitting(const ring_size& ring, std::size_t depth, std::uint64_t fewest,
                               std::uint64_t most) {
   while (fewest < most) {

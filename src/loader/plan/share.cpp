@@ -10,7 +10,7 @@
 namespace feedline::detail {
 namespace {
 
-/// "batch_size 4", or what it makes in a world of several.
+/// "batch_size 4", or the global batch that it makes with several ranks.
 std::string batch_size_of(const epoch_share& share) {
   std::string size = "batch_size " + std::to_string(share.batch_size);
   if (share.world == 1) return size;

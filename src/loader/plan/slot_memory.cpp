@@ -10,21 +10,22 @@
 namespace feedline::detail {
 namespace {
 
-/// Of a row: two of what a GPU asks of the bus at once.
+/// Least bytes of a row: two units of a GPU's requests to the bus.
 constexpr std::size_t least_passing_bytes = 256;
 constexpr std::size_t request_goal_bytes = std::size_t{512} << 10;
-/// Of a slot, at least: then readers end it together, though one request takes longer than others.
+/// Fewest requests of a slot for each reader: then readers end it together, even if one request
+/// takes longer than others.
 constexpr std::uint64_t requests_a_reader = 4;
 /// Readers that share a slot of which some rows are cached.
 constexpr std::uint64_t max_sharers = 8;
 constexpr double least_streamed = 1.0 / 64;
-/// Requests of all slots stand in one channel, whose size is bounded.
+/// Requests of all slots are in one channel, whose size is bounded.
 constexpr std::uint64_t max_requests = 60'000;
-/// And those of small slots, which are cut for all readers.
+/// The most requests of small slots, which are divided among all readers.
 constexpr std::uint64_t max_more_requests = 5'000;
 
-/// Requests that a slot is cut into at least: so that all readers share it, and none reads on for
-/// long where its epoch is left.
+/// The fewest requests of a slot: enough that all readers share it, and that no reader reads for
+/// long once its epoch is abandoned.
 std::uint64_t shared_requests(int readers, std::size_t slots) {
   const std::uint64_t wanted = requests_a_reader * static_cast<std::uint64_t>(readers);
   const std::uint64_t room = max_more_requests / slots;
@@ -60,7 +61,7 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
 void slot_memory::share_among(int readers, std::size_t staging_slots) {
   staging_slots_ = staging_slots == 0 ? usual_slots : staging_slots;
   piece_bytes_ = wanted_piece_bytes_ != 0 ? wanted_piece_bytes_ : usual_piece_bytes(placement_);
-  if (wanted_piece_bytes_ == 0 && max_pinned_bytes_ != 0)  // as much as leaves a budget its ring
+  if (wanted_piece_bytes_ == 0 && max_pinned_bytes_ != 0)  // so that the ring still fits the budget
     piece_bytes_ = std::min(piece_bytes_, max_pinned_bytes_ / staging_slots_);
   min_requests_ =
       fixed_batches_ == 0 && request_bytes_ == 0 ? shared_requests(readers, staging_slots_) : 0;
@@ -99,8 +100,8 @@ std::uint64_t slot_memory::piece_samples(std::uint64_t batches) const {
   return part_of_batch(std::clamp<std::uint64_t>(most, 1, batch_size_));
 }
 
-/// Samples that each part of a batch has, all but the last, if it may have so many. Partners that
-/// are mixed come in one part: it has an even number, and two at least.
+/// Samples of each part of a batch but the last, if it may have this many. Mixed pairs stay in one
+/// part: it has an even number of samples, at least two.
 std::uint64_t slot_memory::part_of_batch(std::uint64_t most) const {
   const auto samples = [this](std::uint64_t at_most) {
     return request_layout{batch_size_, at_most}.run_samples();
@@ -113,7 +114,7 @@ std::uint64_t slot_memory::part_of_batch(std::uint64_t most) const {
 
 request_layout slot_memory::requests(std::uint64_t batches) const {
   const std::uint64_t slot_samples = batches * batch_size_;
-  // Cutting at batches' ends makes up to twice as many.
+  // Requests that end where batches do are up to twice as many.
   const std::uint64_t fewest_samples = divide_up(2 * slot_samples, max_requests / staging_slots_);
   return {batch_size_,
           std::clamp<std::uint64_t>(wanted_request_samples(slot_samples),
@@ -125,23 +126,23 @@ std::uint64_t slot_memory::wanted_request_samples(std::uint64_t slot_samples) co
   const std::uint64_t streamed = request_goal_bytes / bytes_per_sample();
   if (placement_ == placement::gather) return slot_samples;  // no row is read
   if (cached_share_ == 0 || cached_share_ == 1)
-    return streamed;  // all are; or all once, and then none
-  // Of a cached row there is but a number to write down.
+    return streamed;  // all rows are read; or all once, and then none
+  // For a cached row, only a number is written.
   const std::uint64_t share = slot_samples / max_sharers;
   const double larger = static_cast<double>(streamed) / std::max(1 - cached_share_, least_streamed);
   return std::max(streamed, std::min(share, static_cast<std::uint64_t>(larger)));
 }
 
-/// What a reader reads of a sample, or writes of it, where it converts as well.
+/// Bytes that a reader reads of a sample, or writes if it also converts and that is more.
 std::size_t slot_memory::bytes_per_sample() const noexcept {
   const std::size_t row_bytes = rows_.sample_bytes();
   return in_place_ ? std::max(row_bytes, delivered_.sample_bytes()) : row_bytes;
 }
 
-/// Rows that are gathered and then converted come as they are first: that takes few of the device's
-/// multiprocessors for as long as the bus takes, and then all of them for a moment. Not images with
-/// an augmentation, or of which half or more is cropped: more would cross the bus than is used.
-/// Nor short rows: the bus brings more than they are.
+/// Rows that are gathered and then converted first arrive unconverted: that occupies few of the
+/// device's multiprocessors for the time that the bus takes, and then all of them for a moment.
+/// This excludes images with an augmentation, or cropped by half or more: more would cross the bus
+/// than is used. It also excludes short rows: the bus transfers more than their bytes.
 std::vector<bool> slot_memory::passing_fields() const {
   std::vector<bool> passing(rows_.fields().size(), false);
   if (placement_ != placement::gather) return passing;
@@ -158,7 +159,7 @@ std::vector<bool> slot_memory::passing_fields() const {
 landing_layout slot_memory::landing_buffer_of(std::uint64_t batches) const {
   const bool keeps = placement_ == placement::resident || placement_ == placement::cached;
   const std::uint64_t samples = piece_samples(batches);
-  // A slot of which no row is read any more is one piece.
+  // A slot whose rows need not be read any more is one piece.
   const std::uint64_t tabled = placement_ == placement::resident ? batches * batch_size_ : samples;
   const bool arrive = placement_ != placement::gather && loads_bytes_ == 0;
   return {rows_.row_bytes(),
@@ -172,7 +173,7 @@ landing_layout slot_memory::landing_buffer_of(std::uint64_t batches) const {
           passing_fields()};
 }
 
-/// So many samples, whole batches or a part of one, in the form in which they are staged.
+/// This many samples, whole batches or a part of one, in the form in which they are staged.
 slot_layout slot_memory::piece_of(std::uint64_t batches) const {
   const std::uint64_t samples = piece_samples(batches);
   const auto fields = staged_form().fields();

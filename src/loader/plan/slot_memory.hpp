@@ -14,14 +14,14 @@
 
 namespace feedline::detail {
 
-/// The forms that samples take on their way, and what a slot takes in each. A staging slot holds a
-/// piece: whole batches, or a part of one that is larger than a piece is to be.
+/// The forms that samples take in flight, and the size of a slot in each. A staging slot holds a
+/// piece: whole batches, or a part of a batch that is larger than a piece should be.
 ///
-/// Sizes can be asked for any number of batches a slot. `settle` fixes the number; the layouts of
-/// slots are there from then on.
+/// Sizes can be computed for any number of batches a slot. `settle` fixes the number and makes the
+/// layouts of slots.
 class slot_memory {
  public:
-  /// No reader shares a slot yet, and the staging ring is as deep as the options say.
+  /// At first no reader shares a slot, and the staging ring is as deep as the options say.
   /// @param rows          The dataset's fields.
   /// @param placement     Not `automatic`.
   /// @param cached_share  Fraction of the samples whose rows are cached; exactly 1 for all.
@@ -40,20 +40,20 @@ class slot_memory {
   /// fit in 62 bits.
   void settle(std::uint64_t batches);
 
-  /// Slots are put together by the device.
+  /// Whether the device assembles slots.
   [[nodiscard]] bool assembled() const noexcept { return assembled_; }
   /// The consumer reads staging slots.
   [[nodiscard]] bool in_place() const noexcept { return in_place_; }
   [[nodiscard]] const converted_fields& conversions() const noexcept { return conversions_; }
 
-  /// A slot as the dataset has it, as it is assembled, and as the consumer sees it; of one batch
+  /// A slot in the dataset's form, as it is assembled, and as the consumer sees it; with one batch
   /// before `settle`.
   [[nodiscard]] const slot_layout& rows() const noexcept { return rows_; }
   [[nodiscard]] const slot_layout& converted() const noexcept { return converted_; }
   [[nodiscard]] const slot_layout& delivered() const noexcept { return delivered_; }
-  /// A staging slot, as far as it is rows or batches. After `settle`.
+  /// A staging slot, where it holds rows or batches. After `settle`.
   [[nodiscard]] const slot_layout& piece() const noexcept { return *piece_; }
-  /// A staging slot of slots that are assembled. After `settle`.
+  /// A staging slot, where slots are assembled. After `settle`.
   [[nodiscard]] const landing_layout& landing_buffer() const noexcept { return *landing_buffer_; }
 
   /// The largest of the three forms of one batch. It sizes device slots, so that neither what is
@@ -63,13 +63,13 @@ class slot_memory {
   [[nodiscard]] std::uint64_t batches_of_piece() const noexcept;
   /// Samples that a staging slot has room for.
   [[nodiscard]] std::uint64_t piece_samples(std::uint64_t batches) const;
-  /// Requests that a staging slot is cut into at least, if it has so many samples; 0: any number.
+  /// The fewest requests of a staging slot with enough samples; 0: any number.
   [[nodiscard]] std::uint64_t min_requests() const noexcept { return min_requests_; }
-  /// How a staging slot is cut.
+  /// How a staging slot is divided.
   [[nodiscard]] request_layout requests(std::uint64_t batches) const;
 
-  /// Bytes of a staging slot, of a device slot, and of the device memory that is neither: landing
-  /// buffers, and a slot between assembly and the user's function.
+  /// Bytes of a staging slot, of a device slot, and of all other device memory: buffers that
+  /// staging slots are copied to, and a slot between assembly and the user's function.
   [[nodiscard]] std::size_t staging_bytes(std::uint64_t batches) const;
   [[nodiscard]] std::size_t device_bytes(std::uint64_t batches) const;
   [[nodiscard]] std::size_t landing_bytes(std::uint64_t batches) const;
@@ -87,7 +87,7 @@ class slot_memory {
 
   converted_fields conversions_;
   std::uint64_t batch_size_;
-  std::uint64_t fixed_batches_;     ///< of a slot; 0: automatic
+  std::uint64_t fixed_batches_;     ///< batches of a slot; 0: automatic
   std::size_t wanted_piece_bytes_;  ///< 0: automatic
   std::size_t max_pinned_bytes_;    ///< 0: no limit
   std::size_t request_bytes_;       ///< 0: automatic
@@ -107,10 +107,10 @@ class slot_memory {
   std::optional<landing_layout> landing_buffer_ = {};
 };
 
-/// About what is staged and copied at a time, unless the user says otherwise: 9.5 MiB. Copies of so
-/// much reach the bus's rate but for 1.5 %, and four such pieces stay in a processor's last-level
-/// cache. Where a part of the rows is cached a piece is larger, for it has room for all rows of its
-/// batches, though few of them come.
+/// Approximate size of a piece, unless the user sets it: 9.5 MiB. Copies of this size reach the
+/// bus's rate within 1.5 %, and four such pieces stay in a processor's last-level cache. If a part
+/// of the rows is cached, a piece is larger, because it has room for all rows of its batches,
+/// though few of them arrive.
 [[nodiscard]] constexpr std::size_t usual_piece_bytes(placement where) noexcept {
   constexpr std::size_t mib = std::size_t{1} << 20;
   return where == placement::cached ? 31 * mib : 19 * mib / 2;

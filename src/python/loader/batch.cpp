@@ -35,7 +35,7 @@ nb::tuple shape_of(const tensor_view& view) {
   return nb::tuple(extents);
 }
 
-/// A capsule of the name by which consumers know what it holds; they rename what they take.
+/// A capsule with the name by which consumers know its content; they rename it once they take it.
 template <class Tensor, class Deleter>
 nb::object in_capsule(std::unique_ptr<Tensor, Deleter> tensor, const char* name) {
   PyObject* const capsule = PyCapsule_New(tensor.get(), name, [](PyObject* self) {
@@ -71,7 +71,7 @@ nb::object dlpack(const tensor_object& self, std::optional<std::int64_t> stream,
   return in_capsule(to_unversioned_dlpack(self.lease, name, used_on), "dltensor");
 }
 
-/// As NumPy spells it in the array interface: '<f4'.
+/// The type in NumPy's array interface: '<f4'.
 std::string type_string(element_type type) {
   const std::string_view name = to_string(type);
   if (type == element_type::bf16) {
@@ -93,7 +93,7 @@ nb::dict cuda_array_interface(const tensor_object& self) {
   described["typestr"] = type_string(view.type());
   described["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.bytes().data()), false);
   described["strides"] = nb::none();
-  // Consumers order themselves behind the stream that the batch was taken on.
+  // Consumers order themselves after the stream that the batch was taken on.
   described["stream"] = reinterpret_cast<std::uintptr_t>(self.lease->stream().get());
   described["version"] = 3;
   return described;

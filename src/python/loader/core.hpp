@@ -15,7 +15,8 @@ namespace feedline::python {
 /// A loader that Python's threads share. All calls that C++ leaves to one thread, the consumer's,
 /// take turns here, so that no use from Python breaks it. Its epochs keep it.
 ///
-/// Nobody waits for a turn with the interpreter's lock: who has the turn may wait for that lock.
+/// No thread waits for a turn while it holds the interpreter's lock: the thread with the turn may
+/// wait for that lock.
 class loader_core {
  public:
   loader_core(loader made, device_ptr device);
@@ -23,14 +24,14 @@ class loader_core {
   loader_core& operator=(const loader_core&) = delete;
   ~loader_core() = default;
 
-  /// The right to call what belongs to the consumer's thread. In a child of fork it is not asked
-  /// for: the turn may be that of a thread that is not there, and the library refuses the call.
+  /// The right to call functions of the consumer's thread. In a child of fork it is not acquired:
+  /// the turn may belong to a thread that does not exist there, and the library refuses the call.
   [[nodiscard]] std::unique_lock<std::mutex> turn();
   /// The same without waiting; nothing if another thread has it.
   [[nodiscard]] std::unique_lock<std::mutex> try_turn();
 
   [[nodiscard]] const device_ptr& device() const noexcept { return device_; }
-  /// Whether the loader has threads of its own; else who asks for a batch reads it.
+  /// Whether the loader has its own threads; otherwise the thread that asks for a batch reads it.
   [[nodiscard]] bool in_background() const noexcept { return in_background_; }
 
   /// Calls a function with the loader, in a turn, without the interpreter's lock.
@@ -38,13 +39,13 @@ class loader_core {
   auto in_turn(Function&& function) {
     auto used = held();
     return unlocked([&] {
-      const auto mine = std::move(used);  // who lets go of it last waits for its threads
+      const auto mine = std::move(used);  // the last thread to release it waits for its threads
       const auto own = turn();
       return std::forward<Function>(function)(*mine);
     });
   }
 
-  /// The same without a turn, for what any thread may call.
+  /// The same without a turn, for functions that any thread may call.
   template <class Function>
   auto at_any_time(Function&& function) {
     auto used = held();
@@ -54,8 +55,8 @@ class loader_core {
     });
   }
 
-  /// Ends the loader's threads; every later call throws. Batches stay valid. With the interpreter's
-  /// lock, which is let go of meanwhile.
+  /// Ends the loader's threads; every later call throws. Batches stay valid. Called with the
+  /// interpreter's lock, which is released meanwhile.
   void close();
 
  private:
@@ -69,8 +70,8 @@ class loader_core {
   pid_t process_;
 };
 
-/// What Python objects have of a core: the last one that goes ends the loader's threads, without
-/// the interpreter's lock.
+/// A Python object's reference to a core: the last one ends the loader's threads, without the
+/// interpreter's lock.
 class core_ref {
  public:
   explicit core_ref(std::shared_ptr<loader_core> core) noexcept : core_{std::move(core)} {}

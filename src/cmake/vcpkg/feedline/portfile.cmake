@@ -1,4 +1,4 @@
-# An overlay port: it builds the source that it lies in.
+# An overlay port: it builds the source tree that contains it.
 #   vcpkg install feedline --overlay-ports=FEEDLINE/src/cmake/vcpkg
 get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../../.." ABSOLUTE)
 
@@ -7,7 +7,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS options
     cuda FEEDLINE_CUDA
     hdf5 FEEDLINE_HDF5
     tools FEEDLINE_PROGRAMS)
-# What is not among the port's dependencies is not looked for on the machine.
+# Libraries that are not dependencies of the port are not searched for on the machine.
 set(without "libdeflate\\;lz4\\;zstd\\;blosc\\;libaec\\;bzip2\\;lzo\\;zfp\\;blosc2")
 if(NOT "images" IN_LIST FEATURES)
   string(APPEND without "\\;libjpeg\\;libpng")
