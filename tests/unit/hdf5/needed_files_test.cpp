@@ -46,7 +46,7 @@ class writers_lock {
 };
 
 /// Reads until that fails, for a path is looked at every tenth of a second; what is read meanwhile
-/// is what was there. @return What the error says.
+/// is what was there. @return The message of the error.
 std::string await_failure(const dataset& data, std::uint64_t first, std::uint64_t count) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
   while (std::chrono::steady_clock::now() < end) try {
@@ -97,7 +97,7 @@ void write_for_library(hdf5_writer& writer, const std::string& how, std::uint64_
 }  // namespace
 
 TEST_CASE(
-    "hdf5: of more sources than files may be open every sample is read, or refused by "
+    "hdf5: every sample is read of more sources than files may be open, or refused by "
     "ulimit -n",
     "[dataset][host]") {
   const temporary_directory folder;
