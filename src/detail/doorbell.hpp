@@ -65,7 +65,7 @@ class patience {
  public:
   using duration = std::chrono::nanoseconds;
   /// Waiters that spin at a time.
-  static constexpr int most_spinners = 4;
+  static constexpr int max_spinners = 4;
 
   /// @param most Time that a waiter spins at most.
   explicit patience(duration most) noexcept : most_{most} {}
@@ -75,14 +75,14 @@ class patience {
    public:
     explicit spinner(patience& of) noexcept
         : of_{of},
-          is_one_of_few_{of.spinners_.fetch_add(1, std::memory_order_relaxed) < most_spinners} {}
+          is_one_of_few_{of.spinners_.fetch_add(1, std::memory_order_relaxed) < max_spinners} {}
     spinner(const spinner&) = delete;
     spinner& operator=(const spinner&) = delete;
     ~spinner() { of_.spinners_.fetch_sub(1, std::memory_order_relaxed); }
 
     /// For so long.
     [[nodiscard]] duration time() const noexcept {
-      const int halved = is_one_of_few_ ? of_.halved_.load(std::memory_order_relaxed) : most_halved;
+      const int halved = is_one_of_few_ ? of_.halved_.load(std::memory_order_relaxed) : max_halved;
       return of_.most_ / (1 << halved);
     }
 
@@ -96,12 +96,12 @@ class patience {
   void learn(duration waited, std::uint32_t rings) noexcept {
     const int before = halved_.load(std::memory_order_relaxed);
     const bool is_short = waited <= most_ * std::max<std::uint32_t>(rings, 1);
-    const int after = is_short ? 0 : std::min(before + 1, most_halved);
+    const int after = is_short ? 0 : std::min(before + 1, max_halved);
     if (after != before) halved_.store(after, std::memory_order_relaxed);
   }
 
  private:
-  static constexpr int most_halved = 5;
+  static constexpr int max_halved = 5;
 
   duration most_;
   std::atomic<int> halved_{0};  ///< number of halvings; updates by several waiters at once may be

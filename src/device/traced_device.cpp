@@ -8,7 +8,7 @@ namespace {
 
 constexpr auto longest_look = std::chrono::milliseconds{5};
 constexpr auto quick = std::chrono::microseconds{30};
-constexpr int most_tries = 8;
+constexpr int max_tries = 8;
 
 work_label label_of(const stage_clock& clock) noexcept {
   return {clock.epoch(), clock.batch(), clock.batches()};
@@ -22,7 +22,7 @@ traced_device::traced_device(device_ptr real, std::shared_ptr<trace_recorder> re
   const stream quiet{real_};
   clock::duration took{};
   // The first call on a stream takes longer, and the host may be interrupted.
-  for (int tries = 0; tries < 2 || (took > quick && tries < most_tries); ++tries) {
+  for (int tries = 0; tries < 2 || (took > quick && tries < max_tries); ++tries) {
     const auto before = clock::now();
     real_->record(anchor_.get(), quiet.get());
     // Spins, because a thread that sleeps until the event is done wakes too late to tell when that

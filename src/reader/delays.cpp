@@ -15,10 +15,10 @@ namespace {
 /// because a message names few.
 std::string samples_of(const delayed_read& read, const sample_source& source,
                        std::uint64_t batch_size) {
-  constexpr std::uint64_t most_asked = 1024;
+  constexpr std::uint64_t max_asked = 1024;
   const std::uint64_t batch_end = (read.first.value / batch_size + 1) * batch_size;
   const std::uint64_t count = std::min(read.end.value, batch_end) - read.first.value;
-  std::vector<sample_index> samples(std::min(count, most_asked));
+  std::vector<sample_index> samples(std::min(count, max_asked));
   try {
     source.indices(read.epoch, read.first, samples);
   } catch (const std::exception&) {
@@ -58,11 +58,11 @@ std::optional<std::uint64_t> first_sample(const delayed_read& read, const sample
 
 std::string in_words(std::span<const delayed_read> reads, std::chrono::steady_clock::time_point now,
                      const sample_source& source, std::uint64_t batch_size) {
-  constexpr std::size_t most_told = 4;
+  constexpr std::size_t max_told = 4;
   std::string text;
-  for (const delayed_read& read : reads.first(std::min(reads.size(), most_told)))
+  for (const delayed_read& read : reads.first(std::min(reads.size(), max_told)))
     text += (text.empty() ? "" : "; ") + read_in_words(read, now, source, batch_size);
-  if (reads.size() > most_told) text += fmt::format("; and {} more read", reads.size() - most_told);
+  if (reads.size() > max_told) text += fmt::format("; and {} more read", reads.size() - max_told);
   return text;
 }
 

@@ -11,7 +11,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-constexpr std::uint64_t most_alone = 8;  ///< positions of a run that are asked by themselves
+constexpr std::uint64_t max_alone = 8;  ///< positions of a run that are asked by themselves
 constexpr std::uint64_t probe_positions = 256;
 
 /// One question and its answers, asked again in parts.
@@ -88,8 +88,8 @@ void checked::indices(std::uint64_t samples, std::uint64_t epoch, position first
   asked.ask_again(0, count);  // so that each position is also asked an odd number of positions
                               // after the first
   asked.ask_again(0, count / 2);
-  for (std::uint64_t i = 0; i < std::min(count, most_alone); ++i)
-    asked.ask_again(count - 1 - i * (count / std::min(count, most_alone)), 1);
+  for (std::uint64_t i = 0; i < std::min(count, max_alone); ++i)
+    asked.ask_again(count - 1 - i * (count / std::min(count, max_alone)), 1);
 }
 
 sampler checked::bind(const dataset& of, std::uint64_t batch_size) const {

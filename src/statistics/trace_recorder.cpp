@@ -67,7 +67,7 @@ void trace_recorder::mark(std::string text) noexcept {
     marks_.push_back({now - origin_, std::move(text)});
   } catch (...) {  // NOLINT(bugprone-empty-catch): no memory: a trace lacks a mark
   }
-  if (marks_.size() > most_marks) marks_.pop_front();
+  if (marks_.size() > max_marks) marks_.pop_front();
 }
 
 trace trace_recorder::snapshot() const {

@@ -61,9 +61,9 @@ class trace_recorder {
   trace_lane_record& add_lane(std::string name, lane_kind kind) {
     return lanes_.emplace_back(std::move(name), kind, origin_, events_);
   }
-  /// A mark of this moment. The newest `most_marks` are kept; where there is no memory, it is not.
+  /// A mark of this moment. The newest `max_marks` are kept; where there is no memory, it is not.
   void mark(std::string text) noexcept;
-  static constexpr std::size_t most_marks = 1000;
+  static constexpr std::size_t max_marks = 1000;
   /// The events recorded so far; events that end meanwhile may be missing. Streams without events
   /// have no lane.
   [[nodiscard]] trace snapshot() const;

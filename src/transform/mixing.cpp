@@ -15,7 +15,7 @@ namespace feedline::detail {
 namespace {
 
 constexpr double least_alpha = 0.001;
-constexpr double most_alpha = 1000;
+constexpr double max_alpha = 1000;
 constexpr std::uint64_t max_mixed_elements = std::numeric_limits<std::uint32_t>::max();
 
 [[noreturn]] void refuse(const std::string& what, const std::string& allowed) {
@@ -93,8 +93,8 @@ void check_mixing(const mixing& options) {
   };
   const auto check_alpha = [&](const std::string& member, double alpha) {
     if (alpha != 0)
-      in_range(member, alpha, least_alpha, most_alpha,
-               "say " + text_of(least_alpha) + " to " + text_of(most_alpha) +
+      in_range(member, alpha, least_alpha, max_alpha,
+               "say " + text_of(least_alpha) + " to " + text_of(max_alpha) +
                    ", of Beta(alpha, alpha), or 0 to leave it out");
   };
   check_alpha("mixup_alpha", options.mixup_alpha);

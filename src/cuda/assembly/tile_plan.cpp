@@ -55,33 +55,33 @@ std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t ali
   const std::uint64_t tile_vectors =
       (rgb && by.to_channels_last ? rgb_tile_bytes : tile_bytes) / vector_bytes;
   // A line may begin at a vector's last byte.
-  const std::uint64_t most_bytes = tile_vectors / planes * vector_bytes;
-  if (most_bytes < vector_bytes - 1 + pixel_bytes) return std::nullopt;
-  const std::uint64_t most_pixels = (most_bytes - (vector_bytes - 1)) / pixel_bytes;
+  const std::uint64_t max_bytes = tile_vectors / planes * vector_bytes;
+  if (max_bytes < vector_bytes - 1 + pixel_bytes) return std::nullopt;
+  const std::uint64_t max_pixels = (max_bytes - (vector_bytes - 1)) / pixel_bytes;
 
   tile_shape tiles;
   tiles.has_ends = alignment < vector_bytes;
   for (const std::uint32_t pixels : group_pixels) {
     if (rgb && pixels > 4) continue;  // two fours at once may be in two lines
     tiles.pixels = static_cast<std::uint8_t>(pixels);
-    if (width % pixels == 0 && most_pixels >= pixels &&
+    if (width % pixels == 0 && max_pixels >= pixels &&
         to_alignment >= std::min(pixels * size_bytes(by.to), vector_bytes))
       break;
   }
   const std::uint64_t pixels = tiles.pixels;
-  const std::uint64_t most_groups = std::min(most_pixels, width) / pixels;
+  const std::uint64_t max_groups = std::min(max_pixels, width) / pixels;
   // The fewest tiles side by side, each of about the same width.
-  const std::uint64_t fewest = divide_up(width, most_groups * pixels);
+  const std::uint64_t fewest = divide_up(width, max_groups * pixels);
   const std::uint64_t groups = divide_up(width, fewest * pixels);
   const std::uint64_t line_bytes = groups * pixels * pixel_bytes;
   const std::uint64_t vectors = divide_up(line_bytes + vector_bytes - 1, vector_bytes);
-  const std::uint64_t most_lines = std::max<std::uint64_t>(short_vectors / (planes * vectors), 1);
+  const std::uint64_t max_lines = std::max<std::uint64_t>(short_vectors / (planes * vectors), 1);
   tiles.width = static_cast<std::uint32_t>(groups * pixels);
   tiles.pixel_bytes = static_cast<std::uint32_t>(pixel_bytes);
   tiles.across = divide_by(divide_up<std::uint64_t>(width, tiles.width));
   tiles.groups = divide_by(groups);
   tiles.vectors = divide_by(vectors);
-  tiles.lines = divide_by(lines_of_tiles(by, most_lines));
+  tiles.lines = divide_by(lines_of_tiles(by, max_lines));
   if (rgb && pixels == 4) tiles.fours = fours_at_once(by, tiles, to_alignment);
   return tiles;
 }

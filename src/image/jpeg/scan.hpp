@@ -31,7 +31,7 @@ class jpeg_scan_reader {
 
   /// Whether the scan is complete.
   FEEDLINE_HOST_DEVICE bool is_whole() {
-    const std::uint32_t fast_bytes = most_jpeg_block_bytes * scan_.frame.blocks();
+    const std::uint32_t fast_bytes = max_jpeg_block_bytes * scan_.frame.blocks();
     std::uint32_t to_restart = scan_.frame.restart_interval;
     for (std::uint32_t left = scan_.frame.mcus(); left > 0; --left) {
       if (scan_.frame.restart_interval != 0) {

@@ -129,7 +129,7 @@ class jpeg_scan_segments {
       jpeg_segment_reader reader{scan_, tables_, bits_};
       const jpeg_segment_end end = reader.write(from, bits_.begin_of(lane + 1), coefficients_);
       ends[lane] = end.blocks == all ? end.point.position : none;
-      const std::uint32_t near = 8 * (most_jpeg_block_bytes * scan_.frame.blocks() + 16);
+      const std::uint32_t near = 8 * (max_jpeg_block_bytes * scan_.frame.blocks() + 16);
       is_unknown[lane] = reader.last_unknown() != 0 && reader.last_unknown() + near > bits_.count;
     });
     end_ = team_.least(ends);

@@ -64,7 +64,7 @@ struct jpeg_scan {
 
 /// More bytes than any block takes, whatever its codes: 1,666 bits, which are 418 bytes at most
 /// with stuffing, and the bytes that are read ahead.
-inline constexpr std::uint32_t most_jpeg_block_bytes = 512;
+inline constexpr std::uint32_t max_jpeg_block_bytes = 512;
 
 /// @param defined The 16 counts and the symbols of a table that `read_jpeg_frame` accepted.
 FEEDLINE_HOST_DEVICE inline void build(jpeg_scan_table& table, const std::uint8_t* defined) {

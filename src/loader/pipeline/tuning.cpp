@@ -10,7 +10,7 @@ namespace {
 /// windows, two dozen at worst, and should end within an epoch.
 constexpr std::uint64_t windows_an_epoch = 64;
 constexpr std::uint64_t fewest_batches = 4;
-constexpr std::uint64_t most_batches = 32;
+constexpr std::uint64_t max_batches = 32;
 constexpr std::chrono::milliseconds shortest_window{100};
 constexpr std::uint64_t fewest_tuned_slots = 4;
 /// If readers are fast, slots grow until then.
@@ -33,7 +33,7 @@ tuning::tuning(const loader_plan& plan, active_readers& readers, staging_ring& s
       recorder_{recorder},
       most_{plan.readers, plan.staging_slots},
       window_batches_{
-          std::clamp(plan.batches_per_epoch / windows_an_epoch, fewest_batches, most_batches)},
+          std::clamp(plan.batches_per_epoch / windows_an_epoch, fewest_batches, max_batches)},
       wanted_slots_{first_slots},
       tuner_{{plan.first_readers, plan.first_staging_slots}, most_} {
   apply();

@@ -22,7 +22,7 @@ using namespace test;
 using enum block_filter;
 
 constexpr std::uint64_t row_values = std::uint64_t{28} * 28;
-constexpr std::uint64_t most_chunks = 1024;  ///< that are drawn
+constexpr std::uint64_t max_chunks = 1024;  ///< that are drawn
 constexpr int zstd_level = 3;
 constexpr H5Z_filter_t zstd_filter = 32015;
 constexpr H5Z_filter_t lz4_filter = 32004;
@@ -137,7 +137,7 @@ encoded_file write_encoded(const std::filesystem::path& folder, const encoding& 
                     .chunks = chunks,
                     .stored = {}};
   file.rows_per_chunk = as.chunk_bytes / file.row_bytes;
-  file.stored.resize(std::min(chunks, most_chunks));
+  file.stored.resize(std::min(chunks, max_chunks));
   const auto rows = draw(as, file.stored.size() * file.rows_per_chunk);
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> encoders;

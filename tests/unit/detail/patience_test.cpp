@@ -46,7 +46,7 @@ TEST_CASE("patience: a wait that spinning did not cover is none to spin for", "[
 TEST_CASE("patience: few spin at a time", "[detail][host]") {
   patience at{100us};
   std::list<patience::spinner> few;
-  for (int i = 0; i < patience::most_spinners; ++i) CHECK(few.emplace_back(at).time() == 100us);
+  for (int i = 0; i < patience::max_spinners; ++i) CHECK(few.emplace_back(at).time() == 100us);
   CHECK(next_spin(at) == 3'125ns);
   CHECK(next_spin(at) == 3'125ns);
   few.pop_front();
@@ -56,7 +56,7 @@ TEST_CASE("patience: few spin at a time", "[detail][host]") {
 TEST_CASE("patience: whose question fails spins no more", "[detail][host]") {
   patience at{100us};
   const auto fails = []() -> bool { throw std::runtime_error{"lost"}; };
-  for (int i = 0; i < patience::most_spinners; ++i)
+  for (int i = 0; i < patience::max_spinners; ++i)
     CHECK_THROWS_AS(spin_until(fails, 1, patience::spinner{at}.time()), std::runtime_error);
   CHECK(next_spin(at) == 100us);
 }

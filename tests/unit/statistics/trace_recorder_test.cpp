@@ -94,10 +94,10 @@ TEST_CASE("trace recorder: a snapshot has each lane with its number", "[statisti
 
 TEST_CASE("trace recorder: the newest marks are kept, in order", "[statistics][host]") {
   trace_recorder recorder{4};
-  const std::size_t all = trace_recorder::most_marks + 3;
+  const std::size_t all = trace_recorder::max_marks + 3;
   for (std::size_t i = 0; i < all; ++i) recorder.mark(std::to_string(i));
   const std::vector<trace_mark> seen = recorder.snapshot().marks;
-  REQUIRE(seen.size() == trace_recorder::most_marks);
+  REQUIRE(seen.size() == trace_recorder::max_marks);
   CHECK(seen.front().text == "3");
   CHECK(seen.back().text == std::to_string(all - 1));
   CHECK(nanoseconds{0} <= seen.front().at);

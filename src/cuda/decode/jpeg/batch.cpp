@@ -36,9 +36,9 @@ std::uint64_t image_bytes(image_extents extents, const image_row& row) noexcept 
 constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
   constexpr std::uint64_t longest_side = 65535;
   constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
-  constexpr std::uint64_t most_mcus = (max_jpeg_pixels + 15 * sides) / 256;
+  constexpr std::uint64_t max_mcus = (max_jpeg_pixels + 15 * sides) / 256;
   return aligned(jpeg_header_bytes + 4 * max_jpeg_pixels +
-                 12 * most_mcus * jpeg_pixels::block_stride + taps_bytes(sides, row));
+                 12 * max_mcus * jpeg_pixels::block_stride + taps_bytes(sides, row));
 }
 
 }  // namespace
