@@ -169,7 +169,7 @@ device_facts measure_copies(gpu& on, seconds time) {
   feedline::device& device = *on.device;
   const feedline::detail::device_memory from{on.device, feedline::memory_kind::staging, bytes};
   const feedline::detail::device_memory to{on.device, feedline::memory_kind::device, bytes};
-  device_facts facts = on;
+  device_facts facts = static_cast<const device_facts&>(on);
   facts.copied_bytes = bytes;
   device.copy(to.data(), from.data(), bytes, on.stream);
   on.sync();  // the first copy is slower
