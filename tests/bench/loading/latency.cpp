@@ -83,10 +83,10 @@ steps measure_steps(const shape& shape, const dataset_ptr& data, const device_pt
   loader_options slots = loading(shape, options);
   {  // full ones, so that a batch's number tells which slot it is in
     const feedline::loader sizes{data, shuffle{.seed = 1}, device, slots};
-    slots.batches_per_slot = sizes.plan().batches_per_slot;
+    slots.expert.batches_per_slot = sizes.plan().batches_per_slot;
   }
   loader loader{data, shuffle{.seed = 1}, device, slots};
-  const std::uint64_t per_slot = slots.batches_per_slot;
+  const std::uint64_t per_slot = slots.expert.batches_per_slot;
   steps taken;
   auto before = clock_type::now();
   for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
