@@ -26,7 +26,7 @@ namespace {
 
 /// Most bytes of a device slot: its batches' rows come in one piece, and may grow by conversion.
 /// Four such slots fit in 128 MiB.
-constexpr std::size_t max_slot_bytes = std::size_t{31} << 20;
+constexpr std::size_t max_device_slot_bytes = std::size_t{31} << 20;
 /// Rows that stay on the device cross the bus once, and their slots are made in microseconds: each
 /// slot's fixed cost counts more than a ring of three slots.
 constexpr std::size_t max_resident_slot_bytes = std::size_t{41} << 20;
@@ -55,7 +55,7 @@ std::uint64_t batches_of_slot(std::uint64_t batches_per_epoch, placement where,
   const std::uint64_t fitting =
       where == placement::resident
           ? max_resident_slot_bytes / sizes.largest_batch_bytes()
-          : std::min(max_slot_bytes / sizes.largest_batch_bytes(), sizes.batches_of_piece());
+          : std::min(max_device_slot_bytes / sizes.largest_batch_bytes(), sizes.batches_of_piece());
   const std::uint64_t most = std::clamp<std::uint64_t>(fitting, 1, spread);
   return divide_up(batches_per_epoch, divide_up(batches_per_epoch, most));
 }
