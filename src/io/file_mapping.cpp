@@ -1,3 +1,5 @@
+// Over 250 lines: all that guards reads of mapped memory against SIGBUS stands together.
+
 #include "io/file_mapping.hpp"
 
 #include "detail/keep_loaded.hpp"

@@ -1,3 +1,5 @@
+// Over 250 lines: the steps that decode a scan share the state of its bits.
+
 #pragma once
 
 #include "detail/host_device.hpp"

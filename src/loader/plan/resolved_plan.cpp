@@ -1,3 +1,5 @@
+// Over 250 lines: the sizes of the rings depend on one another and on the choices before them.
+
 #include "loader/plan/resolved_plan.hpp"
 
 #include <feedline/error.hpp>

@@ -1,3 +1,5 @@
+// Over 250 lines: each struct of options takes a few lines of the same kind.
+
 #include <feedline/loader/loader_options.hpp>
 
 #include "python/bindings.hpp"
