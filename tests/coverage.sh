@@ -6,7 +6,7 @@
 #
 # Builds build/coverage (g++, -O0, HDF5 and CUDA left out) and runs the tests of units, pipeline,
 # results, faults, statistics and traces. A branch that only an exception takes is not counted: the
-# compiler makes one at nearly every call. Builds all anew, so CI does not run it.
+# compiler makes one at nearly every call. Builds everything again, so CI does not run it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/packages.sh

@@ -10,7 +10,7 @@ inline namespace FEEDLINE_ABI {
 
 stream_use::stream_use(std::shared_ptr<const batch> used, stream_ref stream)
     : batch_{std::move(used)}, stream_{stream}, begun_by_{std::this_thread::get_id()} {
-  if (!batch_) throw usage_error{"a use of a batch was given none"};
+  if (!batch_) throw usage_error{"a stream_use was made without a batch"};
   if (!batch_->format().process.is_this()) {
     throw usage_error{
         "a batch cannot be put to use in a fork of the process that took it: there it may only be "

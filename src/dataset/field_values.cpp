@@ -96,7 +96,7 @@ field_values<T> read_field(const char* who, const dataset_ptr& of, const std::st
                              : end;
       if (large != end)
         throw usage_error{name + ": field \"" + field_name + "\" has " +
-                          std::to_string(static_cast<std::uint64_t>(*large)) + " at place " +
+                          std::to_string(static_cast<std::uint64_t>(*large)) + " at index " +
                           std::to_string(large - all.values.begin()) +
                           "; it may have integers below 2^63"};
     }

@@ -38,7 +38,8 @@ class basic_channel {
   /// Sends without waking anyone: one of several, before `wake` or `wake_all`.
   void put(T item) {
     if (!queue_.push(item))
-      throw std::logic_error{"feedline: a channel between stages is full, which cannot be"};
+      throw std::logic_error{
+          "feedline: a channel between stages is full; this is an error in feedline"};
   }
 
   /// Wakes this many receivers, or as many as sleep.

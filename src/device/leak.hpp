@@ -48,9 +48,10 @@ namespace feedline::detail {
     device.sync(last);
     return true;
   } catch (const std::exception& refusal) {
-    log_error("waiting for the work on {} that is going away: {}", whose, refusal.what());
+    log_error("could not wait for the device's work on {} while destroying it: {}", whose,
+              refusal.what());
   } catch (...) {
-    log_error("waiting for the work on {} that is going away failed", whose);
+    log_error("could not wait for the device's work on {} while destroying it", whose);
   }
   return false;
 }

@@ -52,8 +52,8 @@ void retire(std::unique_ptr<retirable> what) noexcept {
   if (idle) return;
   try {
     log()->warn(
-        "a loader or result ring went away while the device still had work on its memory: that is "
-        "freed when the next one is made or goes away and the work is done");
+        "a loader or result ring was destroyed while the device still used its memory: that memory "
+        "is freed when the work is done and the next loader or ring is created or destroyed");
     set_aside& things = aside();
     if (things.process.is_this()) {
       const std::scoped_lock lock{things.mutex};

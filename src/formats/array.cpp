@@ -13,7 +13,7 @@ void array_header::count_payload(std::uint64_t offset, const file_field& name) {
   if (!fits || __builtin_add_overflow(header_bytes, payload_bytes, &end))
     throw name.error(offset, "the header announces " + describe() +
                                  ", more bytes than 64 bits can count; the file is damaged, get "
-                                 "it anew");
+                                 "it again");
 }
 
 std::string array_header::describe() const {
@@ -32,7 +32,7 @@ void array_header::require_room(std::uint64_t size, const file_field& name) cons
   if (size < end())
     throw name.error(size, "cut short: the header announces " + describe() + ", so it should be " +
                                std::to_string(end()) +
-                               " bytes, but it ends here; get the file anew");
+                               " bytes, but it ends here; get the file again");
 }
 
 dataset_error array_header::over_long(const std::string& end, const file_field& name) const {
@@ -43,7 +43,7 @@ dataset_error array_header::over_long(const std::string& end, const file_field& 
 dataset_error array_header::no_memory(const std::string& advice, const file_field& name) const {
   return name.error(header_bytes, "the elements (" + describe() + ") take " +
                                       std::to_string(payload_bytes) +
-                                      " bytes of memory, which are not to be had; " + advice);
+                                      " bytes of memory, which are not available; " + advice);
 }
 
 row_storage array_header::read_elements(byte_source& from, bool at_once,

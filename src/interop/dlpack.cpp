@@ -40,7 +40,7 @@ abi::data_type data_type_of(element_type type) {
     case element_type::boolean:
       return made(abi::boolean);
   }
-  throw usage_error{"DLPack has no word for the type " + std::string{to_string(type)}};
+  throw usage_error{"DLPack has no code for the type " + std::string{to_string(type)}};
 }
 
 /// The object that one of our tensors points to and owns.
@@ -84,7 +84,7 @@ template <class Managed>
 std::unique_ptr<exported<Managed>> export_field(std::shared_ptr<const batch> of,
                                                 std::string_view field,
                                                 std::optional<stream_ref> stream) {
-  if (!of) throw usage_error{"a DLPack tensor was asked for, but of no batch"};
+  if (!of) throw usage_error{"a DLPack tensor was asked for, but the batch is empty"};
   (void)(*of)[field];  // refused before any stream waits
   (void)dlpack_device_of(*of);
   const stream_ref on = stream ? *stream : of->stream();
@@ -129,8 +129,8 @@ dlpack_device dlpack_device_of(const batch& of) {
       break;
   }
   throw usage_error{
-      "the batch lies in memory of a device that DLPack is not told of: let the device's "
-      "capabilities() say what it is (device_capabilities::id)"};
+      "the batch lies in memory of a device that has no DLPack id: set device_capabilities::id in "
+      "the device's capabilities()"};
 }
 
 std::optional<stream_ref> dlpack_stream(const batch& of, std::optional<std::int64_t> number) {
@@ -146,7 +146,7 @@ std::optional<stream_ref> dlpack_stream(const batch& of, std::optional<std::int6
   if (handle <= 0) {
     throw usage_error{
         "__dlpack__ was asked for stream " + std::to_string(handle) +
-        (handle == 0 ? ", which may mean two streams" : ", which is none") +
+        (handle == 0 ? ", which may mean two streams" : ", which is not a stream") +
         ": pass 1 for the legacy default stream, 2 for the thread's own, -1 for no order, or the "
         "address of a cudaStream_t"};
   }

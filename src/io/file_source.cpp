@@ -87,8 +87,8 @@ bool gzip_source::begin_next_member() {
   z_stream& stream = *stream_;
   if (*stream.next_in != 0x1f)
     throw name_.error(offset(),
-                      "the gzip stream ends here, but the file goes on with something else; "
-                      "cut the file here, or get it anew");
+                      "the gzip stream ends here, but the file continues with something else; "
+                      "cut the file here, or get it again");
   inflateReset(&stream);
   return true;
 }
@@ -111,11 +111,12 @@ std::size_t gzip_source::read(std::span<std::byte> into) {
     } else if (result == Z_MEM_ERROR) {
       throw std::bad_alloc{};
     } else if (result == Z_BUF_ERROR && !more) {
-      throw name_.error(offset(), "the gzip stream ends early; the file is cut short, get it anew");
+      throw name_.error(offset(),
+                        "the gzip stream ends early; the file is cut short, get it again");
     } else if (result != Z_OK) {
       throw name_.error(offset(), std::string{"the gzip stream is damaged: "} +
                                       (stream.msg != nullptr ? stream.msg : zError(result)) +
-                                      "; get the file anew");
+                                      "; get the file again");
     }
   }
   return count;

@@ -30,7 +30,7 @@ namespace feedline::detail {
 
 /// Ends the message about a file that has changed.
 inline constexpr const char* stay_advice =
-    "; a file must stay as it is while it is read: open it anew";
+    "; a file must stay as it is while it is read: open it again";
 
 /// Checks whether an open file is unchanged, and still found under its path. Any thread.
 class file_watch {

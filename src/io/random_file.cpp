@@ -164,7 +164,7 @@ void random_file::read(std::uint64_t offset, std::span<std::byte> out) const {
     }
     if (got == 0)
       throw error(offset, "ends here; it was cut since it was opened, when it had " +
-                              std::to_string(size_) + " bytes; open it anew");
+                              std::to_string(size_) + " bytes; open it again");
     out = out.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }

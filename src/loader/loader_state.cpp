@@ -84,7 +84,7 @@ void read(std::string_view name, const detail::flat_json_value& from, partial_ba
   const auto found = text == nullptr ? partial_names.end()
                                      : std::find(partial_names.begin(), partial_names.end(), *text);
   if (found == partial_names.end())
-    refuse("its '" + std::string{name} + "' is none of keep, drop, error, fill");
+    refuse("its '" + std::string{name} + "' is not keep, drop, error or fill");
   to = static_cast<partial_batch>(found - partial_names.begin());
 }
 

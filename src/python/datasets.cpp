@@ -151,7 +151,7 @@ void bind_datasets(nb::module_& module) {
       "load_into_memory", &load, "dataset"_a, nb::kw_only(), "max_bytes"_a = options.max_bytes,
       "threads"_a = options.threads, "errors"_a = nb::none(), "failures"_a = nb::none(),
       "Reads a dataset whole, once, in parallel, and holds it. Blocks; Ctrl-C ends it. "
-      "`errors` says what becomes of samples that cannot be read: None and "
+      "`errors` says how samples that cannot be read are handled: None and "
       "ErrorPolicy(action='fail') hold nothing, 'skip' leaves them out. `failures` is called with "
       "a FailureReport of them, if there are any.");
 }

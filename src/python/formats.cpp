@@ -118,7 +118,7 @@ void bind_open(nb::module_& module) {
       .def_ro("classes", &listed_field::classes);
   module.def(
       "expand_paths", [](const files& patterns) { return expand_paths(paths_of(patterns)); },
-      "patterns"_a, "Puts the files that patterns name in the patterns' places.");
+      "patterns"_a, "Replaces each pattern by the files that it names.");
   module.def("map_files", &map_files, "allowed"_a,
              "Whether files that are opened from now on may be mapped; the first that is installs "
              "a handler of SIGBUS. The setting is the whole process's.");
@@ -156,7 +156,7 @@ void bind_records(nb::module_& module) {
       "files"_a, "fields"_a, nb::kw_only(), "header_bytes"_a = records.header_bytes,
       "record_bytes"_a = records.record_bytes,
       "byte_order"_a = named<std::endian>{records.byte_order},
-      "Files of records of one size; the fields lie one behind the other.");
+      "Files of records of one size; the fields follow one another.");
 }
 
 void bind_arrays_in_files(nb::module_& module) {

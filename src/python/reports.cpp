@@ -65,8 +65,8 @@ void bind_state(nb::module_& module) {
                            "It can be pickled, and written as JSON.")
       .def_static("from_json", &loader_state::from_json, "text"_a)
       .def("to_json", [](const loader_state& self) { return to_json(self); })
-      .def_ro("epoch", &loader_state::epoch, "To go on with.")
-      .def_ro("batch", &loader_state::batch, "The next one in that epoch.")
+      .def_ro("epoch", &loader_state::epoch, "Epoch to continue with.")
+      .def_ro("batch", &loader_state::batch, "Next batch in that epoch.")
       .def("__eq__",
            [](const loader_state& self, const loader_state& other) { return self == other; })
       .def("__getstate__", [](const loader_state& self) { return to_json(self); })
@@ -174,7 +174,7 @@ void bind_statistics(nb::module_& module) {
           "What limits the loop, and what to change.")
       .def(
           "report", [](const statistics& self) { return report(self); },
-          "A table for people, of some ten lines.")
+          "A human-readable table of about ten lines.")
       .def(
           "to_json", [](const statistics& self) { return to_json(self); },
           "All of it, times in nanoseconds: json.loads makes a dict of it.")

@@ -108,9 +108,10 @@ void bind_samplers(nb::module_& module) {
              "Every sample once, in an order drawn for each epoch. `within`: in windows of so many "
              "chunks of the dataset; 0: as many as it keeps in memory.");
   bind_weights(module);
-  module.def("explicit_order", &make_explicit_order, "indices"_a, nb::kw_only(), "rows"_a = 1,
-             nb::sig("def explicit_order(indices: typing.Any, *, rows: int = 1) -> Sampler"),
-             "An order that is given; `rows`: so many epochs' orders one behind the other.");
+  module.def(
+      "explicit_order", &make_explicit_order, "indices"_a, nb::kw_only(), "rows"_a = 1,
+      nb::sig("def explicit_order(indices: typing.Any, *, rows: int = 1) -> Sampler"),
+      "A given order; `rows`: number of epochs whose orders follow one another in `indices`.");
   const bucket_options bucket;
   module.def("bucket_by_length", &make_bucket_by_length, "dataset"_a, nb::kw_only(),
              "seed"_a = bucket.seed, "boundaries"_a = bucket.boundaries,

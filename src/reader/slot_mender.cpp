@@ -164,7 +164,7 @@ void slot_mender::count(const work_place& at, const unreadable_sample& bad) {
       log()->warn("sample {} at position {} of epoch {} cannot be read, and {}: {}",
                   bad.sample.value, bad.at.value, run.epoch,
                   skips ? std::string{"is left out"}
-                        : "sample " + std::to_string(policy_.substitute) + " stands in its place",
+                        : "sample " + std::to_string(policy_.substitute) + " replaces it",
                   cause.what());
   });
   const std::uint64_t samples = counted_samples();

@@ -97,7 +97,7 @@ void result_slots::check(const void* from, std::size_t bytes, stream_ref stream)
   failure_.rethrow();
   if (finished_) {
     throw usage_error{
-        "a result was pushed after finish(): call finish() behind the last one, or make another "
+        "a result was pushed after finish(): call finish() after the last one, or make another "
         "ring"};
   }
   if (bytes > options_.slot_bytes) {

@@ -47,7 +47,7 @@ class inquiry {
                       std::to_string(epoch_) + " the sampler gives sample " +
                       std::to_string(bad->value) + ", but the dataset has samples 0 to " +
                       std::to_string(samples_ - 1) +
-                      "; correct its indices(), which must write every place of `out`"};
+                      "; correct its indices(), which must write every element of `out`"};
   }
 
  private:

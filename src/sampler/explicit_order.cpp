@@ -81,7 +81,7 @@ void explicit_order::refuse_outside(std::uint64_t samples) const {
       "explicit_order: index " + std::to_string(index) + " at position " +
       std::to_string(place % row_size_) +
       (rows_ == 1 ? std::string{} : " of row " + std::to_string(place / row_size_)) +
-      " is none of the dataset's " + std::to_string(samples) +
+      " is not one of the dataset's " + std::to_string(samples) +
       " samples, which are numbered from 0; correct the order, or use it with the dataset that it "
       "was made for"};
 }

@@ -61,7 +61,7 @@ void warn_of_full_shuffle(const shuffled_chunks& chunks) {
   if (chunks.kept >= chunks.count) return;
   detail::log()->warn(
       "shuffle: samples are drawn from all {} chunks, of which the dataset keeps {}, so for nearly "
-      "every sample a chunk of {} is read anew. shuffle{{.within = chunks({})}} reads each chunk "
+      "every sample a chunk of {} is read again. shuffle{{.within = chunks({})}} reads each chunk "
       "once; load_into_memory() reads all of them once",
       chunks.count, chunks.kept, chunks.samples, chunks.kept_of_window());
 }
@@ -85,7 +85,7 @@ void warn_of_repeated_reads(std::uint64_t windows, const shuffled_chunks& chunks
   const std::uint64_t largest = detail::divide_up(chunks.count, windows);
   if (chunks.kept >= chunks.count || largest <= chunks.kept / 2) return;
   detail::log()->warn(
-      "shuffle: a window of {} chunks and the one behind it take {} bytes, and the dataset keeps "
+      "shuffle: a window of {} chunks and the next one take {} bytes, and the dataset keeps "
       "{} chunks of {} bytes: some will be read more than once. Use chunks({}), or let the dataset "
       "keep {} chunks",
       largest, 2 * largest * chunks.bytes, chunks.kept, chunks.bytes, chunks.kept_of_window(),

@@ -128,7 +128,7 @@ loader_verdict of_copies(const loader_statistics& seen, const findings& found) {
     return {
         bottleneck::copy,
         words + ", yet readers wait for room " + percent(found.readers_blocked) + " of the time",
-        "less work behind the copies (transforms, expert.batch_transform), or more "
+        "less work after the copies (transforms, expert.batch_transform), or more "
         "expert.device_slots",
         found.gain()};
   return {bottleneck::copy, words,
@@ -157,7 +157,7 @@ std::string reader_words(const loader_statistics& seen, const findings& found) {
                      (seen.reader.threads == 1 ? " reader is busy " : " readers are busy ") +
                      percent(found.readers) + " of the time";
   if (seen.sampled_reading.count() == 0) return words;
-  words += ": of a read " + percent(found.on_core) + " is computing, " + percent(found.queued) +
+  words += ": a read spends " + percent(found.on_core) + " computing, " + percent(found.queued) +
            " waiting for a core, " + percent(1 - found.on_core - found.queued) +
            " waiting for data";
   return words;

@@ -129,8 +129,9 @@ std::string report(const loader_statistics& seen) {
     text += formatted("decoded  %llu chunks or images", number(seen.decoded));
     const std::uint64_t rows = seen.cache_hits + seen.cache_misses;
     if (rows != 0)
-      text += formatted("; of %llu rows %.1f %% lay in memory, decoded before", number(rows),
-                        100 * static_cast<double>(seen.cache_hits) / static_cast<double>(rows));
+      text += formatted("; %.1f %% of %llu rows were in memory, already decoded",
+                        100 * static_cast<double>(seen.cache_hits) / static_cast<double>(rows),
+                        number(rows));
     text += '\n';
   }
   if (const tuning_statistics& tuned = seen.tuning; tuned.on) {

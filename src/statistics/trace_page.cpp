@@ -86,7 +86,7 @@ void write_trace_page(const trace& what, const std::string& path, std::string_vi
       write_events(file, lanes);
       write_marks(file, what);
     } else {
-      throw std::logic_error{"feedline: page.html has a place for " + std::string{part}};
+      throw std::logic_error{"feedline: page.html names " + std::string{part}};
     }
   }
   file.close();

@@ -73,7 +73,7 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
 }
 
 assembling_transfer::~assembling_transfer() {
-  constexpr const char* whose = "a landing buffer";
+  constexpr const char* whose = "a copy destination";
   bool done = true;
   for (const auto& each : landing_buffers_)
     done = sync_before_freeing(*device_, each->assembled.get(), whose) && !each->lost && done;

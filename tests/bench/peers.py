@@ -41,7 +41,7 @@ SHAPES = [
 
 
 def batches_of(samples, batch, device="cpu"):
-    """The samples of each batch, epoch after epoch, shuffled anew."""
+    """The samples of each batch, epoch after epoch, shuffled for each epoch."""
     while True:
         order = torch.randperm(samples, device=device)
         for at in range(0, samples - batch + 1, batch):

@@ -13,7 +13,7 @@ DALI        its reader of .npy files, one an image, which lie in the page cache;
             normalizes to f16 (it has no bf16); as many threads
 feedline    its package (pip install .): placement stream, normalized by its own kernel
 
-Method: as training.cpp. Each round is a line when it is done; the results are written anew when a
+Method: as training.cpp. Each round is a line when it is done; the results are rewritten when a
 network is done.
 """
 

@@ -244,7 +244,7 @@ TEST_CASE("staging ring: a slot being copied is not handed to a reader", "[stagi
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("device ring: a slot is not assembled anew before the consumer's work on it is done",
+TEST_CASE("device ring: a slot is assembled again only after the consumer's work on it is done",
           "[device][host]") {
   const way through = GENERATE(from_range(assembled_ways()));
   CAPTURE(to_string(through));

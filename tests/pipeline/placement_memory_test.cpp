@@ -160,10 +160,9 @@ TEST_CASE(
   CHECK(loader.plan().placement == placement::cached);
   CHECK(loader.plan().cache_bytes <= all_rows / 2);
   CHECK(loader.plan().cache_bytes > all_rows / 2 - 4'000);
-  CHECK(
-      log.text().find("scripted: rows were to be cached in 1065728 bytes of device memory, but the "
-                      "scripted device fails this call as told; trying at most 532864 bytes") !=
-      std::string::npos);
+  CHECK(log.text().find("scripted: cannot cache rows in 1065728 bytes of device memory: the "
+                        "scripted device fails this call as told; trying at most 532864 bytes") !=
+        std::string::npos);
   CHECK(on.device->allocated_bytes(memory_kind::device) == loader.plan().device_bytes);
   CHECK(on.device->allocated_bytes(memory_kind::staging) == loader.plan().staging_bytes);
   CHECK(all_intact(two_epochs(loader, on)));

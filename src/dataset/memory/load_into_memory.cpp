@@ -59,7 +59,7 @@ void tell_failures(const failure_report& report, std::uint64_t samples,
         "load_into_memory: {} of {} samples cannot be read, and {}{}", report.count, samples,
         errors.action == error_action::skip
             ? "are left out"
-            : fmt::format("sample {} takes their places", errors.substitute),
+            : fmt::format("sample {} replaces them", errors.substitute),
         report.first.empty() ? std::string{} : "; the first: " + report.first.front().message);
   if (options.failures && (report.count != 0 || report.recovered_reads != 0))
     options.failures(report);

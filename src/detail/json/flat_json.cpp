@@ -91,7 +91,7 @@ class reader {
       return append_utf8(value, code_point());
     }
     const std::size_t which = letters.find(letter);
-    if (which == std::string_view::npos) refuse("one of \"\\/bfnrtu behind '\\'");
+    if (which == std::string_view::npos) refuse("one of \"\\/bfnrtu after '\\'");
     ++at_;
     value += meanings[which];
   }

@@ -30,7 +30,7 @@ array_header parse_magic(std::span<const std::byte> magic, const file_field& nam
   if (magic.size() < idx_magic_bytes)
     throw name.error(magic.size(),
                      "cut short: an IDX file begins with a magic number of 4 bytes; "
-                     "get the file anew");
+                     "get the file again");
   if (magic[0] != std::byte{0} || magic[1] != std::byte{0})
     throw name.error(0, "not an IDX file: it begins with " + to_hex(magic) +
                             ", and not with two zero bytes; check that this is the right file");
@@ -60,7 +60,7 @@ array_header read_idx_header(std::span<const std::byte> magic, byte_source& rest
     if (const std::size_t got = rest.read(word); got < word.size())
       throw name.error(header.header_bytes + got, "cut short within the header, which announces " +
                                                       std::to_string(header.extents.size()) +
-                                                      " dimensions; get the file anew");
+                                                      " dimensions; get the file again");
     extent = big_endian(word);
     if (extent == 0)
       throw name.error(header.header_bytes, &extent == header.extents.data()
@@ -75,14 +75,14 @@ array_header read_idx_header(std::span<const std::byte> magic, byte_source& rest
 
 row_storage read_elements(const array_header& header, byte_source& content,
                           const file_field& name) try {
-  const std::string damage = "; the header or the file is damaged, get it anew";
+  const std::string damage = "; the header or the file is damaged, get it again";
   const auto size = content.size();
   if (size) header.require_room(*size, name);
   if (size && *size > header.end())
     throw header.over_long("is " + std::to_string(*size) + " bytes" + damage, name);
   row_storage elements = header.read_elements(content, size.has_value(), name);
   std::array<std::byte, 1> beyond{};
-  if (content.read(beyond) != 0) throw header.over_long("goes on" + damage, name);
+  if (content.read(beyond) != 0) throw header.over_long("continues" + damage, name);
   return elements;
 } catch (const std::bad_alloc&) {
   throw header.no_memory("split the file", name);

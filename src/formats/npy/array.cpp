@@ -108,9 +108,10 @@ detail::npy_header read_header(std::span<const std::byte> stored) {
   detail::npy_header header = detail::read_npy_header(source, nameless);
   header.require_room(stored.size(), nameless);
   if (stored.size() > header.end())
-    throw header.over_long("is " + std::to_string(stored.size()) +
-                               " bytes; save each array to a file of its own, or get the file anew",
-                           nameless);
+    throw header.over_long(
+        "is " + std::to_string(stored.size()) +
+            " bytes; save each array to a file of its own, or get the file again",
+        nameless);
   if (header.is_fortran && header.extents.size() > 1)
     throw dataset_error{{}, "an array in Fortran order; save it with numpy.ascontiguousarray"};
   return header;

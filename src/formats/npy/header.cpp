@@ -23,7 +23,7 @@ std::array<std::byte, Bytes> read_some(byte_source& file, std::uint64_t& offset,
   std::array<std::byte, Bytes> bytes{};
   const std::size_t got = file.read(bytes);
   offset += got;
-  if (got < Bytes) throw name.error(offset, "cut short within the header; get the file anew");
+  if (got < Bytes) throw name.error(offset, "cut short within the header; get the file again");
   return bytes;
 }
 
@@ -50,7 +50,7 @@ std::uint64_t read_preamble(byte_source& file, std::uint64_t& offset, const file
     throw name.error(length_offset, "the header announces to be " + std::to_string(length) +
                                         " bytes long; no array of numbers needs more than " +
                                         std::to_string(longest_header_bytes) +
-                                        ", so the file is damaged, get it anew");
+                                        ", so the file is damaged, get it again");
   return length;
 }
 
@@ -186,7 +186,7 @@ npy_header read_npy_header(byte_source& file, const file_field& name) {
   std::string text(length, '\0');
   const std::size_t got = file.read(std::as_writable_bytes(std::span{text}));
   if (got < length)
-    throw name.error(offset + got, "cut short within the header; get the file anew");
+    throw name.error(offset + got, "cut short within the header; get the file again");
 
   const npy_literal literal = parse_npy_literal(text, offset, name);
   npy_header header;

@@ -54,8 +54,7 @@ class literal_reader {
       found_.shape = read_shape();
     } else {
       at_ = begin;
-      throw damaged("it has the key '" + key +
-                    "', which is none of descr, fortran_order and shape");
+      throw damaged("it has the key '" + key + "', which is not descr, fortran_order or shape");
     }
   }
 
@@ -134,7 +133,7 @@ class literal_reader {
 
   dataset_error damaged(const std::string& what) const {
     return name_.error(offset_ + at_, "the header is no dictionary as NumPy writes it: " + what +
-                                          "; the file is damaged, get it anew");
+                                          "; the file is damaged, get it again");
   }
 
   std::string_view text_;

@@ -103,7 +103,7 @@ struct close_member {
 using member_handle = std::unique_ptr<zip_file_t, close_member>;
 
 std::string refusal(const std::string& what, const std::string& words) {
-  return what + ": " + words + "; the archive is damaged, get it anew";
+  return what + ": " + words + "; the archive is damaged, get it again";
 }
 
 class member_source final : public byte_source {

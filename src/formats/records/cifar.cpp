@@ -31,7 +31,7 @@ void require_whole_records(const detail::random_file& file, const detail::cifar_
                           name_of(format) + "'s records of " +
                           std::to_string(format.record_bytes()) +
                           " bytes; check that it is of the set's binary version, unpacked, or get "
-                          "it anew"};
+                          "it again"};
 }
 
 /// Labels tell a file of another format, which may be as long.
@@ -55,7 +55,7 @@ void require_labels(const detail::random_file& file, const std::vector<record_fi
                            .offset = offset + byte},
                           std::to_string(label) + " is no label of " + name_of(format) + " (0 to " +
                               std::to_string(largest) +
-                              "); check that the file is of this set, or get it anew"};
+                              "); check that the file is of this set, or get it again"};
     }
   }
 }

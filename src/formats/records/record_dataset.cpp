@@ -57,16 +57,16 @@ std::uint64_t count_records(const detail::random_file& file, std::uint64_t recor
   const std::uint64_t size = file.size();
   if (size < header_bytes)
     throw name.error(size, "cut short: the header alone is to be " + std::to_string(header_bytes) +
-                               " bytes, but the file ends here; get the file anew, or check "
+                               " bytes, but the file ends here; get the file again, or check "
                                "header_bytes");
   const std::uint64_t payload = size - header_bytes;
   if (payload == 0) throw name.error(size, "the file holds no record");
   if (const std::uint64_t rest = payload % record_bytes; rest != 0)
-    throw name.error(size - rest,
-                     "no whole number of records: after " + std::to_string(payload / record_bytes) +
-                         " of " + std::to_string(record_bytes) + " bytes there are " +
-                         std::to_string(rest) +
-                         " bytes more; get the file anew, or check the sizes of header and record");
+    throw name.error(
+        size - rest,
+        "no whole number of records: after " + std::to_string(payload / record_bytes) + " of " +
+            std::to_string(record_bytes) + " bytes there are " + std::to_string(rest) +
+            " bytes more; get the file again, or check the sizes of header and record");
   return payload / record_bytes;
 }
 

@@ -101,12 +101,12 @@ tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file
                 ? "not a tar archive: its first 512 bytes are no header with a right checksum; "
                   "check that this is the right file"
                 : "a member's header should stand here, but its checksum is wrong: the archive is "
-                  "damaged, or the member before it lies about its size; get it anew");
+                  "damaged, or the member before it lies about its size; get it again");
   const auto size = number_at(block, size_place);
   if (!size)
     throw name.error(
         at + size_place.offset,
-        "the header's size is no number of bytes; the archive is damaged, get it anew");
+        "the header's size is no number of bytes; the archive is damaged, get it again");
 
   tar_header header;
   header.type = static_cast<char>(std::to_integer<unsigned char>(block[type_offset]));
@@ -136,7 +136,7 @@ void refuse_compressed(std::span<const std::byte> head, const file_field& name) 
 
 const char* make_tar_name_relative(std::string_view& name, tar_rules rules) {
   if (name.find('\0') != std::string_view::npos)
-    return "has a zero byte in its name; the archive is damaged, get it anew";
+    return "has a zero byte in its name; the archive is damaged, get it again";
   if (name.starts_with('/')) {
     if (rules == tar_rules::strict)
       return "has an absolute name; make the archive with relative ones, or open it with "
@@ -145,7 +145,7 @@ const char* make_tar_name_relative(std::string_view& name, tar_rules rules) {
   }
   while (name.starts_with("./"))  // with all slashes: ".//a" is no absolute name
     name.remove_prefix(std::min(name.find_first_not_of('/', 1), name.size()));
-  if (name.empty()) return "has no name; the archive is damaged, get it anew";
+  if (name.empty()) return "has no name; the archive is damaged, get it again";
   for (std::string_view rest = name; !rest.empty();)
     if (take_part(rest) == "..")
       return "has a name that leads out of the archive; make it without '..'";

@@ -70,7 +70,7 @@ bool tar_scanner::read_block(tar_block& block) {
     throw name_.error(
         at_,
         "cut short: the archive ends here without the two blocks of zeros that end one; "
-        "get it anew, or, if the program that wrote it left them out, open it with "
+        "get it again, or, if the program that wrote it left them out, open it with "
         "tar_options::lenient");
   }
   if (at_ < window_begin_ || at_ + block.size() > window_begin_ + window_.size()) {
@@ -87,7 +87,7 @@ bool tar_scanner::read_block(tar_block& block) {
 std::string tar_scanner::read_payload(const tar_header& header, std::uint64_t at) {
   if (header.size > max_payload_bytes)
     throw name_.error(at, "a header of names claims " + std::to_string(header.size) +
-                              " bytes; the archive is damaged, get it anew");
+                              " bytes; the archive is damaged, get it again");
   require_within(header.size, at, "a header of names");
   std::string payload(static_cast<std::size_t>(header.size), '\0');
   read_(at + tar_block_bytes, std::as_writable_bytes(std::span{payload}));
@@ -100,7 +100,7 @@ std::string tar_scanner::read_payload(const tar_header& header, std::uint64_t at
 /// Records "LENGTH KEY=VALUE\n", LENGTH being that of the whole record.
 void tar_scanner::parse_pax(std::string_view records, std::uint64_t at, extension& into) const {
   const auto damaged = [&] {
-    return name_.error(at, "the pax header here is damaged; get the archive anew");
+    return name_.error(at, "the pax header here is damaged; get the archive again");
   };
   while (!records.empty()) {
     const std::size_t blank = records.find(' ');
@@ -116,7 +116,7 @@ void tar_scanner::parse_pax(std::string_view records, std::uint64_t at, extensio
     if (key == "linkpath") into.link = value;
     if (key == "size" && !(into.size = decimal(value)))
       throw name_.error(at,
-                        "the pax header's size is no number; the archive is damaged, get it anew");
+                        "the pax header's size is no number; the archive is damaged, get it again");
     if (key.starts_with("GNU.sparse."))
       throw name_.error(at,
                         "a sparse member, which feedline does not read; make the archive without "
@@ -129,9 +129,10 @@ void tar_scanner::require_within(std::uint64_t size, std::uint64_t at,
                                  const std::string& what) const {
   const std::uint64_t begin = at + tar_block_bytes;  // within the file: the header was read
   if (size <= file_bytes_ - begin) return;
-  throw name_.error(at, what + " claims " + std::to_string(size) + " bytes, but the file ends " +
-                            std::to_string(file_bytes_ - begin) +
-                            " bytes after its header: cut short, or damaged; get the archive anew");
+  throw name_.error(at,
+                    what + " claims " + std::to_string(size) + " bytes, but the file ends " +
+                        std::to_string(file_bytes_ - begin) +
+                        " bytes after its header: cut short, or damaged; get the archive again");
 }
 
 /// Moves past a header and the data after it, padded to whole blocks.
@@ -153,7 +154,7 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
                               " is sparse, which feedline does not read; make the archive without "
                               "tar's --sparse");
   if (header.type == 'M')
-    throw name_.error(at, quoted + " goes on from another volume; make the archive in one piece");
+    throw name_.error(at, quoted + " continues from another volume; make the archive in one piece");
 
   const bool has_payload = header.type < '1' || header.type > '6';  // whatever the header claims
   const std::uint64_t size = has_payload ? *known.size : 0;
@@ -187,7 +188,7 @@ void tar_scanner::require_end(std::uint64_t at) {
   if (at == 0) throw name_.error(0, "not a tar archive: it begins with zeros");
   if (has_local_)
     throw name_.error(
-        at, "the archive ends after a header of names, with no member behind it; get it anew");
+        at, "the archive ends after a header of names, with no member after it; get it again");
   if (rules_ == tar_rules::lenient) {
     global_ = {};  // another archive has its own
     for (tar_block block; file_bytes_ - at_ >= block.size(); at_ += block.size())

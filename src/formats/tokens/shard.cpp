@@ -15,7 +15,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::string_view advice = "; get the file anew or tokenize the text again";
+constexpr std::string_view advice = "; get the file or tokenize the text again";
 
 /// llm.c's header has this many little-endian words of 32 bits, the first of them magic number,
 /// version and number of tokens. Source: karpathy/llm.c, dev/data/data_common.py.
@@ -76,7 +76,7 @@ token_shard with_header(random_file_ptr file, const shard_kind& kind,
 /// The content of a file of another format is not tokens.
 void refuse_other_kind(const random_file& file, std::span<const std::byte> head) {
   constexpr std::string_view unless =
-      "; set options.header to none if these bytes are tokens all the same";
+      "; set options.header to none if these bytes are tokens anyway";
   if (const file_kind* const kind = find_file_kind(head))
     throw shard_error(file, 0,
                       "no shard of tokens but " + std::string{kind->name} + ": " +
@@ -104,7 +104,7 @@ token_shard without_header(random_file_ptr file, std::span<const std::byte> head
     throw shard_error(*shard.file, size - rest,
                       "the file's " + std::to_string(size) + " bytes are no whole number of " +
                           std::string{to_string(shard.type)} +
-                          " tokens; check options.type, or get the file anew");
+                          " tokens; check options.type, or get the file again");
   return shard;
 }
 

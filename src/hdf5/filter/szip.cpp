@@ -116,9 +116,9 @@ hdf5_undo undo_of_szip(std::span<const unsigned> values) {
                         (is_in(bits, 1, 32) || bits == 64) &&
                         is_in(line, block, max_blocks_a_line * block);
   if (!is_right)
-    return {.refusal = "has parameters that cannot be: " + std::to_string(block) +
-                       " pixels a block, " + std::to_string(bits) + " bits a pixel, " +
-                       std::to_string(line) + " pixels a scanline"};
+    return {.refusal = "has invalid parameters: " + std::to_string(block) + " pixels a block, " +
+                       std::to_string(bits) + " bits a pixel, " + std::to_string(line) +
+                       " pixels a scanline"};
   return {.effect = hdf5_size_effect::compression, .function = undo_szip};
 }
 

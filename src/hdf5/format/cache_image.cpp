@@ -87,7 +87,7 @@ class reader {
       if (type != continuation_message) continue;
       const auto address = message.address(metadata_.offset_bytes());
       const std::uint64_t length = message.number(metadata_.length_bytes());
-      if (!address) message.fail("a header goes on nowhere");
+      if (!address) message.fail("a header continues at an undefined address");
       continuations_.push_back({*address, length});
     }
   }

@@ -53,7 +53,7 @@ void hdf5_heap_search::add(std::span<const std::byte> rows) {
       index = 0;
     } else if (index == 0 || index >= max_objects) {
       throw hdf5_heap_error{places_.offsets.size(),
-                            "its place is object " + std::to_string(index) +
+                            "its address is object " + std::to_string(index) +
                                 " of a global heap collection, whose objects are 1 to 65535"};
     } else {
       is_ordered_ = is_ordered_ && address >= last_address_;
@@ -144,7 +144,8 @@ void hdf5_heap_search::place(std::size_t value, std::uint64_t address) {
   const std::string name = "object " + std::to_string(indexes_[value]) +
                            " of the global heap collection at byte " +
                            std::to_string(metadata_.in_file(address));
-  if (found.offset == 0) throw hdf5_heap_error{value, "its place is " + name + ", which has none"};
+  if (found.offset == 0)
+    throw hdf5_heap_error{value, "its address is " + name + ", which does not exist"};
   throw hdf5_heap_error{value, "it has " + std::to_string(length) + " elements of " +
                                    bytes_text(element_bytes_) + ", but " + name + " has " +
                                    bytes_text(found.bytes)};
@@ -202,7 +203,7 @@ hdf5_cursor hdf5_heap_search::at(std::uint64_t address, std::uint64_t bytes) {
     const std::uint64_t offset = metadata_.in_file(address);
     if (offset > metadata_.file_bytes() || bytes > metadata_.file_bytes() - offset)
       throw hdf5_metadata_error{offset,
-                                "a place in the global heap that is beyond the file's end, "
+                                "an address in the global heap that is beyond the file's end, "
                                 "at byte " +
                                     std::to_string(metadata_.file_bytes())};
     const std::uint64_t left = metadata_.file_bytes() - offset;

@@ -150,8 +150,9 @@ hdf5_chunk hdf5_chunk_lookup::find(const hdf5_session& hdf5,
             .bytes = static_cast<std::uint32_t>(asked->bytes),
             .filter_mask = filter_mask};
 
-  const std::string message =
-      status >= 0 ? "it gives no place in the file, or 4 GiB and more" : hdf5.last_message();
+  const std::string message = status >= 0
+                                  ? "it gives no address in the file, or a size of 4 GiB or more"
+                                  : hdf5.last_message();
   is_unwritten_ = message == dataset_unwritten;
   if (is_unwritten_ || message == chunk_unwritten) return {};
   std::string place;

@@ -70,7 +70,7 @@ void require_known(const hdf5_options& options) {
     if (value <= last) return;
     throw usage_error{"hdf5_options::" + member + " is " +
                       std::to_string(static_cast<unsigned>(value)) +
-                      ", which is none of its values; choose one by its name"};
+                      ", which is not one of its values; choose one by its name"};
   };
   require(options.external, external_files::allow, "external");
   require(options.conventions, value_conventions::ignore, "conventions");

@@ -157,8 +157,8 @@ H5FD_class_t hdf5_driver::describe() {
         throw dataset_error{
             {.path = locked.file->path(), .field = {}},
             "is locked: this or another program has it open for writing; wait until that closes "
-            "it. If nobody writes to it (locks of this file system do not work, or stay after a "
-            "program died), set the environment variable HDF5_USE_FILE_LOCKING=FALSE before this "
+            "it. If no program writes to it (locks of this file system do not work, or stay after "
+            "a program died), set the environment variable HDF5_USE_FILE_LOCKING=FALSE before this "
             "program starts"};
     });
   };
@@ -211,9 +211,9 @@ const hdf5_driver::known_file* hdf5_driver::find(const fs::path& path) {
   if (!is_there(path, status)) return nullptr;
   const dataset_location where{.path = path.string(), .field = {}};
   if (is_closed_)
-    throw dataset_error{where,
-                        "was not there, or not needed, when the file that names it was "
-                        "opened; open that anew"};
+    throw dataset_error{
+        where,
+        "was missing, or not needed, when the file that names it was opened; open that file again"};
   if (!files_.empty())
     if (const std::string refusal = rule_.refusal_of(path); !refusal.empty())
       throw dataset_error{where, refusal};

@@ -34,7 +34,7 @@ hdf5_external_rule::hdf5_external_rule(const fs::path& file, external_files allo
 std::string hdf5_external_rule::refusal_of(const fs::path& other) const {
   if (allowed_ == external_files::allow) return {};
   if (allowed_ == external_files::refuse)
-    return "is another file than the one that was opened, and no other is to be read "
+    return "is not the file that was opened, and no other may be read "
            "(hdf5_options::external is external_files::refuse); if you trust the HDF5 file, allow "
            "it by external_files::same_folder or ::allow (programs: --external same-folder or "
            "allow)";

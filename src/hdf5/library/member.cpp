@@ -105,7 +105,7 @@ bool lies_within(std::size_t offset, std::size_t bytes, std::size_t record_bytes
 
 hdf5_element refuse_beyond(std::size_t record_bytes) {
   return {.refusal = "it would reach beyond its record of " + std::to_string(record_bytes) +
-                     " bytes; the file is damaged: copy it anew"};
+                     " bytes; the file is damaged: copy it again"};
 }
 
 constexpr const char* unknown_place =

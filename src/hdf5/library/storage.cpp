@@ -45,7 +45,7 @@ bool leaves_gaps(const hdf5_session& hdf5, const hdf5_file& file, const std::str
   if (number < H5D_FILL_TIME_ALLOC || number > H5D_FILL_TIME_IFSET)
     throw hdf5_unreadable{{.path = file.path(), .field = name},
                           "its fill time is " + std::to_string(number) +
-                              ", which means nothing; the file is damaged: copy it anew"};
+                              ", which has no meaning; the file is damaged: copy it again"};
   return number == H5D_FILL_TIME_NEVER || defined == H5D_FILL_VALUE_UNDEFINED;
 }
 

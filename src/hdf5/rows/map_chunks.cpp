@@ -65,7 +65,7 @@ void require_in_file(const hdf5_chunk& chunk, std::uint64_t number, const random
   throw hdf5_error{{.path = file.path(), .field = name, .sample = {}, .offset = chunk.address},
                    "chunk " + std::to_string(number) + ", of " + std::to_string(chunk.bytes) +
                        " bytes, lies beyond the file's end at byte " + std::to_string(file.size()) +
-                       "; the file is cut short or damaged: copy it anew"};
+                       "; the file is cut short or damaged: copy it again"};
 }
 
 }  // namespace

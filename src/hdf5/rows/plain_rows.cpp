@@ -25,7 +25,7 @@ hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name
         {.path = file.path(), .field = name, .sample = chunk * rows, .offset = stored.address},
         "chunk " + std::to_string(chunk) + " has " + std::to_string(stored.bytes) + " bytes, but " +
             std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes have " +
-            std::to_string(rows * row_bytes) + "; the file is damaged, get it anew"};
+            std::to_string(rows * row_bytes) + "; the file is damaged, get it again"};
   }
   return std::make_shared<const std::vector<std::uint64_t>>(std::move(begins));
 }

@@ -156,7 +156,7 @@ detail::hdf5_value_places find_places(detail::hdf5_resolved_field& rows,
     file.require_unchanged();  // a change is the better reason
     throw hdf5_error{{.path = file.path(), .field = rows.name, .sample = sample},
                      std::string{"cannot be read: "} + damage.what() +
-                         "; the file is cut short or damaged: copy it anew"};
+                         "; the file is cut short or damaged: copy it again"};
   };
   detail::hdf5_value_places places;
   try {

@@ -208,7 +208,7 @@ hdf5_vlen_library_reader read_whole(const hdf5_session& hdf5, const hdf5_file& f
               " of " + std::to_string(samples) + " samples have " +
               std::to_string(reading.held_bytes()) +
               ". They would be kept in memory, read through the HDF5 library, because " + why +
-              ". Allow more, or write them anew: h5repack");
+              ". Allow more, or write them again: h5repack");
     if (all == outcome::failed) {
       std::uint64_t failing = first;  // to find the sample that fails
       while (failing + 1 < first + count && reading.add(failing, 1) != outcome::failed) ++failing;

@@ -37,8 +37,7 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
       if (!may_cache_less || cached == 0) throw;
       planned.memory.cache = cached / 2;
       detail::log()->warn(
-          "{}: rows were to be cached in {} bytes of device memory, but {}; trying at most {} "
-          "bytes",
+          "{}: cannot cache rows in {} bytes of device memory: {}; trying at most {} bytes",
           device->capabilities().name, cached, refusal.what(), planned.memory.cache);
     }
   }

@@ -186,8 +186,9 @@ void pipeline::seek(const loader_state& to) {
   try {
     if (failed_) failures_->rethrow();
   } catch (const stage_error& failure) {
-    throw usage_error{"loader::seek: this loader cannot go on, because its delivery has ended: " +
-                      std::string{failure.what()} + "; make a new loader, and seek with that one"};
+    throw usage_error{
+        "loader::seek: this loader cannot continue, because its delivery has ended: " +
+        std::string{failure.what()} + "; make a new loader, and seek with that one"};
   }
   progress_.seek(to);
   cursor_.begin(nullptr, {});
@@ -208,7 +209,8 @@ void pipeline::fail(std::optional<failure> why) {
   consumer_.enter(activity::idle);
   close();
   failures_->rethrow();
-  throw std::logic_error{"feedline: delivery ended with no failure, which cannot be"};
+  throw std::logic_error{
+      "feedline: delivery ended without a failure; this is an error in feedline"};
 }
 
 void pipeline::stop() noexcept {

@@ -105,11 +105,10 @@ void progress::seek(const loader_state& to) {
   const std::uint64_t most = on_error_ == error_action::skip ? own.positions : 0;
   if (to.skipped > most) {
     throw usage_error{"loader::seek: in the state's epoch " + std::to_string(to.skipped) +
-                      " samples were left out, for which others came early, and this loader "
-                      "allows for " +
+                      " samples were left out and replaced by others, and this loader allows for " +
                       std::to_string(most) +
-                      ": set loader_options::errors.action to skip, in one process, or go on with "
-                      "the next epoch"};
+                      ": set loader_options::errors.action to skip, in one process, or continue "
+                      "with the next epoch"};
   }
   check_losses(to);
   at_ = {to.epoch, to.batch};

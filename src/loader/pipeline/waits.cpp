@@ -73,8 +73,9 @@ bool pipeline::await_room(const take_limits& limits) {
   if (limits.over()) return false;
   if (!warned_) {
     warned_ = true;
-    log()->warn("a consumer has waited {} ms for a batch that cannot be delivered: {}; waiting on",
-                limits_.before_warning.count(), ring_->held_batches());
+    log()->warn(
+        "a consumer has waited {} ms for a batch that cannot be delivered: {}; it keeps waiting",
+        limits_.before_warning.count(), ring_->held_batches());
   }
   return ring_->wait_for_room(limits);
 }
@@ -88,7 +89,7 @@ std::pair<std::string, std::optional<std::uint64_t>> pipeline::reads_now() const
   // Delivery waits for this sample whatever readers do later, so it comes first.
   const std::string mending = "the transfer reads sample " + std::to_string(mended->first.value) +
                               " (epoch " + std::to_string(mended->epoch) +
-                              ") in the place of one that cannot be read, and began " +
+                              ") instead of one that cannot be read, and began " +
                               in_words(now - mended->since) + " ago";
   return {mending + (words.empty() ? "" : "; ") + words, mended->first.value};
 }
@@ -138,12 +139,12 @@ bool pipeline::wait_for_threads(bool may_leave) {
     const std::string what = reads.empty() ? "no reader reads, but a thread has not ended" : reads;
     if (limited) {
       log()->error(
-          "a loader that goes away leaves threads behind, after {}: {}. The dataset, the "
-          "device and {} bytes of staging memory stay until they end",
+          "~loader: gave up after waiting {} for the loader's threads: {}. The dataset, the device "
+          "and {} bytes of staging memory stay until they end",
           in_words(saturated(leave_reads_after_)), what, plan_.staging_bytes);
     } else {
       log()->warn(
-          "a loader that goes away has waited {} for its threads: {}. It waits on; "
+          "~loader: has waited {} for the loader's threads: {}. It keeps waiting; "
           "loader_options::expert.leave_reads_after sets a limit",
           in_words(saturated(limits_.before_warning)), what);
     }

@@ -85,9 +85,9 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
   if (where != placement::stream)
     return "placement " + std::string{to_string(where)} + " keeps rows as readers decode them";
   if (options.errors.action != error_action::fail)
-    return "the error policy replaces samples, for which readers must decode them";
+    return "the error policy replaces samples, which requires readers to decode them";
   if (options.errors.retries > 0)
-    return "the error policy tries reads again, which is done for samples alone";
+    return "the error policy repeats reads, which is possible only for single samples";
   return {};
 }
 
@@ -106,10 +106,10 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   if (!blocks)
     return refuse(dataset.rows().empty()
                       ? "the dataset's rows are not stored in blocks that a device decodes"
-                      : "the dataset's rows lie in memory, and there is nothing to decode");
+                      : "the dataset's rows are in memory, so there is nothing to decode");
   const std::vector<field> fields = dataset.fields();
   if (!has_steps(*blocks, fields.size()))
-    return refuse("the dataset's rows lie in files as they are, and there is nothing to decode");
+    return refuse("the dataset's files store rows uncompressed, so there is nothing to decode");
   if (const std::string why = refusal_of(*blocks, fields, device); !why.empty()) return refuse(why);
   std::string why;
   auto placed = block_order::of(order, share, dataset.size(), blocks->rows(), why);
@@ -140,8 +140,9 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   }
   const std::uint64_t pays = std::uint64_t{2} * plan.max_group + 1;
   if (options.decode_on == decode_on::automatic && plan.order.blocks() < pays)
-    return refuse("an epoch has " + std::to_string(plan.order.blocks()) + " blocks, and from " +
-                  std::to_string(pays) + " on it pays: ask for decode_on::device to have it still");
+    return refuse("an epoch has " + std::to_string(plan.order.blocks()) +
+                  " blocks, and decoding on the device pays from " + std::to_string(pays) +
+                  " on: set decode_on::device to force it");
   return {.blocks = std::move(plan), .why_not = {}};
 }
 

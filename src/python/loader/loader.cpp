@@ -173,16 +173,16 @@ void bind_loader(nb::module_& module) {
             "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
             "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
   bound.def("__iter__", &loader_object::next_epoch, nb::rv_policy::take_ownership,
-            "The epoch behind the one that was asked for last.");
+            "The epoch after the one that was asked for last.");
   bound.def("__len__", in_turn([](loader& on) { return on.plan().batches_per_epoch; }),
             "Batches in an epoch.");
   bound.def("plan", in_turn([](loader& on) { return on.plan(); }));
   bound.def("state", in_turn([](loader& on) { return on.state(); }),
-            "Where the run stands: behind the last batch that was taken.");
+            "Where the run stands: after the last batch that was taken.");
   bound.def("seek", &loader_object::seek, "state"_a,
-            "Goes on where a state was taken; the next epoch asked for must be `state.epoch`.");
+            "Continues where a state was taken; the next epoch asked for must be `state.epoch`.");
   bound.def("order_digest", in_turn([](loader& on) { return on.order_digest(); }),
-            "A number of all that the ranks of a run must have alike.");
+            "A digest of everything that must be equal on all ranks of a run.");
   bound.def("failures", in_turn([](loader& on) { return on.failures(); }),
             "Which samples could not be read.");
   bound.def("statistics", at_any_time([](loader& on) { return on.statistics(); }));

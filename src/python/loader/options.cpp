@@ -111,7 +111,7 @@ void bind_transforms(nb::module_& module) {
 
   const field_transform none;
   nb::class_<field_transform>(module, "FieldTransform",
-                              "What becomes of one field between the dataset and the batch.")
+                              "How one field changes between the dataset and the batch.")
       .def(
           "__init__",
           [](field_transform* self, std::string field, const dtype_argument& to, double scale,
@@ -171,7 +171,7 @@ void bind_mixing(nb::module_& module) {
 
 void bind_policies(nb::module_& module) {
   const error_policy policy;
-  nb::class_<error_policy>(module, "ErrorPolicy", "What becomes of samples that cannot be read.")
+  nb::class_<error_policy>(module, "ErrorPolicy", "How samples that cannot be read are handled.")
       .def(
           "__init__",
           [](error_policy* self, const named<error_action>& action, std::uint64_t substitute,

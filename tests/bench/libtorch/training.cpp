@@ -13,7 +13,7 @@
 /// the host, from a stream that is done to a stream that is done. Medians of the rounds; the ratio
 /// is that to the fixed batch in the same round. Shuffled rows in RAM become normalized bf16 on the
 /// GPU, and a tensor is a view of the batch. Each round is a line when it is done; the results are
-/// written anew when a network is done. training.py is the same loop under PyTorch's DataLoader.
+/// rewritten when a network is done. training.py is the same loop under PyTorch's DataLoader.
 ///
 /// Of a folder's JPEGs the GPU (feed jpeg) or the readers (jpeg-cpu) make 256 x 256 pixels; the GPU
 /// draws a window of each, makes it 224 x 224, and flips half of them. Files are in the page cache

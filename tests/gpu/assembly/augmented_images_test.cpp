@@ -73,7 +73,7 @@ TEST_CASE("assembly: images of every type and size are resized as on the host, b
   check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 7}, fields, seed, where, shift);
 }
 
-TEST_CASE("assembly: large windows are resized, flipped and laid out anew, bit for bit",
+TEST_CASE("assembly: large windows are resized, flipped and changed in layout, bit for bit",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   field_conversion conversion;

@@ -58,7 +58,7 @@ field_conversion wide_or_deep(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("assembly: large images are cropped, padded, flipped and laid out anew, bit for bit",
+TEST_CASE("assembly: large images are cropped, padded, flipped and changed in layout, bit for bit",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   field_conversion conversion;

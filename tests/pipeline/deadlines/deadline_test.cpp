@@ -92,7 +92,7 @@ TEST_CASE(
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("deadline: a sample that hangs in the place of a bad one is named", "[loader][host]") {
+TEST_CASE("deadline: a replacement sample that hangs is named", "[loader][host]") {
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   const bool skips = GENERATE(true, false);
   CAPTURE(to_string(by.through), skips);
@@ -108,8 +108,7 @@ TEST_CASE("deadline: a sample that hangs in the place of a bad one is named", "[
   CHECK(missed.where.batch == 5);
   CHECK(missed.where.sample == 31U);
   has(missed.message,
-      "the transfer reads sample 31 (epoch 0) in the place of one that cannot be "
-      "read, and began ");
+      "the transfer reads sample 31 (epoch 0) instead of one that cannot be read, and began ");
   hanging.gate->open();
   const auto sixth = range.next(in(std::chrono::minutes{5}));
   REQUIRE(sixth);

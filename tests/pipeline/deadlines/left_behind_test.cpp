@@ -89,7 +89,7 @@ TEST_CASE(
   CHECK(log.lines() == 1);
   const std::string told = log.text();
   CAPTURE(told);
-  CHECK(told.find("a loader that goes away leaves threads behind, after 20 ms: reader ") !=
+  CHECK(told.find("~loader: gave up after waiting 20 ms for the loader's threads: reader ") !=
         std::string::npos);
   CHECK(told.find(" of " + std::to_string(readers) +
                   " reads sample 1 (epoch 0, batch 1), in a request that it began ") !=
@@ -168,11 +168,11 @@ TEST_CASE("destruction: without a limit it waits for a read to its end, and the 
   waiting.reset();
   opener.join();
   CHECK(log.text().find(
-            "a loader that goes away has waited 1 ms for its threads: reader 1 of 1 reads sample 1 "
+            "~loader: has waited 1 ms for the loader's threads: reader 1 of 1 reads sample 1 "
             "(epoch 0, batch 1), in a request that it began ") != std::string::npos);
-  CHECK(
-      log.text().find(" ago. It waits on; loader_options::expert.leave_reads_after sets a limit") !=
-      std::string::npos);
+  CHECK(log.text().find(
+            " ago. It keeps waiting; loader_options::expert.leave_reads_after sets a limit") !=
+        std::string::npos);
 }
 
 TEST_CASE("destruction: a read that is left behind gives back its turn under the CPU budget",

@@ -254,7 +254,7 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
        [](auto& options, auto&, auto&) { options.placement = placement::resident; }},
       {"the error policy",
        [](auto& options, auto&, auto&) { options.errors.action = error_action::skip; }},
-      {"tries reads again", [](auto& options, auto&, auto&) { options.errors.retries = 1; }},
+      {"repeats reads", [](auto& options, auto&, auto&) { options.errors.retries = 1; }},
       {"whole runs of a sequential order",
        [](auto& options, auto&, auto&) {
          options.shard = {1, 2};
@@ -301,7 +301,7 @@ TEST_CASE("decoding on the device: a dataset or device without blocks is read as
   const loader plain{make_identity_dataset(10, 4), sequential{}, on.device, asked};
   CHECK(contains(plain.plan().decode_note, "not stored in blocks"));
   const loader held{make_identity_rows(10, 4), sequential{}, on.device, asked};
-  CHECK(contains(held.plan().decode_note, "rows lie in memory"));
+  CHECK(contains(held.plan().decode_note, "rows are in memory"));
   loader host{make_encoded(make_identity_rows(10, 4), 4),
               sequential{},
               make_host_device(),

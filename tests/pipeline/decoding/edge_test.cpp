@@ -170,7 +170,7 @@ TEST_CASE("edges of decoding: memory stays where the device does not say when bl
     on.device->fail_call(device_call::sync, 6, 3);
   }
   CHECK(on.device->freed_in_use() == 0);
-  CHECK(contains(log.text(), "whether work on a landing buffer is done"));
+  CHECK(contains(log.text(), "whether work on a copy destination is done"));
   on.device->allow_all_decodes();
   on.device->drain();
 }

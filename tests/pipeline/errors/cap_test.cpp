@@ -38,7 +38,7 @@ end_of_run run(loader& loader, const travelling& by, std::uint64_t epoch) {
 
 }  // namespace
 
-TEST_CASE("cap: a share that is reached exactly is allowed, and counts anew in each epoch",
+TEST_CASE("cap: a share that is reached exactly is allowed, and each epoch counts from 0",
           "[reader][host]") {
   const log_capture unheard;
   const travelling by{GENERATE(from_range(first_reading_ways()))};

@@ -163,7 +163,8 @@ TEST_CASE("going on: where delivery has ended, a seek is refused with why and wh
       stage_error);
   const std::string refusal = message_of<usage_error>([&] { loader.seek(state); });
   CHECK(refusal.find(
-            "loader::seek: this loader cannot go on, because its delivery has ended: the ") == 0);
+            "loader::seek: this loader cannot continue, because its delivery has ended: the ") ==
+        0);
   CHECK(refusal.find("; make a new loader, and seek with that one") != std::string::npos);
 }
 

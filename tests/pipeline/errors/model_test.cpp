@@ -151,7 +151,7 @@ TEST_CASE("model: an epoch that is cut and resumed ends where the undisturbed on
   const log_capture unheard;
   for (std::uint64_t number = first_case(0); number < configurations; number += case_stride) {
     configuration of{number};
-    of.options.shard = {};  // ranks count anew after a seek
+    of.options.shard = {};  // ranks count from 0 after a seek
     const modelled_run whole = of.model(0);
     const std::uint64_t cut = number % (whole.batches.size() + 1);
     CAPTURE(number, of.samples, of.options.batch_size, cut, to_string(of.through));

@@ -122,9 +122,9 @@ TEST_CASE("resume: a state whose epoch lacks samples is refused where none may b
     return message_of<usage_error>([&] { other.seek(of); });
   };
   const std::string refused =
-      "loader::seek: in the state's epoch 1 samples were left out, for which others came early, "
-      "and this loader allows for 0: set loader_options::errors.action to skip, in one process, or "
-      "go on with the next epoch";
+      "loader::seek: in the state's epoch 1 samples were left out and replaced by others, and this "
+      "loader allows for 0: set loader_options::errors.action to skip, in one process, or continue "
+      "with the next epoch";
   CHECK(refusal({.batch_size = 4}, state) == refused);
   CHECK(refusal({.batch_size = 4, .errors = with(error_action::substitute)}, state) == refused);
   loader_state impossible = state;

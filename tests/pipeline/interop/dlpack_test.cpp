@@ -170,7 +170,7 @@ TEST_CASE("dlpack: what cannot be exported is refused, and the batch not held", 
   CHECK(message_of<usage_error>([&] { (void)to_dlpack(batch, "label"); }) ==
         "a batch has no field 'label': it has id, row");
   CHECK(message_of<usage_error>([&] { (void)to_dlpack(nullptr, "row"); }) ==
-        "a DLPack tensor was asked for, but of no batch");
+        "a DLPack tensor was asked for, but the batch is empty");
   CHECK(message_of<usage_error>([&] { (void)to_dlpack(batch, "row", stream_ref{}); }) ==
         "the scripted device needs a stream");
   CHECK(batch.use_count() == 1);
@@ -199,7 +199,7 @@ TEST_CASE("dlpack: a batch says where it lies, and what Python's streams mean th
         "cudaStream_t");
   CHECK(message_of<usage_error>([&] {
           (void)dlpack_stream(*gpus, -2);
-        }).starts_with("__dlpack__ was asked for stream -2, which is none: pass 1"));
+        }).starts_with("__dlpack__ was asked for stream -2, which is not a stream: pass 1"));
 
   feedline::loader at_home{make_identity_dataset(20, 16), sequential{}, make_host_device(),
                            two_slots()};

@@ -310,7 +310,7 @@ TEST_CASE("stream use: what cannot be is refused, and leaves the batch as it was
   const auto batch = shared(range.next());
   CHECK(message_of<usage_error>([&] {
           (void)stream_use{nullptr, by.further};
-        }) == "a use of a batch was given none");
+        }) == "a stream_use was made without a batch");
   CHECK(message_of<usage_error>([&] {
           (void)stream_use{batch, stream_ref{}};
         }) == "the scripted device needs a stream");

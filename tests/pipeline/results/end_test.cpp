@@ -151,7 +151,7 @@ TEST_CASE("result ring: memory that a copy still writes is freed after it, thoug
   (void)back.push();
   back.results.reset();  // waits for a second
   CHECK(back.on.device->allocated_bytes(memory_kind::staging) > 0);
-  CHECK(log.text().find("a loader or result ring went away while the device still had work on its "
+  CHECK(log.text().find("a loader or result ring was destroyed while the device still used its "
                         "memory") != std::string::npos);
   back.on.device->allow_all_copies_back();
   back.on.device->drain(back.on.stream);

@@ -43,7 +43,7 @@ class tar_bytes {
   byte_vector bytes_;
 };
 
-/// Sets a header's checksum anew. @param at Where the header begins.
+/// Sets a header's checksum again. @param at Where the header begins.
 void set_tar_checksum(std::vector<std::byte>& archive, std::size_t at);
 
 }  // namespace feedline::test

@@ -152,8 +152,8 @@ TEST_CASE("held in memory: a substitute takes the places of samples that cannot 
   CHECK(ids_of(*held) == expected);
   REQUIRE(told.first.size() == 2);
   CHECK(told.first[1].replaced_by == sample_index{1999});
-  CHECK(log.text().find("load_into_memory: 2 of 2000 samples cannot be read, and sample 1999 takes "
-                        "their places; the first: disk/part-3.bin: field 'row', sample 0: bad "
+  CHECK(log.text().find("load_into_memory: 2 of 2000 samples cannot be read, and sample 1999 "
+                        "replaces them; the first: disk/part-3.bin: field 'row', sample 0: bad "
                         "checksum") != std::string::npos);
 }
 

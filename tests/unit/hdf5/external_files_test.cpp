@@ -150,7 +150,7 @@ TEST_CASE("hdf5: options that are none of an enumeration's values are refused", 
     return message_of<usage_error>([&] { (void)open_hdf5(file, {{"x"}}, options); });
   };
   CHECK(contains(refused({.external = static_cast<external_files>(3)}),
-                 "hdf5_options::external is 3, which is none of its values"));
+                 "hdf5_options::external is 3, which is not one of its values"));
   CHECK(contains(refused({.conventions = static_cast<value_conventions>(9)}),
                  "hdf5_options::conventions is 9"));
 }

@@ -254,7 +254,7 @@ TEST_CASE(
   CHECK(note_of({.batch_size = 4}).empty());
   CHECK(note_of({.batch_size = 4, .shard = {1, 2}}).empty());
   CHECK(note_of({.batch_size = 4, .partial_batch = partial_batch::fill}).empty());
-  CHECK(contains(note_of({.batch_size = 4, .errors = {.retries = 1}}), "tries reads again"));
+  CHECK(contains(note_of({.batch_size = 4, .errors = {.retries = 1}}), "repeats reads"));
 }
 
 TEST_CASE("images decoded on a device: what is refused for its size is told as readers tell it",

@@ -178,7 +178,7 @@ TEST_CASE("kept descriptors: what happened to a file while it was closed is told
   test::change_file(path, change);
   const std::string told = is_read ? complaint_of_read(files[0]) : complaint(files[0]);
   CHECK(told == path + ": " + test::words_for(change, file_bytes) +
-                    "; a file must stay as it is while it is read: open it anew");
+                    "; a file must stay as it is while it is read: open it again");
 }
 
 TEST_CASE("kept descriptors: a file that may not be opened again is told, with what to do",

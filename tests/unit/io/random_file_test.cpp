@@ -45,7 +45,7 @@ std::string complaint(const random_file& file) {
 }
 
 const std::string unharmed = "[nothing was thrown]";
-const std::string advice = "; a file must stay as it is while it is read: open it anew";
+const std::string advice = "; a file must stay as it is while it is read: open it again";
 
 }  // namespace
 
@@ -201,7 +201,7 @@ TEST_CASE("random file: where it is read by calls, a read says where it was cut"
   CHECK(test::message_of<dataset_error>([&] { (void)copied(file, 300, 200); }) ==
         path.string() +
             ": byte 400: ends here; it was cut since it was opened, when it had 1000 bytes; open "
-            "it anew");
+            "it again");
 }
 
 TEST_CASE("random file: its path is looked at no more often than is said", "[dataset][host]") {

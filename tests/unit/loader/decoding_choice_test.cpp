@@ -155,8 +155,8 @@ TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks fo
   const decoding_choice few = choose(512, decode_on::automatic);
   CHECK_FALSE(few.blocks);
   CHECK(few.why_not ==
-        "an epoch has 512 blocks, and from 513 on it pays: ask for decode_on::device to have it "
-        "still");
+        "an epoch has 512 blocks, and decoding on the device pays from 513 on: set "
+        "decode_on::device to force it");
   CHECK(choose(512, decode_on::device).blocks);
   CHECK_FALSE(choose(513, decode_on::cpu).blocks);
   CHECK(choose(513, decode_on::cpu).why_not.empty());

@@ -158,9 +158,9 @@ TEST_CASE("loader state: what is no state, or not a whole one, is refused", "[lo
   CHECK(refusal(changed("\"batch\"", "\"bunch\"")) == refusal_for("it has a member 'bunch'"));
   CHECK(refusal(changed("1200", "\"1200\"")) == refusal_for("its 'batch' is no number"));
   CHECK(refusal(changed("\"drop\"", "\"dropped\"")) ==
-        refusal_for("its 'partial_batch' is none of keep, drop, error, fill"));
+        refusal_for("its 'partial_batch' is not keep, drop, error or fill"));
   CHECK(refusal(changed("\"drop\"", "1")) ==
-        refusal_for("its 'partial_batch' is none of keep, drop, error, fill"));
+        refusal_for("its 'partial_batch' is not keep, drop, error or fill"));
   CHECK(refusal(changed("00c0ffee00c0ffee", "00C0FFEE00C0FFEE")) ==
         refusal_for("its 'order' is no string of 16 hexadecimal digits"));
   CHECK(refusal(changed("\"00c0ffee00c0ffee\"", "12")) ==

@@ -214,7 +214,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("tuner: the search begins anew only if the consumer goes on waiting more than it did",
+TEST_CASE("tuner: the search starts again only if the consumer keeps waiting longer than before",
           "[loader][host]") {
   tuner search{{4, 4}, {64, 4}};
   (void)settings_of(search, 20, of_storage);

@@ -108,8 +108,7 @@ TEST_CASE(
   CHECK(cache.memory_bytes() < 33 * large);
 }
 
-TEST_CASE("block cache: a block that was filled anew starts to count its rows anew",
-          "[dataset][host]") {
+TEST_CASE("block cache: a block that is filled again counts its rows from 0", "[dataset][host]") {
   block_cache cache{100, block_bytes, rows, 2};
   put(cache, 0, rows);  // used up at once
   put(cache, 1);

@@ -166,7 +166,7 @@ TEST_CASE("file rows: a read that fails names field, sample and byte", "[dataset
     return test::message_of<dataset_error>([&] { rows.read(samples_of(samples), out.data()); });
   };
   const std::string words =
-      ": ends here; it was cut since it was opened, when it had 1000 bytes; open it anew";
+      ": ends here; it was cut since it was opened, when it had 1000 bytes; open it again";
   CHECK(failure({3, 48, 9}) == "[nothing was thrown]");
   CHECK(failure({3, 49, 9}) == path.string() + ": field 'x', sample 49, byte 505" + words);
   CHECK(failure({47, 48, 49, 50}) == path.string() + ": field 'x', sample 49, byte 505" + words);

@@ -115,7 +115,7 @@ TEST_CASE("checked: two sizes, an answer that is no sample, and none at all are 
   CHECK(refusal([] { (void)checked{growing{}}.size(7); }) ==
         "checked: the sampler is not pure: over 7 samples its size is 7, and 8 when asked again");
   const std::string correct =
-      ", but the dataset has samples 0 to 9; correct its indices(), which must write every place "
+      ", but the dataset has samples 0 to 9; correct its indices(), which must write every element "
       "of `out`";
   const checked beyond{faulty{[](auto, auto at, auto, auto) { return at + 5; }}};
   CHECK(refusal([&] { (void)run_of(beyond, 10, 2, 3, 4); }) ==

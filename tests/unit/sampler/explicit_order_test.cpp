@@ -83,7 +83,8 @@ TEST_CASE("explicit order: a position's sample is the same in every cut", "[samp
 TEST_CASE("explicit order: an index outside of the dataset is refused, with its place",
           "[sampler][host]") {
   const std::string none =
-      " is none of the dataset's 10 samples, which are numbered from 0; correct the order, or use "
+      " is not one of the dataset's 10 samples, which are numbered from 0; correct the order, or "
+      "use "
       "it with the dataset that it was made for";
   const explicit_order one{numbers{5, 12, 0, 99}};
   CHECK(refusal([&] { (void)one.size(10); }) == "explicit_order: index 12 at position 1" + none);
@@ -128,7 +129,7 @@ TEST_CASE("explicit order: a field that holds no order is refused, with the reas
           (void)explicit_order{of_indices(std::vector<std::uint64_t>{1, std::uint64_t{1} << 63}),
                                "order"};
         }) ==
-        "explicit_order: field \"order\" has 9223372036854775808 at place 1; it may have "
+        "explicit_order: field \"order\" has 9223372036854775808 at index 1; it may have "
         "integers below 2^63");
   CHECK(refusal([] {
           (void)explicit_order{of_indices(numbers{1}), "orders"};

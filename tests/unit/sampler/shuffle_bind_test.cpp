@@ -185,12 +185,11 @@ TEST_CASE("loader: warns of windows of which the dataset does not keep two", "[l
                       shuffle{.within = chunks(20)},
                       make_host_device(),
                       {.batch_size = 5}};
-  CHECK(
-      log.text() ==
-      "shuffle: a window of 20 chunks and the one behind it take 5120 bytes, and the dataset keeps "
-      "30 chunks of 128 bytes: some will be read more than once. Use chunks(15), or let the "
-      "dataset "
-      "keep 40 chunks\n");
+  CHECK(log.text() ==
+        "shuffle: a window of 20 chunks and the next one take 5120 bytes, and the dataset keeps "
+        "30 chunks of 128 bytes: some will be read more than once. Use chunks(15), or let the "
+        "dataset "
+        "keep 40 chunks\n");
 }
 
 TEST_CASE("loader: warns of a full shuffle of chunks that the dataset does not keep, and obeys",
@@ -204,7 +203,7 @@ TEST_CASE("loader: warns of a full shuffle of chunks that the dataset does not k
   CHECK(log.text() ==
         "shuffle: samples are drawn from all 1000 chunks, of which the dataset keeps 30, so for "
         "nearly "
-        "every sample a chunk of 16 is read anew. shuffle{.within = chunks(15)} reads each chunk "
+        "every sample a chunk of 16 is read again. shuffle{.within = chunks(15)} reads each chunk "
         "once; "
         "load_into_memory() reads all of them once\n");
   for (const batch& batch : loader.epoch(2)) {

@@ -245,7 +245,7 @@ std::vector<constructed_case> constructed_cases() {
            readers_are(of, 0.1, 0, 0.9);
          });
        },
-       bottleneck::copy, "less work behind the copies"},
+       bottleneck::copy, "less work after the copies"},
       {"small slots",
        [] {
          return changed(healthy(), [](loader_statistics& of) {

@@ -145,7 +145,7 @@ TEST_CASE("statistics: their report is a table of the stages, the exposed time a
   CHECK(has(text, "exposed  500.000 ms in 12 waits, 25.0 % of the consumer's 2.000 s\n"));
   CHECK(has(text, "copies   1.5 GB/s at the most\n"));
   CHECK(has(text,
-            "decoded  40 chunks or images; of 1200 rows 75.0 % lay in memory, decoded before\n"));
+            "decoded  40 chunks or images; 75.0 % of 1200 rows were in memory, already decoded\n"));
   CHECK(has(text, "cached   7 of 6400 samples\n"));
   CHECK(has(text, "errors   3 samples not read, 0 reads recovered\n"));
   CHECK(has(text, "\nnext: "));

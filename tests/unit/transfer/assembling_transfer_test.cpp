@@ -73,7 +73,7 @@ TEST_CASE("assembling transfer: the rows arrive in their places, in every kind o
 }
 
 TEST_CASE(
-    "assembling transfer: a slot that nobody took is not assembled anew before its last assembly "
+    "assembling transfer: a slot that nobody took is not assembled again before its last assembly "
     "is done",
     "[transfer][host]") {
   const way through = GENERATE(from_range(test::slotwise_ways()));

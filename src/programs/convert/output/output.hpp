@@ -23,7 +23,7 @@ class output {
   output& operator=(const output&) = delete;
   virtual ~output() = default;
 
-  /// Begins anew, where nothing is; or opens what an earlier run created, to go on with it.
+  /// Begins again, where nothing is; or opens what an earlier run created, to go on with it.
   virtual void open(durable_file::mode how) = 0;
   /// Samples `first`, `first + 1`, …: for each field, in order, `count` samples' bytes.
   virtual void write(std::uint64_t first, std::uint64_t count,

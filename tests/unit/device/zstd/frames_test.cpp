@@ -130,7 +130,7 @@ TEST_CASE("zstd: frames follow each other, and others are skipped", "[device][ho
   CHECK(!decodes(bytes{0x50, 0x2A, 0x4D, 0x18, 0xF8, 0xFF, 0xFF, 0xFF} + one, 1));
   CHECK(!decodes(one + bytes{0}, 1));
   CHECK(!decodes(one + bytes(20, 0), 1));
-  // What repeats begins anew with each frame: nothing lies before it.
+  // Each frame begins with an empty history: no bytes precede it.
   const bytes from_before = no_size + compressed({0x00, 0x01, 0x54, 0x00, 0x02, 0x00, 0x01 << 2U});
   CHECK(!decodes(one + from_before, 4));
 }

@@ -78,7 +78,7 @@ TEST_CASE("idx: a file that is no IDX file is refused at the byte that tells", "
 TEST_CASE("idx: a file that holds nothing is refused at the dimension that is 0",
           "[dataset][host]") {
   CHECK(message_of({}) == at + "0: cut short: an IDX file begins with a magic number of 4 bytes; "
-                               "get the file anew");
+                               "get the file again");
   CHECK(message_of(test::idx_header_bytes(0x08, {0, 28, 28})) ==
         at + "4: the file holds zero samples");
   CHECK(message_of(test::idx_header_bytes(0x08, {5, 28, 0})) ==
@@ -95,21 +95,21 @@ TEST_CASE("idx: a file cut short anywhere is refused, telling where it ends", "[
     CHECK(std::string{error->what()}.find("cut short") != std::string::npos);
   }
   CHECK(message_of(std::span{whole}.first(6)) ==
-        at + "6: cut short within the header, which announces 2 dimensions; get the file anew");
+        at + "6: cut short within the header, which announces 2 dimensions; get the file again");
   CHECK(message_of(std::span{whole}.first(20)) ==
         at + "20: cut short: the header announces int16[3, 2], so it should be 24 bytes, but "
-             "it ends here; get the file anew");
+             "it ends here; get the file again");
 }
 
 TEST_CASE("idx: an over-long file is refused, telling where it should end", "[dataset][host]") {
   const byte_vector longer = idx_file_bytes(0x08, {3, 2}, 7);
   CHECK(message_of(longer) ==
         at + "18: over-long: the header announces uint8[3, 2], so it should end here, but it "
-             "is 19 bytes; the header or the file is damaged, get it anew");
+             "is 19 bytes; the header or the file is damaged, get it again");
   CHECK(message_of(gzip_bytes(longer)) ==
         at +
             "18: over-long: the header announces uint8[3, 2], so it should end here, but it "
-            "goes on; the header or the file is damaged, get it anew" +
+            "continues; the header or the file is damaged, get it again" +
             of_decompressed);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("idx: dimensions whose product overflows are refused", "[dataset][host
   CHECK(message_of(header).find("more bytes than 64 bits can count") != std::string::npos);
   CHECK(message_of(test::idx_header_bytes(0x0e, {0xffffffff, 0xffffffff})) ==
         at + "4: the header announces float64[4294967295, 4294967295], more bytes than 64 bits can "
-             "count; the file is damaged, get it anew");
+             "count; the file is damaged, get it again");
 }
 
 TEST_CASE("idx: a header's claim gets no memory before the bytes are there", "[dataset][host]") {
@@ -131,7 +131,7 @@ TEST_CASE("idx: a header's claim gets no memory before the bytes are there", "[d
       joined(test::idx_header_bytes(0x08, {0x80000000, 0x80000000}), bytes_of({1, 2, 3}));
   CHECK(message_of(plain) ==
         at + "15: cut short: the header announces uint8[2147483648, 2147483648], so it should "
-             "be 4611686018427387916 bytes, but it ends here; get the file anew");
+             "be 4611686018427387916 bytes, but it ends here; get the file again");
   const auto packed = error_of(gzip_bytes(plain));
   REQUIRE(packed.has_value());
   CHECK(packed->offset() == 15);
@@ -159,7 +159,7 @@ TEST_CASE("idx: a gzip file cut short anywhere is refused", "[dataset][host]") {
   }
   CHECK(message_of(std::span{whole}.first(whole.size() - 1)) ==
         at + std::to_string(whole.size() - 1) +
-            ": the gzip stream ends early; the file is cut short, get it anew");
+            ": the gzip stream ends early; the file is cut short, get it again");
 }
 
 TEST_CASE("idx: a gzip file with a damaged byte is refused, or is the same all the same",
@@ -190,7 +190,7 @@ TEST_CASE("idx: a gzip file with a wrong checksum or length is refused, though a
   file[file.size() - back] ^= std::byte{1};
   const std::string message = message_of(file);
   CHECK(message.find("the gzip stream is damaged: ") != std::string::npos);
-  CHECK(message.find("; get the file anew") != std::string::npos);
+  CHECK(message.find("; get the file again") != std::string::npos);
 }
 
 TEST_CASE("idx: a gzip file followed by something else is refused, telling where",
@@ -198,8 +198,8 @@ TEST_CASE("idx: a gzip file followed by something else is refused, telling where
   const byte_vector whole = gzip_bytes(idx_file_bytes(0x08, {5}, 5));
   CHECK(message_of(joined(whole, bytes_of({0}))) ==
         at + std::to_string(whole.size()) +
-            ": the gzip stream ends here, but the file goes on with something else; cut the file "
-            "here, or get it anew");
+            ": the gzip stream ends here, but the file continues with something else; cut the file "
+            "here, or get it again");
   // One that begins as another member would, and is none.
   CHECK(error_of(joined(whole, bytes_of({0x1f, 0x8b, 0x07}))).has_value());
   CHECK(message_of(joined(whole, bytes_of({0x1f, 0x8b}))).find("ends early") != std::string::npos);
@@ -213,6 +213,6 @@ TEST_CASE("idx: a compressed file that is no IDX file is refused, by its decompr
             "that this is the right file" +
             of_decompressed);
   CHECK(message_of(gzip_bytes({})) ==
-        at + "0: cut short: an IDX file begins with a magic number of 4 bytes; get the file anew" +
+        at + "0: cut short: an IDX file begins with a magic number of 4 bytes; get the file again" +
             of_decompressed);
 }

@@ -71,7 +71,7 @@ std::uint64_t address_space() {
 
 const std::string at = "a.npy: field 'x', byte ";
 const std::string damaged = ": the header is no dictionary as NumPy writes it: ";
-const std::string anew = "; the file is damaged, get it anew";
+const std::string again = "; the file is damaged, get it again";
 
 }  // namespace
 
@@ -99,11 +99,11 @@ TEST_CASE("npy: versions that are not known are refused", "[dataset][host]") {
 TEST_CASE("npy: a header's claim of its own length is not believed", "[dataset][host]") {
   CHECK(message_of(bytes_of({0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 255, 255, 255, 255})) ==
         at + "8: the header announces to be 4294967295 bytes long; no array of numbers needs more "
-             "than 1048576, so the file is damaged, get it anew");
+             "than 1048576, so the file is damaged, get it again");
   CHECK(message_of(bytes_of({0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 255, 255, '{'})) ==
-        at + "11: cut short within the header; get the file anew");
+        at + "11: cut short within the header; get the file again");
   CHECK(message_of(bytes_of({0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 0, 0})) ==
-        at + "10" + damaged + "there is no '{' at its begin" + anew);
+        at + "10" + damaged + "there is no '{' at its begin" + again);
 }
 
 TEST_CASE("npy: a file cut short anywhere is refused, telling where it ends", "[dataset][host]") {
@@ -118,7 +118,7 @@ TEST_CASE("npy: a file cut short anywhere is refused, telling where it ends", "[
   }
   CHECK(message_of({whole.begin(), whole.end() - 1}) ==
         at + "139: cut short: the header announces int16[3, 2], so it should be 140 bytes, but it "
-             "ends here; get the file anew");
+             "ends here; get the file again");
 }
 
 TEST_CASE("npy: what follows the array is not read, and a warning says so", "[dataset][host]") {
@@ -157,7 +157,7 @@ TEST_CASE("npy: what is no dictionary of the three keys is refused where it goes
       {"{'fortran_order': True, 'shape': (6,)}", "64", "it has no 'descr'"},
       {"{'descr': '|u1', 'descr': '|u1'}", "27", "it has a key twice"},
       {"{'type': '|u1'}", "11",
-       "it has the key 'type', which is none of descr, fortran_order and shape"},
+       "it has the key 'type', which is not descr, fortran_order or shape"},
       {"{,}", "11", "a key or type is no string in quotes"},
       {"{'descr': '|u1',,}", "26", "a key or type is no string in quotes"},
       {"{descr: '|u1'}", "11", "a key or type is no string in quotes"},
@@ -183,7 +183,7 @@ TEST_CASE("npy: what is no dictionary of the three keys is refused where it goes
        "something follows its closing brace"},
   }));
   CAPTURE(bad.dictionary);
-  CHECK(message_of_header(bad.dictionary) == at + bad.place + damaged + bad.what + anew);
+  CHECK(message_of_header(bad.dictionary) == at + bad.place + damaged + bad.what + again);
 }
 
 TEST_CASE("npy: more dimensions than NumPy allows are refused", "[dataset][host]") {
@@ -214,7 +214,7 @@ TEST_CASE("npy: sizes that overflow are refused, a 0 behind them included", "[da
     return message_of_header(npy_dictionary("<f4", text));
   };
   const std::string too_large =
-      ", more bytes than 64 bits can count; the file is damaged, get it anew";
+      ", more bytes than 64 bits can count; the file is damaged, get it again";
   CHECK(shape("(4294967296, 4294967296)") ==
         at + "60: the header announces float32[4294967296, 4294967296]" + too_large);
   CHECK(shape("(4611686018427387903,)") ==  // with the header's own bytes
@@ -225,7 +225,7 @@ TEST_CASE("npy: sizes that overflow are refused, a 0 behind them included", "[da
   // It fits, but the file does not have it; nothing is allocated on the claim.
   CHECK(shape("(1000000000000, 1000)") ==
         at + "134: cut short: the header announces float32[1000000000000, 1000], so it should be "
-             "4000000000000128 bytes, but it ends here; get the file anew");
+             "4000000000000128 bytes, but it ends here; get the file again");
 }
 
 TEST_CASE("npy: types that have no element_type are refused with what to do", "[dataset][host]") {
@@ -286,7 +286,7 @@ TEST_CASE("npy: an array in Fortran order that memory cannot hold is refused wit
   CHECK(test::message_of<dataset_error>([&] { (void)open_npy(file, "x"); }) ==
         file.string() +
             ": field 'x', byte 128: the elements (uint8[536870912, 2]) take 1073741824 bytes of "
-            "memory, which are not to be had; an array in Fortran order is transposed into memory: "
+            "memory, which are not available; an array in Fortran order is transposed into memory: "
             "save numpy.ascontiguousarray(array), which is read from the file");
 }
 

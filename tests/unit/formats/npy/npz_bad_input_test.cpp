@@ -38,13 +38,13 @@ std::string behind_path(const std::string& message) {
 }
 
 const std::string of_member = " (the byte is the member's)";
-const std::string anew = "; the archive is damaged, get it anew";
+const std::string again = "; the archive is damaged, get it again";
 
 }  // namespace
 
 TEST_CASE("npz: what is no zip archive is refused", "[dataset][host]") {
   CHECK(behind_path(refusal(six_bytes)) ==
-        "cannot be opened as a zip archive: Not a zip archive" + anew);
+        "cannot be opened as a zip archive: Not a zip archive" + again);
   // libzip takes an empty file for an empty archive.
   CHECK(behind_path(refusal({})) == "holds no arrays: no member's name ends in .npy");
   CHECK(behind_path(refusal(zip_bytes({}))) == "holds no arrays: no member's name ends in .npy");
@@ -89,7 +89,7 @@ TEST_CASE("npz: a member that is no array is refused as its file would be", "[da
   cut.pop_back();
   CHECK(behind_path(refusal(zip_bytes({{"x.npy", cut, compressed}}))) ==
         "field 'x', byte 133: cut short: the header announces uint8[3, 2], so it should be 134 "
-        "bytes, but it ends here; get the file anew" +
+        "bytes, but it ends here; get the file again" +
             of_member);
   const byte_vector objects = npy_bytes(npy_dictionary("|O", "(3,)"), test::counting_bytes(9));
   CHECK(behind_path(refusal(zip_bytes({{"x.npy", objects, compressed}}))) ==
@@ -102,7 +102,7 @@ TEST_CASE("npz: a member whose bytes are not those that were saved is refused", 
   zip_entry wrong = entry(true);
   wrong.checksum = 0x12345678;
   CHECK(behind_path(refusal(zip_bytes({wrong}))) ==
-        "field 'x', byte 134: the member cannot be read: CRC error" + anew + of_member);
+        "field 'x', byte 134: the member cannot be read: CRC error" + again + of_member);
 }
 
 TEST_CASE("npz: a member's claim of its size is not believed", "[dataset][host]") {
@@ -117,7 +117,7 @@ TEST_CASE("npz: a member's claim of its size is not believed", "[dataset][host]"
   less.claimed_bytes = 130;
   CHECK(behind_path(refusal(zip_bytes({less}))) ==
         "field 'x', byte 130: cut short: the header announces uint8[3, 2], so it should be 134 "
-        "bytes, but it ends here; get the file anew" +
+        "bytes, but it ends here; get the file again" +
             of_member);
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("cifar: a file of another size or set is refused", "[dataset][host]") 
     return test::message_of<dataset_error>([&] { (void)open_cifar100({file}); });
   };
   const std::string advice =
-      " bytes; check that it is of the set's binary version, unpacked, or get it anew";
+      " bytes; check that it is of the set's binary version, unpacked, or get it again";
   const std::string cut = folder.write("cut.bin", test::counting_bytes(3073 + 100));
   CHECK(refusal10(cut) == cut +
                               ": byte 3073: the file's 3173 bytes are no whole number of "
@@ -93,21 +93,21 @@ TEST_CASE("cifar: a file of another size or set is refused", "[dataset][host]") 
   const std::string ten = folder.write("ten.bin", bytes);
   CHECK(refusal10(ten) == ten +
                               ": field 'label', sample 2, byte 6146: 10 is no label of CIFAR-10 "
-                              "(0 to 9); check that the file is of this set, or get it anew");
+                              "(0 to 9); check that the file is of this set, or get it again");
   bytes = batch_bytes(2, 0, 700);
   bytes[600 * 3074] = std::byte{20};
   const std::string coarse = folder.write("coarse.bin", bytes);
   CHECK(refusal100(coarse) ==
         coarse +
             ": field 'coarse_label', sample 600, byte 1844400: 20 is no label of CIFAR-100 "
-            "(0 to 19); check that the file is of this set, or get it anew");
+            "(0 to 19); check that the file is of this set, or get it again");
   bytes = batch_bytes(2, 0, 2);
   bytes[3075] = std::byte{100};
   const std::string fine = folder.write("fine.bin", bytes);
   CHECK(refusal100(fine) ==
         fine +
             ": field 'fine_label', sample 1, byte 3075: 100 is no label of CIFAR-100 (0 to 99); "
-            "check that the file is of this set, or get it anew");
+            "check that the file is of this set, or get it again");
   CHECK(test::message_of<usage_error>([] { (void)open_cifar100({}); }) ==
         "open_cifar100: there is no file to open");
 }

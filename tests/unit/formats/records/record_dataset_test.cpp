@@ -132,21 +132,21 @@ TEST_CASE("records: a file that is not header and whole records is refused", "[d
   CHECK(refusal({file}, three_bytes) ==
         file +
             ": byte 9: no whole number of records: after 3 of 3 bytes there are 1 bytes more; "
-            "get the file anew, or check the sizes of header and record");
+            "get the file again, or check the sizes of header and record");
   CHECK(refusal({file}, three_bytes, {.header_bytes = 2}) ==
         file +
             ": byte 8: no whole number of records: after 2 of 3 bytes there are 2 bytes more; "
-            "get the file anew, or check the sizes of header and record");
+            "get the file again, or check the sizes of header and record");
   CHECK(refusal({file}, three_bytes, {.header_bytes = 11}) ==
         file +
             ": byte 10: cut short: the header alone is to be 11 bytes, but the file ends here; "
-            "get the file anew, or check header_bytes");
+            "get the file again, or check header_bytes");
   CHECK(refusal({file}, three_bytes, {.header_bytes = 10}) ==
         file + ": byte 10: the file holds no record");
   CHECK(refusal({file}, three_bytes, {.record_bytes = 11}) ==
         file +
             ": byte 0: no whole number of records: after 0 of 11 bytes there are 10 bytes more; "
-            "get the file anew, or check the sizes of header and record");
+            "get the file again, or check the sizes of header and record");
   const std::string whole = folder.write("w.bin", test::counting_bytes(9));
   CHECK(refusal({whole, file}, three_bytes).find(file + ": byte 9: ") == 0);
   const std::string missing = folder.path() / "missing";

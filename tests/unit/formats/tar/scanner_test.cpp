@@ -137,7 +137,7 @@ TEST_CASE("tar: an archive ends with two blocks of zeros, or with one that is th
   auto bytes = archive.unended();
   CHECK(refusal(bytes) ==
         at + "1024: cut short: the archive ends here without the two blocks of zeros that end one; "
-             "get it anew, or, if the program that wrote it left them out, open it with "
+             "get it again, or, if the program that wrote it left them out, open it with "
              "tar_options::lenient");
   bytes.resize(1024 + 512);
   CHECK(scan(bytes).size() == 1);
@@ -208,7 +208,7 @@ TEST_CASE("tar: one cut short anywhere is refused, telling where", "[dataset][ho
   CHECK(refusal(in_content) ==
         at + "1024: member '" + std::string(200, 'n') +
             "' claims 700 bytes, but the file ends 100 bytes after its header: cut short, or "
-            "damaged; get the archive anew");
+            "damaged; get the archive again");
 }
 
 TEST_CASE("tar: sizes that lie are refused", "[dataset][host]") {
@@ -218,12 +218,12 @@ TEST_CASE("tar: sizes that lie are refused", "[dataset][host]") {
   };
   CHECK(with_size("77777777777") ==
         at + "0: member 'a.txt' claims 8589934591 bytes, but the file ends 1536 bytes after its "
-             "header: cut short, or damaged; get the archive anew");
+             "header: cut short, or damaged; get the archive again");
   CHECK(with_size(std::string{"\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff", 12}) ==
         at + "0: member 'a.txt' claims 9223372036854775807 bytes, but the file ends 1536 bytes "
-             "after its header: cut short, or damaged; get the archive anew");
+             "after its header: cut short, or damaged; get the archive again");
   const std::string no_number =
-      at + "124: the header's size is no number of bytes; the archive is damaged, get it anew";
+      at + "124: the header's size is no number of bytes; the archive is damaged, get it again";
   CHECK(with_size(std::string(12, '\xff')) == no_number);  // minus one
   CHECK(with_size("12x") == no_number);
   CHECK(with_size("00000000009") == no_number);
@@ -233,7 +233,7 @@ TEST_CASE("tar: sizes that lie are refused", "[dataset][host]") {
                     .add("a.txt", std::as_bytes(std::span{longer}), {.size = "0000003"})
                     .ended()) ==
         at + "1024: a member's header should stand here, but its checksum is wrong: the archive is "
-             "damaged, or the member before it lies about its size; get it anew");
+             "damaged, or the member before it lies about its size; get it again");
 }
 
 TEST_CASE("tar: what is no archive is refused, and what is compressed, with advice",
@@ -282,8 +282,8 @@ TEST_CASE("tar: names that lead out of the archive are refused", "[dataset][host
     CHECK(named(name) == at + "0: member '" + name +
                              "' has a name that leads out of the archive; make it without '..'");
   CHECK(scan(test::tar_bytes{}.add("a../..b/c..txt", "x").ended()).size() == 1);
-  CHECK(named("./") == at + "0: member './' has no name; the archive is damaged, get it anew");
-  CHECK(named(".//") == at + "0: member './/' has no name; the archive is damaged, get it anew");
+  CHECK(named("./") == at + "0: member './' has no name; the archive is damaged, get it again");
+  CHECK(named(".//") == at + "0: member './/' has no name; the archive is damaged, get it again");
   CHECK(named(".//../a") ==
         at + "0: member './/../a' has a name that leads out of the archive; make "
              "it without '..'");
@@ -301,11 +301,11 @@ TEST_CASE("tar: sparse members and other volumes are refused", "[dataset][host]"
         at + "0: a sparse member, which feedline does not read; make the archive without tar's "
              "--sparse");
   CHECK(refusal(test::tar_bytes{}.add_header("m", 0, {.type = 'M', .is_gnu = true}).ended()) ==
-        at + "0: member 'm' goes on from another volume; make the archive in one piece");
+        at + "0: member 'm' continues from another volume; make the archive in one piece");
 }
 
 TEST_CASE("tar: damaged headers of names are refused", "[dataset][host]") {
-  const std::string damaged = at + "0: the pax header here is damaged; get the archive anew";
+  const std::string damaged = at + "0: the pax header here is damaged; get the archive again";
   for (const std::string records :
        {"nonsense", "5", "99 path=a\n", "0 path=a\n", "9 path=ab", "7 pathx\n", "3 \n", " x=y\n",
         "18446744073709551615 a=b\n", "18446744073709551616 a=b\n", "-3 a=b\n"}) {
@@ -316,12 +316,12 @@ TEST_CASE("tar: damaged headers of names are refused", "[dataset][host]") {
                       .ended()) == damaged);
   }
   CHECK(refusal(test::tar_bytes{}.add_pax({"size=1x"}).add("a", "x").ended()) ==
-        at + "0: the pax header's size is no number; the archive is damaged, get it anew");
+        at + "0: the pax header's size is no number; the archive is damaged, get it again");
   CHECK(
       refusal(test::tar_bytes{}.add_long_name("n").ended()) ==
-      at + "1024: the archive ends after a header of names, with no member behind it; get it anew");
+      at + "1024: the archive ends after a header of names, with no member after it; get it again");
   CHECK(refusal(test::tar_bytes{}.add_header("n", 5000000, {.type = 'L'}).ended()) ==
-        at + "0: a header of names claims 5000000 bytes; the archive is damaged, get it anew");
+        at + "0: a header of names claims 5000000 bytes; the archive is damaged, get it again");
 }
 
 TEST_CASE("tar: a header with any byte changed is refused", "[dataset][host]") {

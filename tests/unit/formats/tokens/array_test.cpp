@@ -133,7 +133,7 @@ TEST_CASE("tokens: a file of another format is refused by name, and not read as 
   const std::string file = folder.write("a.bin", std::as_bytes(std::span{bytes}));
   const std::string message = refusal(file, four_narrow);
   CHECK(message.find(file + ": byte 0: no shard of tokens but " + name + ": ") == 0);
-  const std::string unless = "; set options.header to none if these bytes are tokens all the same";
+  const std::string unless = "; set options.header to none if these bytes are tokens anyway";
   CHECK(message.substr(message.size() - unless.size()) == unless);
   if (bytes.size() % 2 != 0) return;
   CHECK(

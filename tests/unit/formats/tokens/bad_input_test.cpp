@@ -44,7 +44,7 @@ TEST_CASE("tokens: a header that the file belies is refused", "[dataset][host]")
   const auto write = [&](const byte_vector& bytes) {
     return folder.write("s.bin", bytes).string();
   };
-  const std::string advice = "; get the file anew or tokenize the text again";
+  const std::string advice = "; get the file or tokenize the text again";
   const std::string at = (folder.path() / "s.bin").string() + ": byte ";
   CHECK(refusal({write(shard_bytes(20240520, 1, 8, 1024 + 14))}, two_at_once) ==
         at +
@@ -89,11 +89,11 @@ TEST_CASE(
   CHECK(refusal({file}, two_narrow) ==
         file +
             ": byte 8: the file's 9 bytes are no whole number of uint16 tokens; check "
-            "options.type, or get the file anew");
+            "options.type, or get the file again");
   CHECK(refusal({file}, {.tokens_per_sample = 1, .type = element_type::u32}) ==
         file +
             ": byte 8: the file's 9 bytes are no whole number of uint32 tokens; check "
-            "options.type, or get the file anew");
+            "options.type, or get the file again");
 }
 
 TEST_CASE("tokens: shards of different types are refused, naming both", "[dataset][host]") {

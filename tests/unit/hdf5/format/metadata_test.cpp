@@ -198,7 +198,7 @@ TEST_CASE("hdf5 metadata: an object header that cannot be followed is refused", 
   CHECK(extension_refusal(numbers({7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})) ==
         "byte 49: version 7 where 1 is known");
   CHECK(extension_refusal(header_1(continuation, place(~std::uint64_t{0}, 8))) ==
-        "byte 88: a header goes on nowhere");
+        "byte 88: a header continues at an undefined address");
   CHECK(extension_refusal(header_1(continuation, place(1000, 8))) ==
         "byte 1000: a block of 8 bytes reaches beyond the file's end");
   CHECK(extension_refusal(header_2(continuation, place(content_at, 31))) ==

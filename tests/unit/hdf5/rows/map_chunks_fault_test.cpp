@@ -87,7 +87,7 @@ TEST_CASE("hdf5 chunk map: a chunk beyond the file's end is refused by its numbe
   CHECK(refusal_of(bad) ==
         bad.string() + ": field 'x', byte " + std::to_string(address) + ": chunk " +
             std::to_string(number) + ", of 6 bytes, lies beyond the file's end at byte " +
-            std::to_string(bytes.size()) + "; the file is cut short or damaged: copy it anew");
+            std::to_string(bytes.size()) + "; the file is cut short or damaged: copy it again");
 }
 
 TEST_CASE("hdf5 chunk map: a damaged index is refused in the library's words", "[dataset][host]") {

@@ -83,7 +83,7 @@ struct damage {
 std::vector<damage> damages() {
   constexpr std::uint64_t far = std::uint64_t{1} << 40;
   const std::string beyond =
-      ": a place in the global heap that is beyond the file's end, at byte $";
+      ": an address in the global heap that is beyond the file's end, at byte $";
   return {
       {"an address beyond the file", [](heap_file& f) { f.put_address(0, far); }, 0,
        "byte 1099511627776" + beyond},
@@ -103,15 +103,15 @@ std::vector<damage> damages() {
       {"a collection of no bytes", [](heap_file& f) { f.put_collection_bytes(0); }, 0,
        "byte {+16}: a global heap collection that claims 0 bytes, where the file has % bytes left"},
       {"a collection of its header alone", [](heap_file& f) { f.put_collection_bytes(16); }, 0,
-       "its place is object 1 of the global heap collection at byte #, which has none"},
+       "its address is object 1 of the global heap collection at byte #, which does not exist"},
       {"a collection that ends in an object", [](heap_file& f) { f.put_collection_bytes(40); }, 0,
        "byte {+32}: object 1 of 12 bytes, where its global heap collection has 8 bytes left"},
       {"an object that is not there", [](heap_file& f) { f.put_index(2, 77); }, 2,
-       "its place is object 77 of the global heap collection at byte #, which has none"},
+       "its address is object 77 of the global heap collection at byte #, which does not exist"},
       {"the object of free space", [](heap_file& f) { f.put_index(2, 0); }, 2,
-       "its place is object 0 of a global heap collection, whose objects are 1 to 65535"},
+       "its address is object 0 of a global heap collection, whose objects are 1 to 65535"},
       {"an index that no object has", [](heap_file& f) { f.put_index(2, 65'536); }, 2,
-       "its place is object 65536 of a global heap collection, whose objects are 1 to 65535"},
+       "its address is object 65536 of a global heap collection, whose objects are 1 to 65535"},
       {"one element too many", [](heap_file& f) { f.put_length(0, 4); }, 0,
        "it has 4 elements of 4 bytes, but object 1 of the global heap collection at byte # has 12 "
        "bytes"},
@@ -136,7 +136,7 @@ std::vector<damage> damages() {
        [](heap_file& f) {
          for (std::uint64_t at = 16; at < 4096; at += 16) f.put_object(at, 9, 0);
        },
-       0, "its place is object 1 of the global heap collection at byte #, which has none"},
+       0, "its address is object 1 of the global heap collection at byte #, which does not exist"},
       {"collections over each other",
        [](heap_file& f) {
          const auto inner = f.collection + 2048;
@@ -175,7 +175,7 @@ TEST_CASE("hdf5 ragged: a damaged heap is refused when it is opened, naming a sa
     CHECK(message_of<hdf5_error>([&] { (void)open_hdf5_ragged(path, {"x"}); }) ==
           path.string() + ": field 'x', sample " + std::to_string(damage.sample) +
               ": cannot be read: " + filled(damage.message, file) +
-              "; the file is cut short or damaged: copy it anew");
+              "; the file is cut short or damaged: copy it again");
   }
 }
 

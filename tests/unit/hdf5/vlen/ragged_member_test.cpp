@@ -198,10 +198,10 @@ TEST_CASE("hdf5 ragged: damage in a member's heap is named with the member and t
   const std::string in_heap =
       " of the global heap collection at byte " + std::to_string(collection);
   CHECK(contains(refusal(hits + 4, std::uint64_t{1} << 40, 8),
-                 "4: cannot be read: byte 1099511627776: a place in the global heap that is beyond "
-                 "the file's end"));
-  CHECK(contains(refusal(hits + 12, 999, 4),
-                 "4: cannot be read: its place is object 999" + in_heap + ", which has none"));
+                 "4: cannot be read: byte 1099511627776: an address in the global heap that is "
+                 "beyond the file's end"));
+  CHECK(contains(refusal(hits + 12, 999, 4), "4: cannot be read: its address is object 999" +
+                                                 in_heap + ", which does not exist"));
   CHECK(contains(refusal(hits, ~std::uint32_t{0}, 4),
                  "4: cannot be read: it has 4294967295 elements of 2 bytes, but object "));
   CHECK(contains(refusal(collection + 8, std::uint64_t{1} << 40, 8),

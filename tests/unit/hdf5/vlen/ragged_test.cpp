@@ -207,7 +207,7 @@ TEST_CASE("hdf5 ragged: thousands of small values, and such as are larger than a
   CHECK(values_of(*open_hdf5_ragged(writer.close(), {"x"})) == large);
 }
 
-TEST_CASE("hdf5 ragged: values that were written anew, in any order, are those written last",
+TEST_CASE("hdf5 ragged: values that were overwritten, in any order, read as last written",
           "[dataset][host]") {
   const temporary_directory folder;
   std::mt19937_64 random{5};

@@ -101,7 +101,7 @@ TEST_CASE("hdf5 ragged: what only the library can read is kept in memory, and a 
             " bytes that hdf5_options::max_host_cache_bytes allows: 128 of 150 samples have " +
             std::to_string(bytes - 22 * 12) +
             ". They would be kept in memory, read through the HDF5 library, because its values lie "
-            "within its header (compact layout). Allow more, or write them anew: h5repack");
+            "within its header (compact layout). Allow more, or write them again: h5repack");
   CHECK(refusal_of(file, "x", {.max_host_cache_bytes = 22 * 150 - 1}) ==
         file.string() +
             ": field 'x': has 150 samples; to find where their values are takes 22 bytes of memory "
