@@ -61,7 +61,7 @@ for to in "${formats[@]}"; do
   refused 'is the input x.npy' x.npy --to "$to" --output d/../x.npy --force
   refused 'contains the input d/../x.npy' d/../x.npy --to "$to" --output "$work" --force
   for output in . .. ./ / '' d/.; do
-    refused 'not a name in one' x.npy --to "$to" --output "$output" --force
+    refused 'without the name of an output' x.npy --to "$to" --output "$output" --force
   done
   refused 'there is no folder nowhere' x.npy --to "$to" --output nowhere/out
 

@@ -24,7 +24,7 @@ TEST_CASE("doctor: a report tells content, way, rates, verdict and options", "[p
   CHECK(says(run.out, "\nreading and decoding, one thread, as the page cache is now\n  in order"));
   CHECK(says(run.out, "\ngather into batches of 50, shuffled"));
   CHECK(says(run.out, "  1 reader "));
-  CHECK(says(run.out, "not measured  no GPU was to be used (--no-gpu)"));
+  CHECK(says(run.out, "not measured  --no-gpu is set"));
   CHECK(says(run.out, "\nthe loop as it is: batches of 50, shuffled"));
   CHECK(says(run.out, "\nthe loop as recommended: batches of 50"));
   CHECK(says(run.out, "  verdict "));
@@ -60,7 +60,7 @@ TEST_CASE("doctor: JSON is one object that agrees with the data", "[programs][ho
   REQUIRE(json["gather"].size() == 3);  // 1, 2 and 3 readers
   CHECK(json["gather"][2]["readers"] == 3);
   CHECK(json["gather"][0]["samples_per_second"] > 0);
-  CHECK(json["copies"]["not_measured"] == "no GPU was to be used (--no-gpu)");
+  CHECK(json["copies"]["not_measured"] == "--no-gpu is set");
   REQUIRE(!json["loops"].empty());
   const auto& statistics = json["loops"][0]["statistics"];
   CHECK(statistics["verdict"]["limit"].is_string());

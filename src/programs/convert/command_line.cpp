@@ -37,8 +37,8 @@ std::filesystem::path output_path(std::string given) {
   const std::string name = path.filename().string();
   if (name.empty() || name == "." || name == "..")
     throw feedline::usage_error{fmt::format(
-        "--output '{}': is a folder's place, not a name in one; say what to write, as in {}", text,
-        (path / "train.h5").string())};
+        "--output '{}': is the path of a folder, without the name of an output; add one, as in {}",
+        text, (path / "train.h5").string())};
   return path;
 }
 
@@ -52,9 +52,9 @@ constexpr auto exit_codes =
 command parse_command_line(int argc, char** argv) {
   CLI::App app{
       "Converts datasets to HDF5 in chunks fit for fast shuffled reading, to NumPy files or to raw "
-      "records. What is written is read back and compared, and only then put in its place by one "
-      "rename; until then it is made in the folder OUTPUT.part. A conversion that was cut short "
-      "goes on when the same command is given again; two at once on one output are refused.\n\n"
+      "records. What is written is read back and compared, and only then renamed to OUTPUT; until "
+      "then it stands in the folder OUTPUT.part. A conversion that was cut short continues when "
+      "the same command is given again; two at once on one output are refused.\n\n"
       "An OUTPUT that exists is refused, unless --force is given. An output that is, contains or "
       "lies inside an input is always refused. "
       "No other file or folder is touched."};
@@ -104,7 +104,7 @@ command parse_command_line(int argc, char** argv) {
       ->type_name("FILTER")
       ->check(CLI::IsMember(filters))
       ->excludes(contiguous);
-  app.add_option("--level", job.layout.level, "HDF5: of deflate 1 to 9, of zstd 1 to 19")
+  app.add_option("--level", job.layout.level, "HDF5: 1 to 9 for deflate, 1 to 19 for zstd")
       ->check(CLI::Range(1, 19))
       ->excludes(contiguous);
   auto* const shuffle = app.add_option("--shuffle", seed, "Write in the random order of this seed")

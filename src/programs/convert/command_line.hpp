@@ -9,7 +9,7 @@
 
 namespace convert {
 
-/// What the command line says.
+/// The parsed command line.
 struct command {
   std::vector<std::string> inputs;
   feedline::open_options how;  ///< they are opened

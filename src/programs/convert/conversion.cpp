@@ -33,7 +33,7 @@ std::uint32_t checksum_of(const failures& left_out) {
   return sum;
 }
 
-/// What an unfinished output must agree in, to be gone on with.
+/// An unfinished output is continued only if these are equal.
 std::string identity_of(const content& what, const job& job, const failures& left_out) {
   constexpr const char* formats[] = {"hdf5", "npy", "records"};
   constexpr const char* filters[] = {"none", "deflate", "lz4", "zstd"};

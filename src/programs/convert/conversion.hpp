@@ -37,16 +37,17 @@ struct source {
 /// @throws feedline::usage_error.
 void require_apart_from_inputs(const job& job);
 
-/// What was written, and read back equal.
+/// The output as it was written and read back.
 struct converted {
   std::uint64_t samples = 0;
   std::uint64_t resumed_from = 0;  ///< samples that an earlier run had written
   std::vector<feedline::field> fields;
   std::vector<std::uint32_t> checksums;  ///< CRC-32 of each field's bytes, in the output's order
-  std::vector<feedline::sample_failure> left_out = {};  ///< by index; empty unless asked to skip
+  /// Samples in order of their index; empty unless asked to skip.
+  std::vector<feedline::sample_failure> left_out = {};
 };
 
-/// What a conversion is doing.
+/// Progress of a conversion.
 enum class step : std::uint8_t {
   checking,  ///< reads what an earlier run left
   writing,
@@ -56,13 +57,13 @@ enum class step : std::uint8_t {
 
 using progress = std::function<void(step now, std::uint64_t done, std::uint64_t samples)>;
 
-/// Writes a dataset out in another format, reads it back, compares, and only then puts it in its
-/// place.
+/// Writes a dataset out in another format, reads it back, compares, and only then renames it to its
+/// final name.
 ///
-/// At every checkpoint all that was written is on the disk, and a journal beside it says so: a
-/// conversion that was cut short, by an error, a signal or a power failure, goes on from there when
-/// it is called again with an equal job. What is found is compared with the journal's checksums
-/// before.
+/// At every checkpoint everything written so far is on the disk, and a journal beside it records
+/// it. A conversion that was cut short by an error, a signal or a power failure continues from
+/// there when it is called again with an equal job. Before that, the files are compared with the
+/// journal's checksums.
 /// @throws feedline::error, std::exception: what reading and writing throw; the unfinished output
 /// stays.
 converted run(const feedline::dataset_ptr& from, const job& job, const progress& tell);

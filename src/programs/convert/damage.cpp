@@ -14,7 +14,7 @@
 namespace convert {
 namespace {
 
-/// What a loader warns of is told by the result.
+/// The result reports what a loader warns of.
 class silent_log {
  public:
   silent_log() {

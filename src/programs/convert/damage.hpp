@@ -12,7 +12,7 @@ namespace convert {
 using failures = std::vector<feedline::sample_failure>;
 
 /// Reads a dataset whole, and lists the samples that cannot be read, by index.
-/// @param readers As `loader_options::readers`.
+/// @param readers Same as `loader_options::readers`.
 /// @param tell Told how many samples were read.
 /// @throws feedline::dataset_error if no sample can be read. @throws What is no dataset_error comes
 /// through as the loader throws it.

@@ -47,7 +47,7 @@ class progress_line {
     if (time - drawn_ < std::chrono::milliseconds{100}) return;
     drawn_ = time;
     constexpr std::array words{"checking what is there", "writing", "reading back",
-                               "looking for damage"};  // of steps
+                               "looking for damage"};  // names of steps
     const double seconds = std::chrono::duration<double>(time - begun_).count();
     const double rate = seconds > 0 ? static_cast<double>(done - begun_at_) / seconds : 0;
     fmt::print("{}{}: {} of {} samples, {:3.0f} %, {:.0f} a second", erase_line,
@@ -132,7 +132,7 @@ int run_command(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   convert::leave_hdf5_as_it_is_at_exit();
-  // What its loaders settle on is of no interest here.
+  // The tuning of its loaders is not reported here.
   programs::log_in_words_of(programs::program::convert, spdlog::level::warn);
   try {
     return convert::run_command(argc, argv);

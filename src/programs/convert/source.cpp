@@ -41,7 +41,7 @@ std::string state_of(const fs::path& path) {
   return std::to_string(bytes) + " bytes, changed at " + to_string(changed);
 }
 
-/// What else decides what the samples are.
+/// Other options that the samples depend on.
 std::string words_of(const feedline::open_options& how) {
   std::string words = fmt::format(
       "images {} x {}, shorter side {}; {} tokens a sample; labels {}; fields", how.image.height,

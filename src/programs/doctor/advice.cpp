@@ -105,7 +105,7 @@ void choose_memory(const findings& measured, const needs& needed, double rate, a
       measured.reading.empty())
     return;
   const auto free = static_cast<double>(measured.host_free_bytes);
-  // What computes for each sample, or waits for the storage, need not do so in each epoch.
+  // Work for each sample, and waiting for the storage, can be limited to the first epoch.
   constexpr seconds plain_copy{2e-6};
   const seconds of_sample = measured.reading.front().of_sample();
   if (needed.all_bytes > share_of_free * free || of_sample <= plain_copy) return;
@@ -157,7 +157,7 @@ void choose_decoder(const findings& measured, const needs& needed, const reader_
     const double step = needed.wanted ? 1 / *needed.wanted : 0;
     return std::max(step, 1 / first_epoch) + (usual_epochs - 1) * std::max(step, 1 / later_epochs);
   };
-  double later = chosen.rate;  // as far as rows stay somewhere
+  double later = chosen.rate;  // if rows can be kept
   if (given.placement == resident)
     later = no_limit;
   else if (given.placement == gather || given.load_into_memory || needed.keeps_chunks)
@@ -188,7 +188,7 @@ void choose_decoder(const findings& measured, const needs& needed, const reader_
   if (fits)
     given.hints.push_back(
         fmt::format("all rows fit in GPU memory: for many more than {} epochs compare placement "
-                    "resident, with which readers decode the first epoch, and nobody the others",
+                    "resident, with which readers decode only in the first epoch",
                     usual_epochs));
 }
 
@@ -202,8 +202,8 @@ void add_hints(const findings& measured, const needs& needed, advice& given) {
                       field.name, to_string(field.type)));
     if (field.type == u8 && field.shape.size() >= 2 && measured.device)
       given.hints.push_back("field '" + field.name +
-                            "' travels as bytes: have loader_options::transforms cast and "
-                            "normalize it on the GPU, not the readers");
+                            "' holds bytes: cast and normalize it on the GPU with "
+                            "loader_options::transforms, not in the readers");
   }
   if (measured.layout.serialized)
     given.hints.emplace_back(

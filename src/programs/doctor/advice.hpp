@@ -12,7 +12,7 @@
 
 namespace doctor {
 
-/// Which options suit, by what was measured, and why.
+/// The options that suit the measurements, and why.
 struct advice {
   int readers = 1;
   feedline::placement placement = feedline::placement::stream;
@@ -23,7 +23,7 @@ struct advice {
   bool skip_damaged = false;              ///< samples that cannot be read are left out
   seconds batch{};                        ///< expected time of a batch, by the measured numbers
   std::vector<std::string> reasons = {};  ///< one for each choice
-  std::vector<std::string> hints = {};    ///< what else may be worth trying
+  std::vector<std::string> hints = {};    ///< further options worth trying
 };
 
 /// A pure function: the same numbers give the same advice.

@@ -17,7 +17,7 @@
 namespace doctor {
 namespace {
 
-/// Of the formats that tell their fields without being opened whole, or leave some out.
+/// For formats that tell their fields without being opened whole, or that leave some out.
 bool lists_fields(feedline::file_format format) {
   using enum feedline::file_format;
   return format == hdf5 || format == npy || format == npz || format == tar ||

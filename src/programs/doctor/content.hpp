@@ -20,14 +20,14 @@ struct offered_field {
   [[nodiscard]] bool is_row() const { return !found.is_ragged && found.left_out.empty(); }
 };
 
-/// What there is, before anything of it is opened as a dataset.
+/// The files and fields found, before any is opened as a dataset.
 struct content {
-  std::string path;                ///< as it was given
-  std::vector<std::string> files;  ///< that it names; a folder is one
+  std::string path;                ///< path as given
+  std::vector<std::string> files;  ///< files that it names; a folder counts as one
   std::string format = {};
   bool is_hdf5 = false;
   std::vector<offered_field> fields =
-      {};  ///< of the first file; empty: they show when it is opened
+      {};  ///< fields of the first file; empty if only opening it tells them
 };
 
 /// Looks at a path's content: a file's, a folder's, that of the first of a pattern's files.
@@ -42,7 +42,7 @@ struct subject {
   std::function<feedline::dataset_ptr()> open;
   seconds opening{};
   std::string code;                ///< a C++ expression that opens it
-  std::vector<std::string> notes;  ///< what was left out, and how to have it
+  std::vector<std::string> notes;  ///< fields that were left out, and how to include them
 };
 
 /// Opens all paths side by side: rows as they are, values of varying length as images or padded, as
@@ -51,7 +51,7 @@ struct subject {
 /// @throws feedline::usage_error, feedline::dataset_error that say what to give.
 [[nodiscard]] subject open_subject(const request& asked, const std::vector<content>& found);
 
-/// What a dataset says of itself. @param cached Share of its files in the page cache.
+/// Description of a dataset. @param cached Share of its files in the page cache.
 [[nodiscard]] layout_facts layout_of(const subject& opened, const std::vector<content>& found,
                                      bool local, std::optional<double> cached);
 

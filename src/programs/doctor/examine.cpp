@@ -38,7 +38,7 @@ constexpr seconds quick_opening{0.3};
 constexpr int max_decoder_readers = 8;
 constexpr double pinned_bytes_per_second = 2e9;
 
-/// What the system says can be had without swapping.
+/// Memory that is available without swapping, according to the system.
 std::uint64_t free_memory() {
   std::ifstream file{"/proc/meminfo"};
   std::string name;
@@ -136,7 +136,7 @@ class examiner {
   }
 
   void find_device(const gpu_finder& find) {
-    if (!asked_.gpu) return do_without_gpu("no GPU was to be used (--no-gpu)");
+    if (!asked_.gpu) return do_without_gpu("--no-gpu is set");
     tell_("copies to the GPU");
     gpu_search search = find(*asked_.gpu);
     if (!search.found) return do_without_gpu(search.refusal);
@@ -196,7 +196,7 @@ class examiner {
     }
   }
 
-  /// What more and more readers bring where the GPU decodes.
+  /// Gain of more readers if the GPU decodes.
   void measure_decoder() {
     if (!gpu_) return;
     decoder_facts& decoder = all_.decoder;

@@ -18,7 +18,7 @@ using progress = std::function<void(const std::string& what)>;
 
 /// All that is reported.
 struct examination {
-  std::vector<content> found;  ///< of each input
+  std::vector<content> found;  ///< content of each input
   std::vector<std::string> notes;
   findings measured;
   advice recommended;
@@ -32,14 +32,14 @@ struct examination {
 [[nodiscard]] examination examine(const request& asked, std::vector<content> found,
                                   const progress& tell, const gpu_finder& find = find_gpu);
 
-/// What is in a file, for people: the first lines of the report, also where nothing can be opened.
-/// Of long lists the beginning, and how many more there are; JSON has all.
+/// Human-readable content of a file: the first lines of the report, even if nothing can be opened.
+/// Long lists are cut after their beginning, with the number of further items; JSON has all.
 [[nodiscard]] std::string describe(const content& found);
 
-/// All of the report behind `describe`, for people.
+/// Human-readable report after the part of `describe`.
 [[nodiscard]] std::string describe(const examination& made);
 
-/// All of it as one object of JSON (RFC 8259), with a newline behind it: times in nanoseconds,
+/// The whole report as one object of JSON (RFC 8259), followed by a newline: times in nanoseconds,
 /// sizes in bytes, rates a second. Members may be added by later versions.
 [[nodiscard]] std::string to_json(const request& asked, const examination& made);
 

@@ -20,7 +20,7 @@ using seconds = std::chrono::duration<double>;
 
 /// How the samples lie, and how they are read: what the dataset says of itself.
 struct layout_facts {
-  std::vector<feedline::field> fields;  ///< as they are opened
+  std::vector<feedline::field> fields;  ///< fields as opened
   std::uint64_t samples = 0;
   std::uint64_t sample_bytes = 0;
   feedline::chunking chunking = {};
@@ -39,7 +39,7 @@ struct layout_facts {
   [[nodiscard]] bool forgets_chunks() const { return in_chunks() && chunking.kept < chunks(); }
 };
 
-/// What some workers do in a time.
+/// Rate of some workers over a time.
 struct work_rate {
   int workers = 1;         ///< threads that read blocks, or readers of a loader
   std::uint64_t done = 0;  ///< bytes, or samples that were read, or delivered if the GPU decodes
@@ -49,13 +49,13 @@ struct work_rate {
   }
 };
 
-/// What the storage gives, read past feedline and past the page cache.
+/// Throughput of the storage, read directly, without feedline and the page cache.
 struct storage_facts {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   bool local = false;                 ///< on a file system of this machine
   std::optional<double> cached = {};  ///< share in the page cache; empty: not known
-  std::vector<work_rate> rates;       ///< of one thread, and of more
+  std::vector<work_rate> rates;       ///< one thread, and several
   std::string not_measured;           ///< why; empty: measured
 };
 
@@ -64,13 +64,13 @@ struct reading_facts {
   std::string order;  ///< "in order", "shuffled"
   std::uint64_t samples = 0;
   seconds took{};
-  double cpu_share = 0;  ///< of a read, on a core; no number: not known
+  double cpu_share = 0;  ///< share of a read on a core; NaN if unknown
   [[nodiscard]] seconds of_sample() const {
     return samples == 0 ? seconds{} : took / static_cast<double>(samples);
   }
 };
 
-/// Loaders whose blocks the GPU decodes, and that nobody waits for.
+/// Loaders whose blocks the GPU decodes, run without a consumer's step.
 struct decoder_facts {
   std::optional<std::uint64_t> window;  ///< chunks of `shuffle{.within = …}`; empty: a full shuffle
   std::vector<work_rate> readers;
@@ -79,17 +79,17 @@ struct decoder_facts {
 
 /// The GPU, and copies to it from pinned memory.
 struct device_facts {
-  int ordinal = 0;  ///< as CUDA counts
+  int ordinal = 0;  ///< CUDA's ordinal
   std::string name;
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
-  std::size_t copied_bytes = 0;  ///< by each copy
+  std::size_t copied_bytes = 0;  ///< bytes of each copy
   double copy_rate = 0;          ///< bytes a second
 };
 
 /// A part of a loop.
 struct loop_part {
-  std::uint64_t batches = 0;  ///< that were taken
+  std::uint64_t batches = 0;  ///< batches taken
   seconds took{};
   feedline::loader_statistics seen = {};
   feedline::loader_verdict verdict = {};
@@ -104,16 +104,16 @@ struct loop_part {
   }
 };
 
-/// A loop over a loader's batches; statistics are those behind its first batch.
+/// A loop over a loader's batches; statistics start after its first batch.
 struct loop_facts : loop_part {
   std::string name;   ///< "as it is", "as recommended"
-  std::string order;  ///< of its samples
+  std::string order;  ///< order of its samples
   feedline::loader_plan plan;
-  std::uint64_t samples = 0;            ///< as those of `work_rate`
-  std::optional<loop_part> later = {};  ///< epochs behind the first one, where they count apart
+  std::uint64_t samples = 0;            ///< counted as in `work_rate`
+  std::optional<loop_part> later = {};  ///< later epochs, if measured separately
   feedline::trace trace = {};
 
-  /// As in most of a long run.
+  /// Figures that represent most of a long run.
   [[nodiscard]] seconds lasting() const { return later ? later->of_batch() : of_batch(); }
 };
 
@@ -129,14 +129,14 @@ struct findings {
   std::uint64_t batch_size = 1;
   std::optional<std::chrono::nanoseconds> step = {};
   unsigned cores = 1;
-  std::uint64_t host_free_bytes = 0;  ///< memory of the machine that can be had
+  std::uint64_t host_free_bytes = 0;  ///< available memory of the machine
   storage_facts storage = {};
   std::vector<reading_facts> reading = {};
-  std::string readers_order;            ///< of `readers`
-  std::vector<work_rate> readers = {};  ///< loaders that nobody waits for
+  std::string readers_order;            ///< order that `readers` used
+  std::vector<work_rate> readers = {};  ///< loaders without a consumer's step
   std::optional<device_facts> device = {};
   std::string no_device;                          ///< why there is none
-  std::optional<std::size_t> device_budget = {};  ///< as asked for
+  std::optional<std::size_t> device_budget = {};  ///< bytes asked for
   decoder_facts decoder = {};                     ///< nothing is in it where there is no GPU
   std::vector<loop_facts> loops = {};
   std::string not_run;  ///< why the loop as recommended was not; empty: it was

@@ -35,7 +35,7 @@ struct gpu_search {
   std::string refusal;
 };
 
-/// @param ordinal As CUDA counts.
+/// @param ordinal CUDA's ordinal of the GPU.
 [[nodiscard]] gpu_search find_gpu(int ordinal);
 
 /// `find_gpu`, or what stands in for it.

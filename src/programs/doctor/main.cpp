@@ -12,7 +12,7 @@
 #include <iostream>
 
 int main(int argc, char** argv) {
-  // What loaders warn of is in the report.
+  // The report contains what loaders warn of.
   programs::log_in_words_of(programs::program::doctor, spdlog::level::err);
   return doctor::run(argc, argv, std::cout, std::cerr, ::isatty(STDERR_FILENO) == 1);
 }

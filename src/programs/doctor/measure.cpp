@@ -94,7 +94,7 @@ class loop {
                                : time - closed_.time >= until_.time / 2;
   }
 
-  /// @return Whether the loop goes on after it. It ends if no sample of an epoch can be read.
+  /// @return Whether the loop continues after it. It ends if no sample of an epoch can be read.
   bool take_epoch(std::uint64_t epoch, std::chrono::nanoseconds step) {
     if (is_over()) return false;
     const std::uint64_t before = batches_;

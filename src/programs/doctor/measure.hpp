@@ -33,11 +33,11 @@ struct limits {
   seconds time{1};
   std::uint64_t samples = std::uint64_t{1} << 23;
   bool one_epoch = false;    ///< at the latest with the first epoch
-  bool first_apart = false;  ///< of loops: epochs behind the first one count by themselves
+  bool first_apart = false;  ///< measure the epochs after a loop's first one separately
 };
 
-/// Reads blocks of 1 MiB at random places, past the page cache: by one thread, then by eight, 256
-/// MiB at most. What is in the page cache stays as it is. Blocks for about the time.
+/// Reads blocks of 1 MiB at random offsets, past the page cache: with one thread, then with eight,
+/// at most 256 MiB. The page cache stays unchanged. Blocks for about the time.
 /// @param paths Files and folders.
 [[nodiscard]] storage_facts examine_storage(const std::vector<std::string>& paths, seconds time);
 

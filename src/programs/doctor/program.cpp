@@ -26,7 +26,7 @@ void write(const std::string& path, const std::string& text) {
   if (!file)
     throw feedline::error{
         path + ": cannot be written: " + std::generic_category().message(errno == 0 ? EIO : errno) +
-        "; choose another place"};
+        "; choose another path"};
 }
 
 void write_picture(const request& asked, const examination& made) {
@@ -73,7 +73,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
         bool err_is_terminal, const gpu_finder& find) {
   const auto asked = read_command_line(argc, argv, out, err);
   if (const int* const code = std::get_if<int>(&asked)) return *code;
-  const auto show = [&](const std::string& what) {  // in one line, which goes away
+  const auto show = [&](const std::string& what) {  // in one line, which is erased
     if (err_is_terminal)
       err << "\r\x1b[K" << (what.empty() ? what : "measuring: " + what) << std::flush;
   };

@@ -20,10 +20,10 @@ namespace doctor {
 enum class loop_order : std::uint8_t {
   shuffle,     ///< all samples mixed
   windows,     ///< `shuffle{.within = chunks()}`
-  sequential,  ///< as they are stored
+  sequential,  ///< samples in stored order
 };
 
-/// What the command line asks for.
+/// The parsed command line.
 struct request {
   std::vector<programs::input> inputs;           ///< at least one
   std::string path;                              ///< all of them, as they were given
@@ -32,10 +32,10 @@ struct request {
   std::optional<std::uint64_t> pad;              ///< elements of each sample of varying length
   std::optional<std::size_t> whole;              ///< HDF5: `hdf5_options::max_resident_bytes`
   std::uint64_t batch_size = 0;                  ///< 0: 256, or as many as there are
-  std::optional<std::chrono::nanoseconds> step;  ///< that the loop computes on a batch
-  int readers = feedline::automatic_readers;     ///< of the loop as it is
+  std::optional<std::chrono::nanoseconds> step;  ///< computing time of the loop for a batch
+  int readers = feedline::automatic_readers;     ///< readers of the loop as it is
   loop_order order = loop_order::shuffle;        ///< likewise
-  std::chrono::duration<double> seconds{6};      ///< that measuring takes, about
+  std::chrono::duration<double> seconds{6};      ///< approximate time for measuring
   int max_readers = 0;                           ///< 0: as many as there are cores
   std::optional<int> gpu = 0;                    ///< empty: none is used
   bool needs_gpu = false;                        ///< --gpu was given

@@ -22,7 +22,7 @@ using steady = std::chrono::steady_clock;
 constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_blocks = 256;
 constexpr int shared_threads = 8;
-/// Of a folder of a million files, so many are looked at for what is in the page cache.
+/// Upper limit of the files of a folder that are checked for their share in the page cache.
 constexpr std::size_t max_examined = 256;
 
 struct file_size {
@@ -92,10 +92,10 @@ class block_reads {
   }
 
   const std::vector<file_size>& files_;
-  std::vector<std::uint64_t> ends_;  ///< of each file's blocks, counted over all
+  std::vector<std::uint64_t> ends_;  ///< one past each file's last block, counted over all files
 };
 
-/// What share of the files is in the page cache, by those that are looked at.
+/// Share of the files that is in the page cache, estimated from the files checked.
 void look_at_cache(const std::vector<file_size>& files, storage_facts& facts) {
   double cached = 0;
   double bytes = 0;

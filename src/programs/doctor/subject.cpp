@@ -131,7 +131,7 @@ std::vector<part> parts_of(const request& asked, const content& found,
 
 subject open_subject(const request& asked, const std::vector<content>& found) {
   subject opened;
-  std::vector<std::vector<part>> parts;  // of each input
+  std::vector<std::vector<part>> parts;  // parts of each input
   for (const content& each : found) parts.push_back(parts_of(asked, each, opened.notes));
   const auto open_all = [parts] {
     std::vector<feedline::dataset_ptr> inputs;

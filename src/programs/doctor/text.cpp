@@ -1,4 +1,4 @@
-// The report for people.
+// The human-readable report.
 
 #include "detail/printable.hpp"
 #include "programs/doctor/examine.hpp"
@@ -86,7 +86,7 @@ std::string describe_storage(const storage_facts& storage) {
                                         : "the system does not tell what of the files is in it");
   for (const work_rate& each : storage.rates)
     text += line(counted(each.workers, "thread"),
-                 fmt::format("{} past the page cache ({} in blocks of 1 MiB at random places)",
+                 fmt::format("{} past the page cache ({} in blocks of 1 MiB at random offsets)",
                              rate_text(each.rate()), bytes_text(each.done)));
   return text + (storage.not_measured.empty() ? "" : folded("not measured", storage.not_measured));
 }
@@ -150,7 +150,7 @@ std::string describe_loop(const findings& measured, const loop_facts& loop) {
                   loop.order, counted(loop.plan.readers, "reader"), way,
                   measured.step ? "a step of " + time_text(*measured.step) : "no step");
   if (loop.batches == 0)
-    return text + folded("not measured", "no batch could be had in " + time_text(loop.took) +
+    return text + folded("not measured", "no batch was delivered in " + time_text(loop.took) +
                                              (loop.plan.decode_note.empty() ? "" : ": ") +
                                              loop.plan.decode_note);
   if (loop.batches < loop.plan.batches_per_epoch)

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-/// What programs share.
+/// Code shared by the programs.
 namespace programs {
 
-/// What is to be read: PATH, or NAME=PATH.
+/// An input to read: PATH, or NAME=PATH.
 struct input {
   std::string name;  ///< for its only field; empty: fields keep their names
   std::string path;  ///< a file, a folder, or a pattern of several

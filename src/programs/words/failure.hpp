@@ -13,14 +13,14 @@ enum exit_code : int {
   not_all_read = 3,  ///< all was done, but there are samples that cannot be read
 };
 
-/// How a program ends that cannot go on.
+/// How a program ends that cannot continue.
 struct failure {
   int code;
   std::string message;  ///< one line or several, with the program's name before
 };
 
-/// The exception that is being handled, in the program's words. Of an error in a loader's stage it
-/// tells the cause, for the stages are no matter of a program's user.
+/// The exception that is being handled, in the program's words. For an error in a loader's stage it
+/// tells the cause, because a program's user does not know stages.
 [[nodiscard]] failure current_failure(program speaker);
 
 }  // namespace programs

@@ -9,7 +9,7 @@
 namespace programs {
 namespace {
 
-/// What the library's messages call an option, and each program's name for it; empty: it has none.
+/// The library's name of an option, and each program's name for it, empty if it has none.
 struct option_names {
   std::string_view library;
   std::string_view convert;
@@ -113,7 +113,7 @@ std::string in_words_of(program speaker, std::string_view message) {
       continue;
     }
     const std::string name = from.substr(at, end - at);
-    // What a message begins with, up to a colon, is a path or the function that speaks.
+    // A message begins with a path or the name of the function that reports it, then a colon.
     const bool is_prefix = from.compare(end, 2, ": ") == 0 && at == 0;
     if (is_prefix || is_part_of_path(from, at, end)) {
       text += name;

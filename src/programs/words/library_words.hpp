@@ -6,7 +6,7 @@
 
 namespace programs {
 
-/// Who speaks.
+/// The program that reports a message.
 enum class program : std::uint8_t { convert, doctor };
 
 /// "feedline-convert" or "feedline-doctor".

@@ -47,10 +47,11 @@ bytes in_zstd(const bytes& plain, unsigned level) {
 #endif
 
 #ifdef FEEDLINE_HAS_LZ4
-/// As HDF5's filter 32004 has it: the size of all (64 bits) and of a block (32), and each block's
-/// stored size (32) before it, most significant byte first. A chunk is one block here.
+/// The layout of HDF5's filter 32004: the total size (64 bits), the size of a block (32 bits), and
+/// before each block its stored size (32 bits), most significant byte first. A chunk is one block
+/// here.
 bytes in_lz4(const bytes& plain) {
-  if (plain.size() > LZ4_MAX_INPUT_SIZE) return plain;  // which is left as it is
+  if (plain.size() > LZ4_MAX_INPUT_SIZE) return plain;  // too large for LZ4
   const auto size = static_cast<int>(plain.size());
   constexpr std::size_t before = 16;
   bytes packed(before + static_cast<std::size_t>(LZ4_compressBound(size)));

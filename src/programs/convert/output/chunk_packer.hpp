@@ -9,8 +9,8 @@
 
 namespace convert {
 
-/// A chunk as it lies in an HDF5 file whose filters are shuffle, if elements have several bytes,
-/// and a compression.
+/// A chunk as stored in an HDF5 file whose filters are shuffle, if elements have several bytes, and
+/// a compression.
 struct packed_chunk {
   std::vector<std::byte> bytes;
   std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out, for it did not pay
@@ -21,7 +21,7 @@ struct packed_chunk {
 
 /// Does what the HDF5 library's filters would do one chunk after the other under its lock, on all
 /// cores. No plugin of the library's is needed.
-/// @param rows Of a whole number of chunks; the last may lack its end, which is filled with zeros.
+/// @param rows Rows of a whole number of chunks. The last chunk may be incomplete; zeros fill it.
 /// @param layout Its `filter` is one of those that can be packed; `level` is that of deflate or
 /// Zstandard.
 [[nodiscard]] std::vector<packed_chunk> pack_chunks(std::span<const std::byte> rows,

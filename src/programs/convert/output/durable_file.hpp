@@ -13,7 +13,7 @@ namespace convert {
 /// Throws the system's last error as a std::system_error: "PATH: WHAT: its words".
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what);
 
-/// A file that is written at any place, and can be forced to the disk.
+/// A file that is written at any position, and can be forced to the disk.
 ///
 /// All functions throw std::system_error with the path in its message.
 class durable_file {

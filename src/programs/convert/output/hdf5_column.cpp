@@ -29,7 +29,7 @@ hdf5_type_id half_type(const hdf5_session& hdf5, std::size_t exponent_bits, std:
   return type;
 }
 
-/// What h5py takes for NumPy's bool.
+/// The type that h5py reads as NumPy's bool.
 hdf5_type_id boolean_type(const hdf5_session& hdf5) {
   constexpr auto what = "describe a boolean";
   auto type = required<hdf5_type_id>(hdf5, H5Tenum_create(H5T_NATIVE_INT8), what);

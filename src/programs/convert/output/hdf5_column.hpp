@@ -32,8 +32,8 @@ class hdf5_session : public feedline::detail::hdf5_session {
   const std::filesystem::path& path_;
 };
 
-/// That the session's last call failed, in the system's words where the library passes them on,
-/// else its own.
+/// Error of the session's last failed call: the system's message if the library passes it on,
+/// otherwise the library's.
 [[noreturn]] inline void hdf5_failure(const hdf5_session& hdf5, const std::string& what) {
   std::string words = hdf5.last_message();
   constexpr std::string_view before = "error message = '";
@@ -58,7 +58,7 @@ template <class Handle>
 
 /// One field, to be written.
 struct hdf5_column {
-  hdf5_type_id type;  ///< of an element, in memory and in the file
+  hdf5_type_id type;  ///< type of an element, in memory and in the file
   hdf5_dataset_id dataset;
   bool is_contiguous = false;   ///< it lies in one piece
   bool is_packed_here = false;  ///< in chunks whose filters are not the library's work

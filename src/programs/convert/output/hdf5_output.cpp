@@ -1,9 +1,9 @@
 // Samples as datasets of an HDF5 file: in chunks of whole samples, compressed, as shuffled reading
 // likes it.
 //
-// A conversion that is cut short leaves a file that can be gone on with: the library writes what
-// describes the file only when it is flushed, at a checkpoint, and data goes to new places of the
-// file. What is then found in the file is compared with the checkpoint's checksums all the same.
+// A conversion that is cut short leaves a file that can be continued: the library writes the file's
+// metadata only when it is flushed, at a checkpoint, and appends data. The data is still compared
+// with the checkpoint's checksums before the conversion continues.
 
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
@@ -37,7 +37,7 @@ std::uint64_t chunk_rows_of(const content& what, const hdf5_layout& layout) {
   return std::min(rows, what.samples);
 }
 
-/// Of a file that is written: what describes it is written when it is flushed, and not before.
+/// Access properties of a file being written: its metadata is written only when it is flushed.
 hdf5_properties_id hdf5_file_access(const hdf5_session& hdf5) {
   constexpr auto prepare = "prepare a file";
   auto access = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_FILE_ACCESS), prepare);
@@ -138,10 +138,10 @@ class hdf5_output final : public output {
     is_writing_ = false;
   }
 
-  /// Takes disk space for what is to be written next, so that the library never meets a full disk:
-  /// for all that the file has a place for already, and these bytes behind it.
+  /// Reserves disk space for the next writes, so that the library never meets a full disk: for
+  /// everything that the file has allocated, and for these bytes after it.
   void reserve(const hdf5_session& hdf5, std::uint64_t bytes, std::uint64_t chunks) {
-    constexpr std::uint64_t index_bytes = 256;  // of a chunk, at most
+    constexpr std::uint64_t index_bytes = 256;  // upper limit for a chunk
     constexpr std::uint64_t header_bytes = 64 << 10;
     hsize_t end = 0;
     require(hdf5, H5Fget_filesize(file_.get(), &end), "tell the size of the file");
@@ -178,7 +178,7 @@ class hdf5_output final : public output {
             "write samples");
   }
 
-  /// @param first Of a chunk.
+  /// @param first First row of a chunk.
   void write_packed(std::size_t f, std::uint64_t first, std::span<const std::byte> rows) {
     const feedline::field& field = what_.fields[f];
     const auto chunks = pack_chunks(rows, chunk_rows_ * feedline::sample_bytes(field),

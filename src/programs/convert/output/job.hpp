@@ -24,16 +24,16 @@ struct hdf5_layout {
   bool contiguous = false;       ///< no chunks, no compression
   std::uint64_t chunk_rows = 0;  ///< samples in a chunk; 0: so many that they take about 128 KiB
   compression filter = compression::deflate;
-  unsigned level = 4;  ///< of deflate and Zstandard
+  unsigned level = 4;  ///< level of deflate or Zstandard
 };
 
-/// What is to be converted, and into what.
+/// The input of a conversion, and the output's format and options.
 struct job {
   std::filesystem::path output;
   format to = format::hdf5;
   hdf5_layout layout = {};
   std::optional<std::uint64_t> shuffle = {};  ///< seed of a random order; empty: as they are
-  std::uint64_t within_chunks = 0;            ///< of the input, samples are mixed; 0: of all
+  std::uint64_t within_chunks = 0;            ///< chunks mixed together; 0: all
   int readers = feedline::automatic_readers;
   std::size_t checkpoint_bytes = std::size_t{256}
                                  << 20;            ///< may be lost if the conversion is cut short

@@ -14,8 +14,8 @@
 
 namespace convert {
 
-/// What a format looks like to the conversion: samples are written in order, at times brought to
-/// the disk, and read back.
+/// The conversion's interface to a format: samples are written in order, flushed to the disk at
+/// checkpoints, and read back.
 class output {
  public:
   output() = default;
@@ -23,7 +23,7 @@ class output {
   output& operator=(const output&) = delete;
   virtual ~output() = default;
 
-  /// Begins again, where nothing is; or opens what an earlier run created, to go on with it.
+  /// Creates the output, or opens what an earlier run created, to continue it.
   virtual void open(durable_file::mode how) = 0;
   /// Samples `first`, `first + 1`, …: for each field, in order, `count` samples' bytes.
   virtual void write(std::uint64_t first, std::uint64_t count,
@@ -39,7 +39,7 @@ class output {
   [[nodiscard]] virtual std::uint64_t unit() const noexcept { return 1; }
 };
 
-/// What is to be written.
+/// Description of the output.
 struct content {
   std::vector<feedline::field> fields;
   std::uint64_t samples;

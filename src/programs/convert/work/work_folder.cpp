@@ -128,7 +128,7 @@ void work_folder::put_in_place(const fs::path& output, const occupant& replaces)
   clear();
   if (std::error_code error; fs::remove_all(replaced, error), error)
     throw std::runtime_error{output.string() +
-                             ": is complete; what it took the place of cannot be removed, and is " +
+                             ": is complete; what it replaced cannot be removed, and is " +
                              replaced.string() + " now: " + error.message()};
 }
 

@@ -12,19 +12,19 @@
 
 namespace convert {
 
-/// Which file, folder or link has a name: its device and inode; empty if the name is free.
+/// Device and inode of the file, folder or link that has a name; empty if the name is free.
 using occupant = std::optional<std::pair<dev_t, ino_t>>;
 [[nodiscard]] occupant occupant_of(const std::filesystem::path& path);
 
 /// Decides whether a job's output may be written.
-/// @return What the output is to replace.
+/// @return Identity of the file that the output will replace.
 /// @throws feedline::usage_error if its folder is missing; if the name is taken and the job does
 /// not say `force`; if a device has it, or a folder with another file system mounted in it.
 [[nodiscard]] occupant check_output(const job& job);
 
 /// How far an unfinished output is, in a small text file beside it.
 struct journal {
-  std::string identity;       ///< what is converted into what: equal for equal outputs
+  std::string identity;       ///< identifies input, options and output: equal for equal outputs
   std::uint64_t samples = 0;  ///< on the disk, with these checksums
   std::vector<std::uint32_t> checksums = {};  ///< CRC-32 of each field, over its samples' bytes
 
@@ -44,14 +44,16 @@ class work_folder {
   /// @throws feedline::usage_error if something of that name is there that no run made.
   /// @throws std::runtime_error if another run is in it; std::system_error if it cannot be made.
   explicit work_folder(std::filesystem::path path);
-  /// Leaves an output that has a journal, since a later run can go on with it; removes all else.
+  /// Leaves an output that has a journal, since a later run can continue it; removes everything
+  /// else.
   ~work_folder();
 
   /// Removes the unfinished output and its journal.
   void clear() const;
   /// Gives the finished output its name, and removes what had it and the journal. A file replaces
   /// a file by one rename; if either is a folder, the name is free for a moment.
-  /// @param replaces As of `check_output`. Anything else is left, and so is the finished output.
+  /// @param replaces Result of `check_output`. Anything else is left, and so is the finished
+  /// output.
   /// @throws std::runtime_error, std::system_error.
   void put_in_place(const std::filesystem::path& output, const occupant& replaces) const;
 
