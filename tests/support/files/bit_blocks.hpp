@@ -19,13 +19,13 @@ namespace feedline::test::bit_blocks {
 
 using bytes = std::vector<std::byte>;
 
-/// What HDF5's filter 32008 is told when it compresses.
+/// Parameters of HDF5's filter 32008 when it compresses.
 struct setting {
   bit_compression compression = bit_compression::lz4;
   std::uint32_t element = 1;
 };
 
-/// What the CPU's filter decodes to exactly `room` bytes, if it does.
+/// Result of the CPU's filter, if it decodes to exactly `room` bytes.
 inline std::optional<bytes> by_filter(const std::vector<unsigned>& values, const bytes& stored,
                                       std::size_t room) {
   const detail::hdf5_filters filters{{{.id = 32008, .values = values}}};
@@ -47,11 +47,11 @@ struct way {
   std::size_t lead = 0;     ///< bytes of the frame's first word that are before it
   std::size_t to_lead = 0;  ///< and of the room's first 16 bytes
   bool last_first = false;  ///< the order of lanes
-  std::uint32_t warps = 1;  ///< that share out the blocks
+  std::uint32_t warps = 1;  ///< warps that divide the blocks among them
 };
 
-/// What our decoders make of a frame; the bits are put back by the filter. All lies in memory of
-/// its own, so that sanitizers see what is touched beside it.
+/// Result of our decoders for a frame; the filter restores the bits. Each array has its own
+/// allocation, so that sanitizers see any access outside of it.
 inline std::optional<bytes> by_feedline(const setting& of, const bytes& frame, std::size_t room,
                                         const way& how = {}) {
   using warp = host_warp<32>;

@@ -14,7 +14,7 @@ namespace feedline::test {
 
 /// Writes a file to the disk and drops it from memory (fsync, POSIX_FADV_DONTNEED); pages that are
 /// mapped stay. Throws where the system refuses.
-/// @return What share of it is left in memory, 0 to 1: all, where the system does not tell.
+/// @return Share of it that is left in memory, 0 to 1; 1 if the system does not tell.
 inline double drop_from_memory(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) throw std::system_error{errno, std::generic_category(), "open " + path.string()};

@@ -39,7 +39,7 @@ class content_maker {
           i += 8 + below(24);
           for (std::size_t ink = 2 + below(5); ink > 0 && i < size; --ink) made[i++] = byte();
           break;
-        case 5:  // what lies near and far, again and again
+        case 5:  // repeats of near and far bytes, again and again
           for (std::size_t n = 3 + below(40), at = below(i + 1); n > 0 && i < size; --n, ++i)
             made[i] = below(20) != 0 && at + 1 < i ? made[at++] : byte();
           break;

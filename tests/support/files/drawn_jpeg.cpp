@@ -47,7 +47,7 @@ class drawn_numbers {
     input_ = input_.subspan(1);
     return byte;
   }
-  /// Of 16 bits.
+  /// A number of 16 bits.
   std::uint32_t next_number() {
     state_ = state_ * 6364136223846793005U + 1442695040888963407U;
     return static_cast<std::uint32_t>(state_ >> 48U);
@@ -115,7 +115,8 @@ class drawing {
   }
 
   void draw_blocks() {
-    const std::uint32_t only = numbers_.below(2 * kinds);  // of all blocks, if it is a kind
+    const std::uint32_t only =
+        numbers_.below(2 * kinds);  // kind of all blocks, if it is a valid kind
     parts_.blocks.resize(std::size_t{parts_.mcus()} * parts_.blocks_of_mcu());
     for (jpeg_parts::block& block : parts_.blocks) {
       block[0] = static_cast<std::int16_t>(draw_difference());
@@ -164,7 +165,7 @@ class drawing {
         case 5:
           value = draw();
           break;
-        case 6:  // what makes sample (y, x) as large as can be, and others as well
+        case 6:  // maximizes sample (y, x), and others as well
           value = sign * largest * (wave(row, y) * wave(column, x) < 0 ? -1 : 1);
           break;
         case 7:

@@ -7,7 +7,7 @@
 
 namespace feedline::test {
 
-/// What is not drawn of a JPEG. 0: it is.
+/// Extents of a JPEG that are not drawn; 0 if they are.
 struct drawn_extents {
   std::uint16_t height = 0;
   std::uint16_t width = 0;

@@ -9,7 +9,7 @@
 
 namespace feedline::test {
 
-/// What others may do to a file while it is read.
+/// Changes that others may make to a file while it is read.
 enum class file_change {
   cut_to_nothing,
   cut_within_its_last_page,
@@ -56,7 +56,7 @@ inline void change_file(const std::filesystem::path& path, file_change what) {
   }
 }
 
-/// What a `dataset_error` says of it.
+/// Message of the `dataset_error` for a change.
 inline std::string words_for(file_change what, std::uintmax_t bytes) {
   const auto resized = [bytes](const std::string& how, std::uintmax_t to) {
     return how + " from " + std::to_string(bytes) + " to " + std::to_string(to) +

@@ -15,7 +15,7 @@ struct pixels {
   std::uint32_t width = 0;
   std::uint32_t channels = 3;
   std::vector<std::uint8_t> values;
-  long warnings = 0;  ///< of libjpeg while it decoded them
+  long warnings = 0;  ///< libjpeg's warnings while it decoded them
 
   [[nodiscard]] std::uint8_t at(std::uint32_t y, std::uint32_t x, std::uint32_t channel) const {
     return values[(std::size_t{y} * width + x) * channels + channel];
@@ -30,7 +30,7 @@ struct jpeg_style {
   int quality = 90;
   bool is_progressive = false;
   bool halves_chroma = true;  ///< 4:2:0
-  bool is_ycck = false;       ///< of four channels: YCCK, not CMYK
+  bool is_ycck = false;       ///< four channels are YCCK, not CMYK
   bool has_adobe_marker = true;
   int luma_across = 0;  ///< luma's sampling factors; 0: as `halves_chroma` says
   int luma_down = 0;
@@ -43,7 +43,7 @@ struct jpeg_style {
 /// Encodes with libjpeg: 1 channel is grey, 3 RGB, 4 CMYK ink.
 [[nodiscard]] byte_vector jpeg_bytes(const pixels& image, const jpeg_style& style = {});
 
-/// What a straightforward use of libjpeg makes of it: RGB, of CMYK its four channels.
+/// Pixels from a straightforward use of libjpeg: RGB, or the four channels of CMYK.
 /// @param eighths Size to decode to.
 [[nodiscard]] pixels decode_jpeg(std::span<const std::byte> file, unsigned eighths = 8);
 
@@ -52,7 +52,7 @@ struct png_style {
   bool has_palette = false;  ///< grey values become indices into one of `palette_colour`
   bool is_interlaced = false;
   bool has_transparent_colour = false;  ///< a tRNS chunk
-  std::size_t text_bytes = 0;           ///< of a comment before the pixels
+  std::size_t text_bytes = 0;           ///< size of a comment before the pixels
 };
 
 /// Encodes with libpng: 1 channel is grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha.

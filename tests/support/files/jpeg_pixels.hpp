@@ -61,7 +61,7 @@ inline void transform_jpeg_blocks(const jpeg_file& file, std::vector<std::int16_
   }
 }
 
-/// Makes pixels of samples, as the threads of a GPU do: tile by tile. @param frame Of colours.
+/// Makes pixels of samples, as the threads of a GPU do: tile by tile. @param frame A colour frame.
 inline pixels make_jpeg_pixels(const detail::jpeg_frame& frame, const std::uint8_t* samples) {
   using tile = detail::jpeg_chroma_tile;
   constexpr std::uint32_t threads = 32;
@@ -99,8 +99,8 @@ inline pixels make_grey_jpeg_pixels(const detail::jpeg_frame& frame, const std::
   return image;
 }
 
-/// @tparam Lanes That read the scan; 0: one reader.
-/// @return Nothing if the file is none that devices take, or its scan is not whole.
+/// @tparam Lanes Number of lanes that read the scan; 0: one reader.
+/// @return Nothing if devices do not take the file, or its scan is not whole.
 template <std::uint32_t Lanes>
 std::optional<pixels> decode_jpeg_by_parts(const byte_vector& bytes) {
   const jpeg_file file{bytes};

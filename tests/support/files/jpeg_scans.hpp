@@ -19,7 +19,7 @@ namespace feedline::test {
 
 /// A JPEG file in memory of its own, so that sanitizers see what is read beside it.
 struct jpeg_file {
-  /// @param shift Where it begins behind a multiple of 16 bytes.
+  /// @param shift Offset of its begin from a multiple of 16 bytes.
   explicit jpeg_file(const byte_vector& file, std::size_t shift = 0)
       : bytes{static_cast<std::uint32_t>(file.size())},
         memory{std::make_unique<std::uint8_t[]>(shift + file.size())},
@@ -28,7 +28,7 @@ struct jpeg_file {
     is_read = detail::read_jpeg_frame(data, bytes, frame);
   }
 
-  /// Of its scan.
+  /// Number of blocks in its scan.
   [[nodiscard]] std::uint32_t blocks() const { return frame.mcus() * frame.blocks(); }
 
   std::uint32_t bytes;
@@ -38,17 +38,17 @@ struct jpeg_file {
   bool is_read;  ///< whether its header is one that devices take
 };
 
-/// What became of a scan.
+/// Result of reading a scan.
 struct jpeg_scan_result {
   std::vector<std::int16_t> blocks;  ///< coefficients, as the scan has them
   bool is_whole = false;
-  detail::jpeg_verdict verdict = detail::jpeg_verdict::unsure;  ///< of segments
+  detail::jpeg_verdict verdict = detail::jpeg_verdict::unsure;  ///< verdict on its segments
   int rounds = 0;  ///< in which lanes decoded once more
 };
 
 namespace jpeg_scans {
 
-/// Memory that scans are read to: of its contents nothing may matter.
+/// Memory that scans are read to. Its old contents may not matter.
 template <class T>
 std::unique_ptr<T> make_dirty() {
   auto made = std::make_unique<T>();
@@ -76,7 +76,7 @@ void read(const detail::jpeg_scan& scan, const detail::jpeg_coefficient_writer& 
 
 /// @tparam Lanes 0: one reader reads the scan.
 /// @param file  Its header is read.
-/// @param count Of blocks that may be written.
+/// @param count Number of blocks that may be written.
 /// @param room  Bytes for the copy of the scan; what does not fit is read by one.
 /// @throws std::logic_error if what is found depends on the order of lanes.
 template <std::uint32_t Lanes>

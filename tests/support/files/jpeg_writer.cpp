@@ -15,7 +15,7 @@ constexpr std::uint32_t longest_code = 16;
 struct huffman_table {
   std::array<std::uint32_t, 256> codes{};
   std::array<std::uint32_t, 256> lengths{};         ///< 0: no code
-  std::array<std::uint8_t, longest_code> counts{};  ///< of codes by length, from 1 on
+  std::array<std::uint8_t, longest_code> counts{};  ///< number of codes by length, from 1 on
   std::vector<std::uint8_t> symbols;
 };
 

@@ -35,7 +35,7 @@ struct jpeg_parts {
   std::vector<component> components;                         ///< 1: grey, or 3: YCbCr
   std::array<std::array<std::uint8_t, 64>, 4> quantization;  ///< in the order of scans; none is 0
   std::array<code, 4> codes;                                 ///< DC 0, DC 1, AC 0, AC 1
-  std::vector<block> blocks;  ///< of all MCUs, in the order of the scan
+  std::vector<block> blocks;  ///< blocks of all MCUs, in the order of the scan
 
   [[nodiscard]] std::uint32_t blocks_of_mcu() const {
     return std::uint32_t{luma_across} * luma_down + static_cast<std::uint32_t>(components.size()) -

@@ -29,7 +29,7 @@ inline void append_number(bytes& to, std::uint64_t number, int count) {
   while (count-- > 0) to.push_back(static_cast<unsigned char>(number >> (8 * count)));
 }
 
-/// What the CPU's filter decodes a frame to, if that is as much as there is room for.
+/// Result of the CPU's filter for a frame, if it has exactly `room` bytes.
 inline std::optional<bytes> by_filter(const bytes& frame, std::size_t room) {
   static const detail::hdf5_filters filters{{{.id = 32004}}};
   detail::hdf5_decoder scratch;
@@ -48,11 +48,11 @@ struct way {
   std::size_t lead = 0;     ///< bytes of the frame's first word that are before it
   std::size_t to_lead = 0;  ///< and of the room's first 16 bytes
   bool last_first = false;  ///< the order of lanes
-  std::uint32_t warps = 1;  ///< that share out the blocks
+  std::uint32_t warps = 1;  ///< warps that divide the blocks among them
 };
 
-/// What our decoder makes of a frame. It and the room lie in memory of their own, so that
-/// sanitizers see what is touched beside them.
+/// Result of our decoder for a frame. Frame and room are separate allocations, so that sanitizers
+/// see any access outside of them.
 template <std::uint32_t Lanes = 32>
 std::optional<bytes> by_feedline(const bytes& frame, std::size_t room, const way& how = {}) {
   const auto words = std::make_unique<std::uint32_t[]>((how.lead + frame.size() + 3) / 4);

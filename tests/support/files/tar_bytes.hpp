@@ -14,7 +14,7 @@ class tar_bytes {
  public:
   using byte_vector = std::vector<std::byte>;
 
-  /// What a header says that is not plain from its member.
+  /// Parts of a header that do not follow from its member.
   struct header {
     char type = '0';
     std::string link = {};

@@ -7,7 +7,7 @@
 
 namespace feedline::test {
 
-/// A new, empty directory that goes away, with all that is in it, when this does.
+/// A new, empty directory, which is deleted with its contents when this object is destroyed.
 class temporary_directory {
  public:
   /// @throws std::system_error if none can be made.

@@ -27,7 +27,7 @@ byte_vector deflated(byte_vector plain) {
   return packed;
 }
 
-/// Numbers in little-endian order, one behind the other.
+/// Numbers in little-endian order, one after the other.
 class little_endian {
  public:
   little_endian& number(std::uint64_t value, std::size_t bytes) {

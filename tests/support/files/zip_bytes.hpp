@@ -18,7 +18,7 @@ struct zip_entry {
   std::optional<std::uint32_t> claimed_bytes = {};  ///< decompressed, in the directory
   std::optional<std::uint32_t> checksum = {};
   std::uint16_t flags = 0;        ///< 1: encrypted
-  std::uint16_t method = 0xffff;  ///< of compression; 0xffff: what was done
+  std::uint16_t method = 0xffff;  ///< compression method; 0xffff: the one that was used
 };
 
 /// A zip archive (APPNOTE.TXT), members as `numpy.savez` or `numpy.savez_compressed` writes them.

@@ -20,7 +20,7 @@ namespace feedline::test::zstd {
 
 using bytes = content_maker::bytes;
 
-/// What libzstd decodes frames to, if that is as much as there is room for.
+/// Result of libzstd for frames, if it has exactly `room` bytes.
 inline std::optional<bytes> by_libzstd(const bytes& frames, std::size_t room) {
   bytes out(room + 1);
   const std::size_t size = ZSTD_decompress(out.data(), room, frames.data(), frames.size());
@@ -36,8 +36,8 @@ struct way {
   bool last_first = false;  ///< the order of lanes
 };
 
-/// What our decoder makes of frames. They and the room lie in memory of their own, so that
-/// sanitizers see what is touched beside them.
+/// Result of our decoder for frames. Frames and room are separate allocations, so that sanitizers
+/// see any access outside of them.
 template <std::uint32_t Lanes = 32>
 std::optional<bytes> by_feedline(const bytes& frames, std::size_t room, const way& how = {}) {
   const auto words = std::make_unique<std::uint32_t[]>((how.lead + frames.size() + 3) / 4);

@@ -16,14 +16,14 @@ detail::hdf5_chunk_map map_indexed(
     const std::filesystem::path& path,
     detail::random_file::access access = detail::random_file::access::automatic);
 
-/// What is wrong with the map of a file that was written so, or nothing. The file's own bytes tell:
+/// The fault of the map of a file that was written so, if there is one. The file's own bytes tell:
 /// each chunk spells its number.
 std::optional<std::string> fault_of(const detail::hdf5_chunk_map& map,
                                     const indexed_dataset& dataset,
                                     const std::filesystem::path& path);
 
-/// What is wrong with a map, comparing each chunk's bytes in the file with those that the library
-/// reads by its own driver, and filter masks; or nothing.
+/// The fault of a map, if there is one: compares each chunk's bytes in the file with those that the
+/// library reads by its own driver, and filter masks.
 std::optional<std::string> difference_from_library(hid_t dataset, const detail::random_file& file,
                                                    const detail::hdf5_chunk_map& map);
 

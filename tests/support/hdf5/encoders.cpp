@@ -111,7 +111,7 @@ bytes lzf_packed(bytes_view raw) {
       append(packed, plain);
     }
   };
-  std::vector<std::size_t> last_seen(1 << 16, raw.size());  // by the next two bytes
+  std::vector<std::size_t> last_seen(1 << 16, raw.size());  // indexed by the next two bytes
   for (std::size_t at = 0; at + 2 < raw.size();) {
     const std::size_t key =
         std::to_integer<std::size_t>(raw[at]) << 8 | std::to_integer<std::size_t>(raw[at + 1]);
@@ -181,8 +181,8 @@ bytes blosc_packed([[maybe_unused]] bytes_view raw, [[maybe_unused]] std::size_t
 bytes szip_packed([[maybe_unused]] bytes_view raw,
                   [[maybe_unused]] std::span<const unsigned> values) {
 #ifdef FEEDLINE_HAS_LIBAEC
-  // As libaec's stand-in for szip does: pixels of 32 and 64 bits byte by byte, each scanline filled
-  // up to whole blocks with its last pixel.
+  // Works like libaec's replacement for szip: pixels of 32 and 64 bits are coded byte by byte, and
+  // each scanline is filled up to whole blocks with its last pixel.
   const std::size_t bits = values[2];
   const bool is_planes = bits == 32 || bits == 64;
   const bytes pixels = is_planes ? shuffled(raw, bits / 8) : bytes{raw.begin(), raw.end()};

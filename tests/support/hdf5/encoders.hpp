@@ -7,8 +7,8 @@
 
 namespace feedline::test {
 
-/// What HDF5's filters write, made by the libraries that they write with; where there is none for a
-/// format, from its description. An encoder whose library is not there throws.
+/// Encoders of HDF5's filters, made of the libraries that the filters use, or after the description
+/// of a format that has no library. An encoder whose library is not installed throws.
 
 using bytes_view = std::span<const std::byte>;
 using bytes = std::vector<std::byte>;
@@ -62,7 +62,7 @@ inline constexpr bool has_blosc2 = false;
 /// @param block Bytes.
 [[nodiscard]] bytes lz4_packed(bytes_view raw, std::uint32_t block);
 [[nodiscard]] bytes zstd_packed(bytes_view raw, int level = 3);
-/// @param compressor As Blosc names it. @param shuffle 0: none, 1: bytes, 2: bits.
+/// @param compressor Blosc's name of it. @param shuffle 0: none, 1: bytes, 2: bits.
 [[nodiscard]] bytes blosc_packed(bytes_view raw, std::size_t element, const char* compressor,
                                  int shuffle);
 /// @param values The filter's client data: options, pixels a block, bits a pixel, pixels a
@@ -73,7 +73,7 @@ inline constexpr bool has_blosc2 = false;
 [[nodiscard]] bytes bzip2_packed(bytes_view raw, int block_size = 9);
 [[nodiscard]] bytes lzo_packed(bytes_view raw);
 
-/// A frame of Blosc 2. @param compressor As Blosc 2 names it. @param shuffle 0: none, 1: bytes, 2:
+/// A frame of Blosc 2. @param compressor Blosc 2's name of it. @param shuffle 0: none, 1: bytes, 2:
 /// bits.
 [[nodiscard]] bytes blosc2_packed(bytes_view raw, std::size_t element, const char* compressor,
                                   int shuffle);

@@ -15,7 +15,7 @@ namespace feedline::test {
 struct filter_case {
   std::string name;
   detail::hdf5_filter filter;
-  std::size_t unit;  ///< it takes multiples of as many bytes
+  std::size_t unit;  ///< it takes multiples of this many bytes
   std::function<bytes(bytes_view raw)> encode;
 };
 

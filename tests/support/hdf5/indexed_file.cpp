@@ -6,7 +6,7 @@
 namespace feedline::test {
 namespace {
 
-/// Of the dataset's chunks, along each dimension.
+/// Number of the dataset's chunks along each dimension.
 extent_vector grid_of(const indexed_dataset& dataset) {
   extent_vector grid;
   for (std::size_t d = 0; d < dataset.extents.size(); ++d)
@@ -80,7 +80,7 @@ std::vector<indexed_dataset> datasets_of_every_index(std::uint64_t chunks) {
   const extent_vector line_chunk{2, 3};
   const extent_vector cube{planes * 2 - (planes > 1 ? 1 : 0), 8,
                            8};              // the last plane of chunks is cut
-  const extent_vector cube_chunk{2, 2, 3};  // as is each row
+  const extent_vector cube_chunk{2, 2, 3};  // like each row
   std::vector<indexed_dataset> all{
       {.name = "tree 1", .extents = line, .chunk = line_chunk, .latest_format = false},
       {.name = "tree 1, 3-d", .extents = cube, .chunk = cube_chunk, .latest_format = false},

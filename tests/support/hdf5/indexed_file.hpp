@@ -16,7 +16,7 @@ namespace feedline::test {
 struct indexed_dataset {
   static constexpr hsize_t unlimited = H5S_UNLIMITED;
 
-  std::string name;  ///< what is special about it
+  std::string name;  ///< its special property
   extent_vector extents;
   extent_vector chunk;
   extent_vector max_extents = {};  ///< empty: as `extents`
@@ -25,7 +25,7 @@ struct indexed_dataset {
   bool latest_format = true;
   bool allocates_early = false;
   unsigned options = 0;  ///< H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS
-  /// Which chunks are written.
+  /// Tells which chunks are written.
   std::function<bool(std::uint64_t number)> writes = [](std::uint64_t) { return true; };
 
   [[nodiscard]] std::size_t chunk_bytes() const;

@@ -32,7 +32,7 @@ struct hdf5_member_case {
         shape{std::move(extents)},
         memory{H5Tcopy(native)} {}
 
-  std::vector<std::string> names;  ///< of the records' in each other, the outermost first
+  std::vector<std::string> names;  ///< names of the records in each other, the outermost first
   element_type type;
   std::vector<std::uint64_t> shape;
   detail::hdf5_type_id memory;

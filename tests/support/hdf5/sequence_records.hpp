@@ -24,7 +24,7 @@ struct sequence_record {
 [[nodiscard]] detail::hdf5_type_id sequence_record_type();
 
 /// The same in a file, big-endian, in another order: packed, or with `gap` bytes before each member
-/// and behind the last.
+/// and after the last.
 [[nodiscard]] detail::hdf5_type_id stored_record_type(std::size_t gap);
 
 /// Records of various values, some of them empty, and what their members are.
@@ -35,7 +35,7 @@ struct sequence_records {
   value_vector hits = {};
   value_vector boxes = {};
   value_vector names = {};
-  std::vector<sequence_record> records = {};  ///< that point to the others
+  std::vector<sequence_record> records = {};  ///< records that point to the others
 };
 
 /// Makes a dataset of `rows` records and writes the first.

@@ -16,13 +16,13 @@ namespace feedline::test {
 /// Values of variable length, as bytes.
 using value_vector = std::vector<std::vector<std::byte>>;
 
-/// As many values, of `lengths[i]` elements each, that tell their place in the dataset.
+/// Values of `lengths[i]` elements each, which tell their position in the dataset.
 [[nodiscard]] value_vector various_values(const std::vector<std::uint64_t>& lengths,
                                           std::size_t element_bytes);
 
 /// Makes a dataset of sequences and writes values to its rows from `first` on.
-/// @param file_base Of an element, in the file.
-/// @param memory_base Of the values.
+/// @param file_base Type of an element in the file.
+/// @param memory_base Type of the values' elements.
 void write_sequences(hdf5_writer& writer, const std::string& name, hid_t file_base,
                      hid_t memory_base, const value_vector& values, const hdf5_layout& layout = {},
                      hsize_t rows = 0);
@@ -38,9 +38,8 @@ void write_sequence_rows(hdf5_writer& writer, hid_t dataset, hsize_t first, hid_
 void write_strings(hdf5_writer& writer, const std::string& name, H5T_cset_t characters,
                    const std::vector<const char*>& texts, const hdf5_layout& layout = {});
 
-/// What `H5Dread` gives of such a dataset, in the type's native form; of strings what is before the
-/// zero.
-/// @param member Of its records, if it has any: the names of those in each other, the outermost
+/// Result of `H5Dread` for such a dataset, in the type's native form; strings end before the zero.
+/// @param member Member of its records, if it has any: names of nested members, the outermost
 /// first.
 [[nodiscard]] value_vector values_by_library(const std::filesystem::path& file,
                                              const std::string& name,

@@ -25,7 +25,7 @@ std::vector<detail::hdf5_filter> pipeline_of(hid_t creation) {
   return pipeline;
 }
 
-/// The next place in row-major order, in steps; false behind the last.
+/// Moves to the next position in row-major order, in steps; false after the last.
 bool advance(extent_vector& at, const extent_vector& end, const extent_vector& step) {
   for (std::size_t i = at.size(); i-- > 0;) {
     at[i] += step[i];

@@ -12,9 +12,9 @@
 
 namespace feedline::test {
 
-/// A chunk as it lies in its file.
+/// A chunk as stored in its file.
 struct stored_chunk {
-  extent_vector offset;  ///< of its first element
+  extent_vector offset;  ///< position of its first element
   std::uint32_t mask;
   bytes stored;
 };

@@ -17,8 +17,8 @@ struct virtual_file {
   static constexpr std::uint64_t rows_per_source = 4;
   static constexpr std::uint32_t made_up = 0xFFFF'FFFF;
 
-  /// @param names Of the sources, as the file has them; those without a folder are written beside
-  ///              it. @param folder Of the file, "v.h5".
+  /// @param names Names of the sources in the file; those without a folder are written beside it.
+  /// @param folder Folder of the file, "v.h5".
   virtual_file(const std::filesystem::path& folder, const std::vector<std::string>& names);
 
   std::filesystem::path path;

@@ -15,7 +15,7 @@ namespace feedline::test {
 
 using extent_vector = std::vector<hsize_t>;
 
-/// What an HDF5 dataset is made with; the default is contiguous.
+/// Creation properties of an HDF5 dataset; the default is contiguous.
 struct hdf5_layout {
   std::string name;
   std::function<void(hid_t creation)> apply = [](hid_t) {};
@@ -29,7 +29,7 @@ class hdf5_writer {
   struct file_options {
     hsize_t userblock = 0;
     bool latest_format = false;
-    std::size_t offset_bytes = 8;  ///< of addresses in the file
+    std::size_t offset_bytes = 8;  ///< size of addresses in the file
     std::size_t length_bytes = 8;
     bool in_pages = false;     ///< space is handed out by pages
     bool cache_image = false;  ///< metadata is left in one block
@@ -47,7 +47,7 @@ class hdf5_writer {
   detail::hdf5_dataset_id make(const std::string& name, hid_t file_type,
                                const extent_vector& extents, const hdf5_layout& layout = {});
 
-  /// Makes a dataset and writes it whole. @param values Of `memory_type`.
+  /// Makes a dataset and writes it whole. @param values Elements of `memory_type`.
   void write(const std::string& name, hid_t file_type, const extent_vector& extents,
              hid_t memory_type, const void* values, const hdf5_layout& layout = {});
 
@@ -72,7 +72,7 @@ class hdf5_writer {
 /// Throws if an HDF5 call of a test failed.
 void require_hdf5(bool succeeded, const std::string& what);
 
-/// Bytes that depend on their place and never repeat in a row.
+/// Bytes that depend on their index and never repeat in a row.
 [[nodiscard]] std::vector<std::byte> various_bytes(std::size_t bytes);
 
 /// Chunks of the given size, then whatever else.

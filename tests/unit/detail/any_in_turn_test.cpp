@@ -24,7 +24,7 @@ TEST_CASE("any in turn: few things are all asked each time", "[dataset][host]") 
   CHECK(any_in_turn{}(1, [](std::size_t i) { return i == 0; }));
 }
 
-TEST_CASE("any in turn: of many things a few are asked each time, and each within a round",
+TEST_CASE("any in turn: a few of many things are asked each time, and each within a round",
           "[dataset][host]") {
   constexpr std::size_t count = 1000;
   any_in_turn any;

@@ -164,7 +164,7 @@ TEST_CASE("channel: many senders and many receivers exchange every item once", "
 
 TEST_CASE("channel: tokens that go round never find it full, though it is exactly that large",
           "[detail][host]") {
-  // As the rings use it: as many tokens as there is room, taken and given back by many threads.
+  // The rings' use: as many tokens as there is room, taken and given back by many threads.
   constexpr int tokens = 2;
   constexpr int threads = 4;
   shared line{tokens};

@@ -14,7 +14,7 @@ using feedline::test::temporary_directory;
 
 namespace {
 
-/// What a thread of its own makes of the test.
+/// Runs the test on its own thread.
 template <class Body>
 core_list on_own_thread(Body body) {
   core_list made;
@@ -53,14 +53,14 @@ TEST_CASE("cores: those near a device on the PCI bus are what the system says", 
   write("0000:c1:00.0", "\n");  // a node of memory alone
   write("0000:d8:00.0", "nonsense\n");
   CHECK(cores_near(root.path(), "0000:3b:00.0") == core_list{0, 1, 4, 5});
-  CHECK(cores_near(root.path(), "0000:AF:00.0") == core_list{2, 3, 6, 7});  // as CUDA writes it
+  CHECK(cores_near(root.path(), "0000:AF:00.0") == core_list{2, 3, 6, 7});  // CUDA's spelling
   CHECK(cores_near(root.path(), "0000:c1:00.0").empty());
   CHECK(cores_near(root.path(), "0000:d8:00.0").empty());
   CHECK(cores_near(root.path(), "0000:00:00.0").empty());
   CHECK(cores_near("/nowhere", "0000:3b:00.0").empty());
 }
 
-TEST_CASE("cores: of those near, a thread has those that it may run on", "[detail][host]") {
+TEST_CASE("cores: a thread has those near cores that it may run on", "[detail][host]") {
   const core_list allowed = allowed_cores();
   REQUIRE_FALSE(allowed.empty());
   const unsigned beyond = allowed.back() + 1;

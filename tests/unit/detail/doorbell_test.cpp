@@ -22,14 +22,15 @@ std::chrono::nanoseconds cpu_time_of_this_thread() {
 
 }  // namespace
 
-TEST_CASE("doorbell: a condition that is true already is not waited for", "[detail][host]") {
+TEST_CASE("wait and notify: a condition that is true already is not waited for", "[detail][host]") {
   doorbell bell;
   int asked = 0;
   bell.wait_until([&] { return ++asked > 0; });
   CHECK(asked == 1);
 }
 
-TEST_CASE("doorbell: no ring is missed, whoever comes first", "[detail][host]") {
+TEST_CASE("wait and notify: no notification is missed, whichever thread comes first",
+          "[detail][host]") {
   // Two threads take turns: one missed ring, and both sleep for ever.
   constexpr int turns = 2'000;
   doorbell bells[2];
@@ -50,7 +51,7 @@ TEST_CASE("doorbell: no ring is missed, whoever comes first", "[detail][host]") 
   CHECK(turn.load() == turns);
 }
 
-TEST_CASE("doorbell: ringing for all wakes every waiter", "[detail][host]") {
+TEST_CASE("wait and notify: notifying all wakes every waiter", "[detail][host]") {
   constexpr int waiters = 4;
   for (int round = 0; round < 50; ++round) {
     doorbell bell;
@@ -71,7 +72,8 @@ TEST_CASE("doorbell: ringing for all wakes every waiter", "[detail][host]") {
   SUCCEED("nobody was left asleep");
 }
 
-TEST_CASE("doorbell: ringing for as many as have work leaves no work undone", "[detail][host]") {
+TEST_CASE("wait and notify: notifying one waiter for each piece of work leaves no work undone",
+          "[detail][host]") {
   // Each waiter takes one item at a time: one missed ring, and the last items stay for ever.
   constexpr int waiters = 4;
   doorbell bell;
@@ -109,8 +111,9 @@ TEST_CASE("doorbell: ringing for as many as have work leaves no work undone", "[
   CHECK(taken.load() == sent);
 }
 
-TEST_CASE("doorbell: the condition is asked again after a ring that did not fulfil it",
-          "[detail][host]") {
+TEST_CASE(
+    "wait and notify: the condition is asked again after a notification that did not fulfil it",
+    "[detail][host]") {
   doorbell bell;
   std::atomic<int> value{0};
   std::thread waiter{[&] { bell.wait_until([&] { return value.load() == 2; }); }};
@@ -122,7 +125,7 @@ TEST_CASE("doorbell: the condition is asked again after a ring that did not fulf
   CHECK(value.load() == 2);
 }
 
-TEST_CASE("doorbell: who waits long uses no CPU", "[detail][host]") {
+TEST_CASE("wait and notify: a long wait uses no CPU", "[detail][host]") {
   doorbell bell;
   std::atomic<bool> open{false};
   std::chrono::nanoseconds spent{};
@@ -131,7 +134,7 @@ TEST_CASE("doorbell: who waits long uses no CPU", "[detail][host]") {
     bell.wait_until([&] { return open.load(); });
     spent = cpu_time_of_this_thread() - before;
   }};
-  std::promise<void> never;  // what is measured is the passing of time
+  std::promise<void> never;  // measures the passing of time
   (void)never.get_future().wait_for(std::chrono::milliseconds{200});
   open.store(true);
   bell.ring(1);
@@ -139,15 +142,17 @@ TEST_CASE("doorbell: who waits long uses no CPU", "[detail][host]") {
   CHECK(spent < std::chrono::milliseconds{100});
 }
 
-TEST_CASE("doorbell: spinning ends by itself, and says whether it was worth it", "[detail][host]") {
+TEST_CASE("wait and notify: spinning ends by itself, and says whether it was worth it",
+          "[detail][host]") {
   CHECK_FALSE(spin_until([] { return false; }));
   int asked = 0;
   CHECK(spin_until([&] { return ++asked == 3; }));
   CHECK(asked == 3);
 }
 
-TEST_CASE("doorbell: a deadline that has passed is not waited for, but the condition is asked",
-          "[detail][host]") {
+TEST_CASE(
+    "wait and notify: a deadline that has passed is not waited for, but the condition is asked",
+    "[detail][host]") {
   doorbell bell;
   int asked = 0;
   CHECK_FALSE(bell.wait_until([&] { return ++asked > 1; }, {}));
@@ -155,7 +160,7 @@ TEST_CASE("doorbell: a deadline that has passed is not waited for, but the condi
   CHECK(bell.wait_until([] { return true; }, {}));
 }
 
-TEST_CASE("doorbell: a wait to a deadline ends with it, or with a ring before it",
+TEST_CASE("wait and notify: a wait to a deadline ends with it, or with a notification before it",
           "[detail][host]") {
   doorbell bell;
   const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds{5};

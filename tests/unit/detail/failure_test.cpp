@@ -31,7 +31,7 @@ TEST_CASE("failure: an empty board throws nothing", "[detail][host]") {
   CHECK_NOTHROW(board.rethrow());
 }
 
-TEST_CASE("failure: the first one put up stays, and is thrown each time, with place and cause",
+TEST_CASE("failure: the first one recorded stays, and is thrown each time, with stage and cause",
           "[detail][host]") {
   failure_board board;
   report(board, 3, "first");
@@ -48,11 +48,11 @@ TEST_CASE("failure: the first one put up stays, and is thrown each time, with pl
   }
 }
 
-// Called where nobody could be told of another exception.
+// Called where another exception could not be reported.
 static_assert(
     noexcept(std::declval<failure_board&>().report(std::declval<feedline::detail::failure>())));
 
-TEST_CASE("failure: of several threads that fail at once one wins, for good", "[detail][host]") {
+TEST_CASE("failure: if several threads fail at once, one wins, for good", "[detail][host]") {
   constexpr std::uint64_t count = 4;
   failure_board board;
   std::latch gate{count};

@@ -60,7 +60,7 @@ TEST_CASE("flat JSON: strings are read as other programs escape them", "[detail]
         members{{"a/\b\f\n\r\t", std::string{"é日😀"}}});
 }
 
-TEST_CASE("flat JSON: what is no flat object is refused with its place", "[detail][host]") {
+TEST_CASE("flat JSON: text that is no flat object is refused with the position", "[detail][host]") {
   CHECK(refusal("") == "it ends after 0 bytes, where '{' is missing");
   CHECK(refusal("weights") == "at byte 0 there should be '{'");
   CHECK(refusal(R"({"a":1)") == "it ends after 6 bytes, where ',' or '}' is missing");

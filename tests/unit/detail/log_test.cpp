@@ -31,9 +31,9 @@ TEST_CASE("log: one logger is made and registered where there is none") {
 }
 
 TEST_CASE("log: somebody else may register one between the search and the registering") {
-  // What another copy of the library does has no lock in common with this one: no gate can stand
-  // between the two steps, so they are tried many times. All loggers are kept until the end:
-  // spdlog's own code is not instrumented, and ThreadSanitizer would report what it deletes.
+  // Another copy of the library shares no lock with this one: no gate can stand between the two
+  // steps, so they are tried many times. All loggers are kept until the end: spdlog's own code is
+  // not instrumented, and ThreadSanitizer would report what it deletes.
   using loggers = std::vector<std::shared_ptr<spdlog::logger>>;
   std::atomic<bool> done{false};
   loggers others;

@@ -1,4 +1,4 @@
-/// What a GPU does with the bytes of a word in one instruction, on the host.
+/// Tests what a GPU does with the bytes of a word in one instruction, on the host.
 
 #include "detail/packed_bytes.hpp"
 

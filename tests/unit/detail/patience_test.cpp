@@ -17,7 +17,7 @@ std::chrono::nanoseconds next_spin(patience& at) {
 }  // namespace
 
 TEST_CASE(
-    "patience: waits that spinning does not cover make it shorter, down to a few microseconds",
+    "spin time: waits that spinning does not cover make it shorter, down to a few microseconds",
     "[detail][host]") {
   patience at{100us};
   for (const auto expected : {100us, 50us, 25us}) {
@@ -28,7 +28,7 @@ TEST_CASE(
   CHECK(next_spin(at) == 3'125ns);
 }
 
-TEST_CASE("patience: a wait that spinning covers restores it, also where it was slept through",
+TEST_CASE("spin time: a wait that spinning covers restores it, even if the thread slept",
           "[detail][host]") {
   patience at{100us};
   const auto waited = GENERATE(0us, 5us, 100us);
@@ -37,13 +37,13 @@ TEST_CASE("patience: a wait that spinning covers restores it, also where it was 
   CHECK(next_spin(at) == 100us);
 }
 
-TEST_CASE("patience: a wait that spinning did not cover is none to spin for", "[detail][host]") {
+TEST_CASE("spin time: a wait that spinning did not cover makes it shorter", "[detail][host]") {
   patience at{100us};
   at.learn(101us, GENERATE(0U, 1U));
   CHECK(next_spin(at) == 50us);
 }
 
-TEST_CASE("patience: few spin at a time", "[detail][host]") {
+TEST_CASE("spin time: few threads spin at a time", "[detail][host]") {
   patience at{100us};
   std::list<patience::spinner> few;
   for (int i = 0; i < patience::max_spinners; ++i) CHECK(few.emplace_back(at).time() == 100us);
@@ -53,7 +53,7 @@ TEST_CASE("patience: few spin at a time", "[detail][host]") {
   CHECK(next_spin(at) == 100us);
 }
 
-TEST_CASE("patience: whose question fails spins no more", "[detail][host]") {
+TEST_CASE("spin time: a thread whose condition throws stops spinning", "[detail][host]") {
   patience at{100us};
   const auto fails = []() -> bool { throw std::runtime_error{"lost"}; };
   for (int i = 0; i < patience::max_spinners; ++i)
@@ -61,7 +61,7 @@ TEST_CASE("patience: whose question fails spins no more", "[detail][host]") {
   CHECK(next_spin(at) == 100us);
 }
 
-TEST_CASE("patience: a long wait that many rings fell into restores it, for they came quickly",
+TEST_CASE("spin time: a long wait with many notifications restores it, because they came quickly",
           "[detail][host]") {
   patience at{100us};
   for (int i = 0; i < 10; ++i) at.learn(1ms, 1);

@@ -48,7 +48,7 @@ TEST_CASE("thread group: the longest time there is waits for the threads' end", 
   group.join();
 }
 
-TEST_CASE("thread group: the last thread that was left behind destroys what it is given",
+TEST_CASE("thread group: the last abandoned thread destroys the object that it is given",
           "[detail][host]") {
   struct gate {
     std::atomic<bool> open{false};

@@ -19,7 +19,7 @@ namespace {
 /// A root with the files of control groups.
 class machine {
  public:
-  /// @param groups What /proc/self/cgroup says.
+  /// @param groups Content of /proc/self/cgroup.
   explicit machine(const std::string& groups) { write("proc/self/cgroup", groups); }
 
   machine& with(const std::string& group_file, const std::string& text) {

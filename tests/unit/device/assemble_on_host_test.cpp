@@ -23,7 +23,7 @@ using bytes = std::vector<std::byte>;
 
 constexpr std::byte untouched{0xEE};
 constexpr std::uint64_t device_row_cache = 9;
-constexpr std::uint64_t kept_before = 5;  ///< of them; behind are places to keep rows in
+constexpr std::uint64_t kept_before = 5;  ///< rows kept before; the slots after them keep new rows
 
 /// One field of a random slot.
 struct field_rows {
@@ -77,7 +77,7 @@ std::vector<sample_source> random_sources(std::mt19937& random, std::uint64_t sa
     each.random_bits = static_cast<std::uint32_t>(random());
     each.arrives = random() % 2 == 0;
     each.row = random() % (each.arrives ? arriving : kept_before);
-    // A row has one place, so that it is the same whichever run brings it.
+    // A row has one slot, so that it is the same whichever run brings it.
     const std::uint64_t place = kept_before + each.row;
     if (each.arrives && keeps && place < device_row_cache)
       each.cache_as = static_cast<std::uint32_t>(place);

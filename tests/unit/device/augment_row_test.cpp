@@ -58,7 +58,7 @@ rgb mixed(const rgb& of, double other, double factor) {
   return result;
 }
 
-/// As torchvision's _rgb2hsv and _hsv2rgb.
+/// Computes the same as torchvision's _rgb2hsv and _hsv2rgb.
 rgb turned(const rgb& of, double by) {
   const double most = std::max({of[0], of[1], of[2]});
   const double spread = most - std::min({of[0], of[1], of[2]});

@@ -24,7 +24,7 @@ namespace {
 
 using bytes = std::vector<unsigned char>;
 
-/// What came out of a stream, and how long that was.
+/// Output of a stream, and its length.
 struct result {
   bytes decoded;
   std::size_t taken;
@@ -174,7 +174,7 @@ TEST_CASE("inflate: gives what zlib gives, and nothing where zlib gives nothing"
 
 TEST_CASE("inflate: repeats what lies near and far, and nothing before the beginning",
           "[device][host]") {
-  // What is repeated lies so far back, on both sides of what the window holds.
+  // Repeated bytes lie this far back, on both sides of the window's size.
   const std::size_t far =
       GENERATE(1U, 2U, 31U, 257U, 259U, 3071U, 3072U, 3073U, 4095U, 4096U, 4097U, 32'000U, 32'768U);
   stream_maker make{7};
@@ -192,7 +192,7 @@ TEST_CASE("inflate: repeats what lies near and far, and nothing before the begin
   CHECK(!decodes(before_the_beginning, 4));
 }
 
-TEST_CASE("inflate: codes that are none are refused", "[device][host]") {
+TEST_CASE("inflate: invalid codes are refused", "[device][host]") {
   CHECK(decodes({0x03, 0x00}, 0));               // the empty stream
   CHECK(!decodes({0x07, 0x00}, 0));              // a block of the kind that there is not
   CHECK(!decodes({}, 0));                        // no block
@@ -202,5 +202,5 @@ TEST_CASE("inflate: codes that are none are refused", "[device][host]") {
   CHECK(!decodes({0xFD, 0xFF, 0, 0, 0}, 0));     // 287 or more codes of literals
   CHECK(!decodes({0x05, 0x1F, 0, 0, 0}, 0));     // 31 or more codes of distances
   CHECK(!decodes({0x05, 0xC0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, 0));  // too many codes
-  CHECK(!decodes(bytes(64, 0x00), 0));  // stored blocks that are none
+  CHECK(!decodes(bytes(64, 0x00), 0));                                   // invalid stored blocks
 }

@@ -130,7 +130,7 @@ struct mixed_slot {
     mix_on_host(work);
   }
 
-  /// What mixing makes of an element, in double precision.
+  /// Value of an element after mixing, in double precision.
   double expected(mixed_slot& before, std::size_t field, std::uint64_t sample,
                   std::size_t element) const {
     const std::uint64_t other = partner(sample);

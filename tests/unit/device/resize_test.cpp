@@ -108,7 +108,8 @@ field_conversion any_resize(std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("resize: a pixel is the mean of its source under a triangle", "[device][host]") {
-  // Of 4 to 2, a triangle reaches two elements far: 3/4, 3/4 and 1/4 of a whole 7/4.
+  // From 4 to 2 elements, a triangle covers two elements on each side: weights 3/4, 3/4 and 1/4 of
+  // a total of 7/4.
   const bytes row{std::byte{10}, std::byte{20}, std::byte{40}, std::byte{80}};
   CHECK(resized(resize_of(1, 4, 1, 2), row) ==
         std::vector<float>{(30.0F + 60.0F + 40.0F) / 7.0F, (20.0F + 120.0F + 240.0F) / 7.0F});
@@ -291,7 +292,7 @@ TEST_CASE("resize: where ten windows do not fit, it is the one in the middle", "
   }
 }
 
-TEST_CASE("resize: 2 to a power is what the library says, within a few units in the last place",
+TEST_CASE("resize: 2 to a power equals the library's value within a few units of the last digit",
           "[device][host]") {
   for (float x = -10.0F; x <= 10.0F; x += 0.0137F)
     REQUIRE(double{power_of_two(x)} == Approx(std::exp2(double{x})).epsilon(4e-7));

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t always = std::uint64_t{1} << 32;
 constexpr std::uint32_t sample_count = 100'000;
 
-/// Of so many samples, in epoch 3 of a run.
+/// Calls `use` for so many samples, in epoch 3 of a run.
 template <class Use>
 void for_each_sample(Use use, std::uint32_t samples = sample_count) {
   for (std::uint32_t sample = 0; sample < samples; ++sample) use(sample_random_bits(11, 3, sample));
@@ -89,7 +89,7 @@ TEST_CASE("sample mix: weights fill the cells that Beta(alpha, alpha) gives them
   CHECK(deviation(counts, shares) < 4);
 }
 
-TEST_CASE("sample mix: a logarithm and a cosine of a draw are as good as a float",
+TEST_CASE("sample mix: a logarithm and a cosine of a draw are exact to a float's precision",
           "[device][host]") {
   for (std::uint64_t wide = 0; wide < always; wide += 65'521) {
     const auto drawn = static_cast<std::uint32_t>(wide);
@@ -156,7 +156,7 @@ TEST_CASE("sample mix: boxes lie about points that are anywhere alike", "[device
     REQUIRE(mix.cuts());
     ++tops[mix.box.top];
   });
-  // About lines 0 to 3 it begins at the top; about those behind, one line further each.
+  // Around lines 0 to 3 it begins at the top; around later lines, one line further each.
   CHECK(deviation(tops, {4, 1, 1, 1, 1, 1, 1, 0, 0, 0}) < 4);
 }
 
@@ -180,10 +180,11 @@ TEST_CASE("sample mix: as many samples are mixed, and of them cut, as is asked f
   for_each_sample([&](std::uint32_t random_bits) { REQUIRE(!mix_of(by, random_bits).changes()); });
 }
 
-TEST_CASE("sample mix: kind, weight and place are drawn apart from each other", "[device][host]") {
+TEST_CASE("sample mix: kind, weight and position are drawn independently", "[device][host]") {
   pair_mixing by = cutting(64, 64);
   by.mixed_below = by.cut_below = always / 2;
-  // Of weights below a half and the others: those that are mixed, and those that would be cut.
+  // Counts for weights below one half and above: samples that are mixed, and those that would be
+  // cut.
   std::vector<std::uint64_t> cells(8);
   for_each_sample([&](std::uint32_t random_bits) {
     const bool light = beta_draw(1.0F, random_bits) < 0.5F;

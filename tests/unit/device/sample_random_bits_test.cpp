@@ -50,7 +50,7 @@ TEST_CASE("random bits: samples are flipped as often as the probability says", "
   }
 }
 
-TEST_CASE("random bits: every place of a crop is equally likely, down and across together",
+TEST_CASE("random bits: every position of a crop is equally likely, down and across together",
           "[device][host]") {
   for (const std::uint32_t places : {2U, 9U, 33U}) {
     std::vector<std::uint64_t> counts(std::size_t{places} * places, 0);
@@ -98,7 +98,7 @@ TEST_CASE("random bits: neighbouring seeds choose alike no more than any two", "
     CHECK(std::abs(deviation_of_pairs(
               [&](std::uint64_t s) { return draw(sample_random_bits(0, 0, s), of); },
               [&](std::uint64_t s) { return draw(sample_random_bits(1, 0, s), of); })) < limit);
-  // Neither does a seed that is another's epoch or sample: the three are not just added up.
+  // Neither does a seed that equals an epoch or sample: the three are not just added up.
   CHECK(std::abs(deviation_of_pairs(
             [](std::uint64_t s) { return draw(sample_random_bits(0, s, 0), choice::flip); },
             [](std::uint64_t s) { return draw(sample_random_bits(0, 0, s), choice::flip); })) <

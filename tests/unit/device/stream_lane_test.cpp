@@ -167,7 +167,7 @@ TEST_CASE("stream lane: a correction of the clock does not part what two streams
   CHECK(all.events[0].end <= all.events[1].begin);
 }
 
-TEST_CASE("stream lane: work that failed is left out, and what comes behind it is told",
+TEST_CASE("worker stream: work that failed is left out, and the work after it is reported",
           "[device][host]") {
   lane_case of;
   of.lane.mark(of.on.stream, trace_activity::copying, {.epoch = 1});

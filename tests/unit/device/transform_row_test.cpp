@@ -189,7 +189,7 @@ TEST_CASE("transform row: a crop that is not random is the middle, padding all a
   conversion.to_width = 4;
   CHECK(transformed<float>(conversion, counting(4)) ==
         std::vector<float>{0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0});
-  conversion.to_height = 1;  // of 4: one above, two below
+  conversion.to_height = 1;  // cuts 1 of 4: one above, two below
   conversion.to_width = 2;
   CHECK(transformed<float>(conversion, counting(4)) == std::vector<float>{1, 2});
 }
@@ -218,7 +218,7 @@ TEST_CASE("transform row: a random crop lies where the sample's draws say", "[de
 
 TEST_CASE("transform row: a flip turns the window that was cut, left to right", "[device][host]") {
   field_conversion conversion = counted_image(2, 4);  // 1 2 3 4 / 5 6 7 8
-  conversion.to_width = 3;                            // of which the left one is left
+  conversion.to_width = 3;                            // cuts off the right column
   conversion.flip_below = always;
   CHECK(transformed<float>(conversion, counting(8)) == std::vector<float>{3, 2, 1, 7, 6, 5});
 }
@@ -234,7 +234,7 @@ TEST_CASE("transform row: a sample is flipped if its draw is below the conversio
   }
 }
 
-TEST_CASE("transform row: channels change place with the layout, each with its own scale",
+TEST_CASE("transform row: channels move with the layout, each with its own scale",
           "[device][host]") {
   field_conversion conversion = counted_image(1, 2);
   conversion.channels = 3;

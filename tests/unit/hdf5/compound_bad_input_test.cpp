@@ -141,7 +141,7 @@ TEST_CASE("hdf5: a member's name that has '/' in it is found before its parts ar
     return open_hdf5(file, {{path}})->fields().front().type;
   };
   CHECK(type_of("d/a/b") == element_type::u8);     // not b in a
-  CHECK(type_of("d/x/b/c") == element_type::u32);  // of names that begin it the longest
+  CHECK(type_of("d/x/b/c") == element_type::u32);  // the longest name that begins the path
 }
 
 TEST_CASE("hdf5: a member of a type that no element stands for is refused as such, and not listed",

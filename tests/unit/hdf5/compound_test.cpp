@@ -105,7 +105,7 @@ TEST_CASE("hdf5: a member of records reads as the library reads it, however reco
   }
 }
 
-TEST_CASE("hdf5: of records that were never written a member is that of the fill value",
+TEST_CASE("hdf5: a member of records that were never written has the fill value",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "unwritten.h5"};
@@ -151,7 +151,7 @@ TEST_CASE("hdf5: of records that were never written a member is that of the fill
   check_members(file, "split", record_members());
 }
 
-TEST_CASE("hdf5: records behind a user block and behind links are found", "[dataset][host]") {
+TEST_CASE("hdf5: records after a user block and through links are found", "[dataset][host]") {
   const temporary_directory folder;
   const auto record = record_type(record_style::packed);
   const auto values = various_bytes(samples * H5Tget_size(record.get()));

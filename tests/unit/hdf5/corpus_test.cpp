@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// As much of a field is compared; some declare terabytes.
+/// Upper limit of the samples compared in a field, because some declare terabytes.
 constexpr std::uint64_t max_samples = 64;
 constexpr std::uint64_t max_bytes = 64 << 20;
 
@@ -172,7 +172,7 @@ std::optional<std::string> fault_of_values(const hdf5_listing& listing,
 /// types.
 using known_rows = std::map<std::string, rows_by_library>;
 
-/// What is wrong with one field of a file, or nothing.
+/// The fault of one field of a file, if it has one.
 std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& listing,
                                     std::size_t resident_limit, known_rows& by_library) {
   dataset_ptr opened;
@@ -202,7 +202,7 @@ std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& li
 }  // namespace
 
 // Files of the jHDF project, made by many versions of h5py and HDF5.
-TEST_CASE("hdf5: of other programs' files every field reads as the library reads it, or is refused",
+TEST_CASE("hdf5: every field of other programs' files reads as with the library, or is refused",
           "[dataset][host]") {
   const auto folder = find_test_data("hdf5/jhdf");
   if (!folder)

@@ -196,7 +196,7 @@ TEST_CASE("hdf5: a virtual dataset is read from its sources, and refused if one 
         std::string::npos);
 }
 
-TEST_CASE("hdf5: datasets in groups and behind links are opened by path and named as asked",
+TEST_CASE("hdf5: datasets in groups and through links are opened by path and named as asked",
           "[dataset][host]") {
   const temporary_directory folder;
   const auto values = various_bytes(samples * row_bytes);

@@ -25,7 +25,8 @@ constexpr std::uint64_t rows = virtual_file::rows_per_source;
 /// How an HDF5 file may have another one read.
 enum class way { raw_file, link, source };
 
-/// A file with dataset "x" of 4 numbers, which lie in another file. @param named As it names that.
+/// A file with dataset "x" of 4 numbers, which lie in another file. @param named Name of the other
+/// file in this one.
 fs::path write_naming(const fs::path& folder, way how, const std::string& named) {
   if (how == way::source) {
     hdf5_writer writer{folder / "v.h5", {.latest_format = true}};
@@ -105,7 +106,8 @@ TEST_CASE("hdf5: a file in the folder or below it is read, and refused where non
   CHECK(read_all(elsewhere.path() / "alias.h5", external_files::same_folder) == numbers(0, rows));
 }
 
-TEST_CASE("hdf5: a folder whose name begins as the file's does is another one", "[dataset][host]") {
+TEST_CASE("hdf5: a folder whose name only begins like that of the file's folder is outside it",
+          "[dataset][host]") {
   const temporary_directory folder;
   const way how = GENERATE(way::raw_file, way::link, way::source);
   for (const std::string name : {"data", "data2"}) fs::create_directory(folder.path() / name);
@@ -142,7 +144,7 @@ TEST_CASE("hdf5: names out of a file command no terminal", "[dataset][host]") {
   }
 }
 
-TEST_CASE("hdf5: options that are none of an enumeration's values are refused", "[dataset][host]") {
+TEST_CASE("hdf5: options that are not values of their enumeration are refused", "[dataset][host]") {
   const temporary_directory folder;
   write_numbers(folder.path() / "x.h5", 0, rows);
   const auto file = folder.path() / "x.h5";

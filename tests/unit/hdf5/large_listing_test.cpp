@@ -17,8 +17,8 @@ using namespace feedline::test;
 
 namespace {
 
-/// Of processor time; what is to be fast takes less than a tenth of the limits here. Under a
-/// sanitizer it takes ten times as long.
+/// Processor time. A fast case takes less than a tenth of the limits here, and ten times as long
+/// under a sanitizer.
 double seconds() {
   constexpr double slower = sanitized ? 10 : 1;
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC / slower;
@@ -34,7 +34,7 @@ TEST_CASE(
   hdf5_writer writer{folder.path() / "columns.h5"};
   const detail::hdf5_type_id text{H5Tcopy(H5T_C_S1)};
   H5Tset_size(text.get(), H5T_VARIABLE);
-  // In records of the file a text of variable length takes 16 bytes, and moves all behind it.
+  // In records of the file a text of variable length takes 16 bytes, and moves everything after it.
   const std::size_t texts = columns / 100;
   const detail::hdf5_type_id record{H5Tcreate(H5T_COMPOUND, columns * 8)};
   for (std::size_t i = 0; i < columns; ++i)

@@ -30,8 +30,8 @@ TEST_CASE("hdf5: a listing shows every dataset that can be a field, in order of 
   writer.write("a", H5T_STD_U8LE, {60}, H5T_NATIVE_FLOAT, values.data());
   writer.make_soft_link("/train/images", "soft");
   writer.make_external_link("other.h5", "/y", "outside");
-  writer.make_external_link("nofile.h5", "/y", "lost");  // which may have been a field
-  // What no field can be.
+  writer.make_external_link("nofile.h5", "/y", "lost");  // may have been a field
+  // Objects that cannot be fields.
   writer.make_soft_link("/nowhere", "dangling");
   (void)writer.make("scalar", H5T_STD_U8LE, {});
   (void)writer.make("no samples", H5T_STD_U8LE, {0, 3});

@@ -159,7 +159,7 @@ TEST_CASE("hdf5: a source that another field has open is no excuse for made up v
   CHECK(contains(message, made.sources[1].string() + " was deleted or moved"));
 }
 
-TEST_CASE("hdf5: of samples that need several sources the first that is lost is named",
+TEST_CASE("hdf5: if samples need several sources, the first lost source is named",
           "[dataset][host]") {
   const temporary_directory folder;
   const virtual_file made{folder.path(), virtual_file::numbered(4)};
@@ -340,7 +340,8 @@ TEST_CASE("hdf5: a field that the library reads is guarded against change as all
   CHECK(contains(message, file.string()));
 }
 
-TEST_CASE("hdf5: fields of one file share its descriptor, whoever reads them", "[dataset][host]") {
+TEST_CASE("hdf5: fields of one file share its descriptor, whichever thread reads them",
+          "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "x.h5"};
   write_for_library(writer, "n-bit", 40);

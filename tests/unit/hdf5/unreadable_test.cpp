@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
-// As they stand in object headers of the oldest format, which have no checksums.
+// Messages in object headers of the oldest format, which have no checksums.
 constexpr std::string_view contiguous_layout = "\x03\x01"sv;
 constexpr std::string_view layout_of_a_later_version = "\x05\x01"sv;
 
@@ -48,7 +48,7 @@ std::string version_of_library() {
   return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
 }
 
-/// What a listing says cannot be read, and why; of what can be, nothing.
+/// The fields that a listing calls unreadable, with the reasons.
 std::map<std::string, std::string> refusals_in(const fs::path& file) {
   std::map<std::string, std::string> refusals;
   for (const auto& listing : list_hdf5_fields(file)) refusals[listing.dataset] = listing.refusal;
@@ -94,7 +94,7 @@ TEST_CASE("hdf5: a damaged group hides none of the other datasets", "[dataset][h
     writer.write(group + "/x", H5T_STD_U8LE, {20}, H5T_NATIVE_UINT8, values.data());
   }
   auto bytes = bytes_of_file(writer.close());
-  replace_last(bytes, "HEAP", "HEAQ");  // of names, in the group that was made last
+  replace_last(bytes, "HEAP", "HEAQ");  // the heap of names in the group that was made last
   const auto file = folder.write("damaged.h5", bytes);
   const auto refusals = refusals_in(file);
   CHECK(refusals.size() == 3);

@@ -36,10 +36,10 @@ inline std::string refusal(std::span<const std::byte> file, const image_options&
   return message_of<dataset_error>([&] { (void)decode(file, options); });
 }
 
-/// What all refusals begin with.
+/// Beginning of all refusals.
 inline const std::string undecodable = "the image cannot be decoded: ";
 
-/// The place of a marker: 0xff and its second byte.
+/// Position of a marker: 0xff and its second byte.
 inline std::size_t find_marker(const byte_vector& file, unsigned second) {
   for (std::size_t i = 0; i + 1 < file.size(); ++i)
     if (file[i] == std::byte{0xff} && file[i + 1] == std::byte(second)) return i;

@@ -23,7 +23,7 @@ namespace feedline::test {
 inline constexpr std::uint32_t images = 40;
 inline const image_options small{.height = 12, .width = 10, .shorter_side = 14};
 
-/// A baseline JPEG but for each fifth, which is a PNG, and each fifth behind that, progressive.
+/// A baseline JPEG, except that each fifth is a PNG and the one after it a progressive JPEG.
 inline byte_vector image_file(std::uint32_t number) {
   const auto image = paint(20 + number, 25 + number % 7, 3, number);
   if (number % 5 == 0) return png_bytes(image);
@@ -39,7 +39,7 @@ inline encoded_blocks::stored_block given(const dataset_ptr& of, std::uint64_t n
 }
 
 struct run {
-  std::vector<std::vector<std::byte>> fields;  ///< of each batch
+  std::vector<std::vector<std::byte>> fields;  ///< fields of each batch
   std::optional<std::string> error;
 };
 

@@ -70,7 +70,7 @@ TEST_CASE("image folders: several roots have one list of classes, and a class on
   CHECK(labels_of(*open(roots, {.image = small})) == labels_of(*both.dataset));
   CHECK(labels_of(*open(tree.path("[AB]"), {.image = small})) == labels_of(*both.dataset));
   CHECK(labels_of(*open(roots, {.fields = {"label"}})) == labels_of(*both.dataset));
-  // In the other order samples change places, and labels stay.
+  // In the other order samples are swapped, and labels stay.
   CHECK(labels_of(*open_image_folder(strings{roots[1], roots[0]}, {.image = small}).dataset) ==
         strings{"1", "1", "2", "0", "1"});
 }
@@ -105,7 +105,7 @@ TEST_CASE("image folders: files left out of several roots are named by their pat
   CHECK(log.lines() == 1);  // both have all classes, of which nothing need be said
 }
 
-TEST_CASE("list_fields: of a folder of images it shows the classes, and what is left out",
+TEST_CASE("list_fields: shows the classes of a folder of images, and what is left out",
           "[dataset][host]") {
   const image_tree tree;
   for (const char* name : {"cat/1.jpg", "dog/1.jpg", "dog/1.webp", "loose.jpg"}) tree.add(name);

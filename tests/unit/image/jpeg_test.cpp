@@ -29,7 +29,7 @@ using test::paint;
 using test::refusal;
 using test::undecodable;
 
-TEST_CASE("jpeg: files of any size that lie one behind the other in an array become a field",
+TEST_CASE("jpeg: files of any size that follow one another in an array become a field",
           "[dataset][host]") {
   const auto options = image_options{.height = 24, .width = 32};
   std::vector<byte_vector> files;
@@ -171,7 +171,7 @@ TEST_CASE("jpeg: one cut short anywhere is refused in libjpeg's words, or taken 
   if (!style.is_progressive) CHECK(std::equal(all.begin(), all.begin() + 80 * 3, part.begin()));
 }
 
-TEST_CASE("jpeg: corrupted data is an error, and bytes behind the end are not", "[dataset][host]") {
+TEST_CASE("jpeg: corrupted data is an error, bytes after the end are not", "[dataset][host]") {
   const auto whole = jpeg_bytes(paint(64, 80));
   const auto options = as_it_is(64, 80);
   auto corrupted = whole;
@@ -189,7 +189,7 @@ TEST_CASE("jpeg: damage that libjpeg sees is an error or told, and else the pixe
           "[dataset][host]") {
   const auto whole = jpeg_bytes(paint(96, 128));
   const auto options = as_it_is(96, 128);
-  const std::size_t begin = find_marker(whole, 0xda) + 14;  // behind the scan's header
+  const std::size_t begin = find_marker(whole, 0xda) + 14;  // after the scan's header
   const std::size_t size = whole.size() - 2 - begin;
 
   auto inverted = whole;
@@ -238,7 +238,7 @@ TEST_CASE("jpeg: damaged images that are accepted are counted and logged", "[dat
   CHECK(captured.text().find(words + "2" + last) == std::string::npos);
 }
 
-TEST_CASE("image: a decoder goes on after images that it refused", "[dataset][host]") {
+TEST_CASE("image: a decoder continues after images that it refused", "[dataset][host]") {
   const auto whole = jpeg_bytes(paint(64, 80));
   const auto decoder = make_image_decoder(as_it_is(64, 80));
   const field spec = decoder->describe({});

@@ -43,8 +43,9 @@ TEST_CASE("images: a feedline built without libpng refuses a PNG, and names the 
         "and build feedline again");
 }
 
-TEST_CASE("images: a feedline built without libjpeg and libpng refuses what is no image as ever",
-          "[dataset][host]") {
+TEST_CASE(
+    "images: a feedline built without libjpeg and libpng still refuses files that are no images",
+    "[dataset][host]") {
   CHECK(refusal(std::array<std::uint8_t, 4>{'G', 'I', 'F', '8'}) ==
         "the image cannot be decoded: it is neither JPEG nor PNG: it begins with 47 49 46 38");
 }

@@ -1,4 +1,4 @@
-/// What kernels resize with, on the host: it gives the resampler's bits.
+/// Tests the arithmetic that kernels resize with, on the host: it gives the resampler's bits.
 
 #include "image/packed_taps.hpp"
 
@@ -41,7 +41,7 @@ struct alignas(8) byte_group {
   std::uint8_t bytes[8];
 };
 
-/// A channel as a kernel has it, but for the bytes behind it.
+/// A channel as a kernel has it, except for the bytes after it.
 std::vector<byte_group> plane_of(const test::pixels& from, std::uint32_t channel) {
   const std::size_t groups = (from.width + 7) / 8;
   std::vector<byte_group> plane(groups * (from.height + max_rows_beyond),

@@ -33,7 +33,7 @@ std::string refusal(std::span<const std::byte> file) {
   return test::message_of<dataset_error>([&] { (void)decode(file); });
 }
 
-/// What the pixels are to become: by hand, for PNG loses nothing.
+/// Expected pixels, computed by hand, because PNG loses nothing.
 std::vector<std::uint8_t> rgb_of(const test::pixels& image, const test::png_style& style) {
   const auto bits = static_cast<unsigned>(style.bit_depth);
   std::vector<std::uint8_t> rgb;
@@ -138,6 +138,6 @@ TEST_CASE("png: that a palette becomes colours is told once for all that one dec
   CHECK(log.text().find("images: a PNG of 34 x 21 pixels has a palette, and its colours are read, "
                         "not its indices; if it is a mask of classes, save it as an array (.npy). "
                         "Told once for all that are read alike") != std::string::npos);
-  (void)decode(with_palette);  // by another decoder: another folder's
+  (void)decode(with_palette);  // another folder's decoder
   CHECK(log.lines() == 2);
 }

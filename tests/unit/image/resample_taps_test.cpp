@@ -1,4 +1,4 @@
-/// Which elements of an axis make up a resized one, and where a resized image is cut.
+/// Tests which elements of an axis make up a resized one, and where a resized image is cut.
 
 #include "image/resample_taps.hpp"
 

@@ -187,17 +187,17 @@ TEST_CASE("image shards: a shard that was changed gives no block, and says so", 
                                file_change::grown, file_change::overwritten);
   const image_shards shards;
   const dataset_ptr data = shards.open();
-  const std::uint32_t number = GENERATE(2U, 1U);  // as it is, and decoded
+  const std::uint32_t number = GENERATE(2U, 1U);  // one as stored, one decoded
   (void)given(data, number);
   const auto bytes = std::filesystem::file_size(shards.shard_of(number));
   change_file(shards.shard_of(number), change);
   const auto told = message_of<dataset_error>([&] { (void)given(data, number); });
   CHECK(told.starts_with(shards.shard_of(number) + ": " + words_for(change, bytes)));
-  CHECK(given(data, 27).skipped == 0);  // of the other shard
+  CHECK(given(data, 27).skipped == 0);  // a sample of the other shard
 }
 
 TEST_CASE(
-    "shards decoded on a device: a shard that changes under a run ends it behind good batches",
+    "shards decoded on a device: a shard that changes during a run ends it after good batches",
     "[loader][host]") {
   const auto change = GENERATE(file_change::cut_to_nothing, file_change::overwritten);
   const int readers = GENERATE(0, 3);

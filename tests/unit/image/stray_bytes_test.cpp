@@ -48,7 +48,7 @@ TEST_CASE("jpeg: stray bytes before a marker change no pixel, and are counted an
       file.insert(file.begin() + static_cast<std::ptrdiff_t>(place), stray.begin(), stray.end());
       const test::log_capture captured;
       CHECK(decode(file, options) == expected);
-      // libjpeg may have read a few bytes behind the scan already, and says nothing of them.
+      // libjpeg may already have read a few bytes after the scan, and does not report them.
       const bool is_seen = test::decode_jpeg(file).warnings != 0;
       CHECK((is_seen || (marker == 0xd9 && stray.size() < 9)));
       count += is_seen ? 1 : 0;

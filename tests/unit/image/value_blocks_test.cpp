@@ -1,4 +1,4 @@
-/// Images that stand one behind the other in an array, as a device decodes them.
+/// Tests images that follow one another in an array, as a device decodes them.
 
 #include <feedline/dataset/zip.hpp>
 #include <feedline/ragged/decode.hpp>

@@ -35,7 +35,7 @@ using file_access = random_file::access;
 namespace {
 
 constexpr rlim_t limit = 64;
-constexpr std::size_t room = limit / 2;  // of kept descriptors
+constexpr std::size_t room = limit / 2;  // number of kept descriptors
 
 const bool is_limited = [] {
   const rlimit few{limit, limit};
@@ -146,7 +146,7 @@ TEST_CASE("kept descriptors: no more than half of the limit stay open, and every
   CHECK(files.count_open() == room);
 }
 
-TEST_CASE("kept descriptors: files that go away close theirs", "[dataset][host]") {
+TEST_CASE("kept descriptors: files that are destroyed close their descriptors", "[dataset][host]") {
   const std::size_t before = test::descriptor_count();
   many_files files{2 * limit};
   REQUIRE(files.reads_right(3));
@@ -207,7 +207,7 @@ TEST_CASE("kept descriptors: where none is left, a message names the limit and h
   CHECK(test::message_of<dataset_error>([&] { const file_source file{{path, {}}}; }) == told);
 }
 
-TEST_CASE("kept descriptors: where none is left, one that nobody uses is closed for another",
+TEST_CASE("kept descriptors: if none is left, an unused one is closed for another",
           "[dataset][host]") {
   many_files files{room};
   const test::temporary_directory folder;

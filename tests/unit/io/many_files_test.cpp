@@ -49,7 +49,7 @@ std::uint64_t file_count() {
   return asked != nullptr ? std::strtoull(asked, nullptr, 10) : sanitized ? 600 : 2000;
 }
 
-/// What a file of a format holds, and how files of it are opened together. File i holds two samples
+/// Content of a file of a format, and how such files are opened together. File i holds two samples
 /// (tokens: one window), whose first field's first element is i; each is of 32 bits.
 struct format {
   std::string name;

@@ -169,7 +169,7 @@ TEST_CASE("random file: bytes that were cut off read as zeros where it is mapped
   CHECK(bytes[9 * 4096 + 1] == std::byte{0});
   CHECK(complaint(file) ==
         path.string() + ": " + "was cut from 40960 to 4096 bytes since it was opened" + advice);
-  CHECK(file.mapped().empty());  // nobody else is given bytes that are lost
+  CHECK(file.mapped().empty());  // lost bytes are given to no other caller
 }
 
 TEST_CASE("random file: a file that was cut and has its bytes again is not taken for unharmed",

@@ -31,7 +31,7 @@ void plain(int number) {
   ::_exit(number == SIGBUS ? by_plain_handler : wrong);
 }
 
-/// As the handler below asks for.
+/// The mask that the handler below asks for.
 bool all_signals_are_blocked() {
   sigset_t blocked{};
   if (::pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0) return false;
@@ -75,7 +75,7 @@ class other_copy {
       std::abort();
   }
   [[nodiscard]] bool in_use() const { return function<bool()>("copy_is_in_use")(); }
-  /// As a plugin's end would: false if the system refuses.
+  /// Unloads the library, like the end of a plugin. False if the system refuses.
   [[nodiscard]] bool close() const { return ::dlclose(library_) == 0; }
   [[nodiscard]] bool survives_cut() const {
     return ::ftruncate(file_, 0) == 0 && function<bool()>("copy_reads_lost_zero")();
@@ -108,7 +108,7 @@ bool copies_get_along(std::string_view event, std::string_view before) {
          second.in_use() && third.in_use() && second.survives_cut() && third.survives_cut();
 }
 
-/// A copy that stood in front of this one was closed, and this one goes on as before.
+/// A copy that stood in front of this one was closed, and this one continues as before.
 bool closed_copy_is_survived() {
   const other_copy second{FEEDLINE_BUS_GUARD_COPY_1};
   return second.close() && feedline::detail::file_mapping::handler_in_use();
@@ -159,7 +159,7 @@ int main(int count, char** arguments) {
   if (event == "guarded") return *first == std::byte{0} && mapping->lost() ? 0 : wrong;
   if (event == "foreign") return *foreign_page;
   if (event == "sent") return ::raise(SIGBUS);
-  if (event == "ended") {  // the place in memory is another file's now
+  if (event == "ended") {  // the address belongs to another file now
     mapping.reset();
     foreign_page = static_cast<const char*>(
         ::mmap(const_cast<std::byte*>(first), 4096, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0));

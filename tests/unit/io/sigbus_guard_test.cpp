@@ -143,7 +143,7 @@ TEST_CASE("bus guard: a file that is mapped again is not lost because it was onc
   CHECK_FALSE(file_mapping::of(file.number(), 4096)->lost());
 }
 
-TEST_CASE("bus guard: it takes as many mappings as it has places, and says when it is full",
+TEST_CASE("bus guard: it takes as many mappings as it has entries, and reports when it is full",
           "[dataset][host]") {
   const cut_file file{4096};
   std::vector<std::unique_ptr<const file_mapping>> mappings;

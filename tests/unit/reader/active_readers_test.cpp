@@ -49,7 +49,7 @@ TEST_CASE("active readers: those above the number rest until there are more", "[
   CHECK(fourth.get());
 }
 
-TEST_CASE("active readers: nobody rests once closed", "[reader][host]") {
+TEST_CASE("active readers: no reader rests once closed", "[reader][host]") {
   active_readers under_test{1};
   auto resting = std::async(std::launch::async, [&] { under_test.rest(5, nullptr); });
   under_test.close();
@@ -72,8 +72,7 @@ TEST_CASE("active readers: a slot is cut for those that are active", "[reader][h
 }
 
 TEST_CASE(
-    "active readers: while their number and that of slots change, every request is taken once, and "
-    "work goes on",
+    "active readers: while the numbers of readers and slots change, every request is taken once",
     "[reader][host]") {
   constexpr int readers = 6;
   constexpr std::uint64_t tickets = 1'500;

@@ -90,14 +90,14 @@ struct converting {
 
   void read(sample_run run) { under_test.read(slot, run, scratch); }
 
-  /// What the slot holds for a sample's field.
+  /// Bytes of a sample's field in the slot.
   std::vector<std::byte> found(std::uint64_t sample, std::size_t place) const {
     const std::byte* const row = memory.data() + sample / 10 * batches.batch_bytes() +
                                  batches.field_offset(place) +
                                  sample % 10 * batches.row_bytes(place);
     return {row, row + batches.row_bytes(place)};
   }
-  /// What it ought to.
+  /// Expected bytes of a sample's field.
   std::vector<std::byte> expected(std::uint64_t sample, std::size_t place) const {
     sample_index index{};
     order.indices(samples, epoch, position{4 + sample}, {&index, 1});
@@ -122,7 +122,7 @@ struct converting {
 
 }  // namespace
 
-TEST_CASE("batch writer: each sample's fields are converted into their places of its batch",
+TEST_CASE("batch writer: each sample's fields are converted into their positions in its batch",
           "[reader][host]") {
   converting on;
   for (const sample_run run : {sample_run{10, 14}, {0, 7}, {7, 10}, {14, 20}}) on.read(run);
@@ -187,8 +187,9 @@ TEST_CASE("batch writer: a request's samples are drawn at once", "[reader][host]
   }
 }
 
-TEST_CASE("batch writer: of a request whose samples cannot all be drawn the first runs are read",
-          "[reader][host]") {
+TEST_CASE(
+    "batch writer: the first runs of a request are read even if not all its samples can be drawn",
+    "[reader][host]") {
   const ending order{4 + 14};
   converting on{std::make_shared<const images>(), order};
   on.scratch.request = {0, 20};

@@ -1,4 +1,4 @@
-/// Which blocks travel with which ticket.
+/// Tests which blocks each ticket brings.
 
 #include "reader/block_schedule.hpp"
 
@@ -45,9 +45,9 @@ std::shared_ptr<block_plan> make_plan_of(const sampler& order, std::uint64_t sam
   return made;
 }
 
-/// A ring of places that blocks are loaded into, as the device's is.
+/// A ring of slots that blocks are loaded into, like the device's.
 struct store {
-  std::vector<std::uint64_t> holds;  ///< of each place: which place of the order; or none
+  std::vector<std::uint64_t> holds;  ///< for each slot: index in the order of its block, or none
   static constexpr std::uint64_t none = UINT64_MAX;
 
   explicit store(const block_plan& plan) : holds(plan.places, none) {}
@@ -55,7 +55,7 @@ struct store {
   bool has(std::uint64_t place) const { return holds[place % holds.size()] == place; }
 };
 
-/// Blocks that a ticket brings: for its samples, and behind them.
+/// Blocks that a ticket brings: for its samples, and after them.
 std::uint64_t bring(block_schedule& schedule, staging_slot& slot,
                     const std::shared_ptr<epoch_run>& run, std::uint64_t first, std::uint64_t end) {
   schedule.begin(run, position{first}, position{end});
@@ -136,7 +136,7 @@ TEST_CASE("block_schedule: a window comes evenly while the one before it is deli
   std::vector<std::uint64_t> loads;
   for (std::uint64_t first = 0; first < 400; first += 10)
     loads.push_back(bring(schedule, slot, run, first, first + 10));
-  CHECK(loads[0] == 10);  // its own window: nobody waits for more
+  CHECK(loads[0] == 10);  // its own window: no ticket waits for more
   CHECK(loads[1] == 2);
   CHECK(std::all_of(loads.begin() + 2, loads.begin() + 30, [](auto each) { return each == 1; }));
   CHECK(std::all_of(loads.begin() + 30, loads.end(), [](auto each) { return each == 0; }));

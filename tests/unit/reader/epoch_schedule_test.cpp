@@ -207,8 +207,8 @@ TEST_CASE("epoch schedule: an epoch can begin at any batch, and with none left i
 }
 
 TEST_CASE(
-    "epoch schedule: a seek abandons what is in line, and its place is guessed where epochs "
-    "are known",
+    "epoch schedule: a seek abandons queued epochs, and is read ahead if the number of epochs is "
+    "known",
     "[loader][host]") {
   const std::uint64_t epochs = GENERATE(0U, 9U);
   epoch_schedule schedule{5, epochs};
@@ -243,7 +243,7 @@ TEST_CASE("epoch schedule: all epochs in line can be abandoned, and another one 
   CHECK(schedule.begin(later));
 }
 
-TEST_CASE("epoch schedule: whoever waits for an epoch to be abandoned wakes, whatever ends it",
+TEST_CASE("epoch schedule: a wait for an epoch to be abandoned ends, whatever ends the epoch",
           "[loader][host]") {
   const int ends = GENERATE(0, 1, 2, 3, 4);
   epoch_schedule schedule{5, 0};

@@ -70,7 +70,7 @@ struct packing {
   std::uint32_t keep_number(std::uint64_t run, std::uint64_t row) const {
     return word(std::size_t{16} * word(layout.entry_at(run), 1), row);
   }
-  /// The sample whose row lies at a place of a run's chunk, in all fields; nothing if it is torn.
+  /// The sample whose row lies at an index of a run's chunk, in all fields; nothing if it is torn.
   std::optional<std::uint64_t> arrived(std::uint64_t run, std::uint64_t row) const {
     const auto at = [&](std::size_t place, std::size_t bytes) {
       return std::span{memory}.subspan(
@@ -97,7 +97,7 @@ struct packing {
 
 }  // namespace
 
-TEST_CASE("packing writer: where nothing is kept every row arrives, and its place is written down",
+TEST_CASE("packing writer: if nothing is kept, every row arrives, and its position is recorded",
           "[reader][host]") {
   packing on;
   on.read(4, 8);
@@ -202,7 +202,7 @@ TEST_CASE("packing writer: what random transforms draw from depends on seed, epo
     CHECK(on.word(on.layout.random_bits_at(), i) == sample_random_bits(99, 5, i));
 }
 
-TEST_CASE("packing writer: the slot's place in the epoch counts", "[reader][host]") {
+TEST_CASE("packing writer: the slot's position in the epoch counts", "[reader][host]") {
   packing on{0, true};
   on.slot.work.first = position{20};
   on.read(0, 4);
@@ -219,8 +219,8 @@ TEST_CASE("packing writer: what the dataset throws is thrown on", "[reader][host
 }
 
 TEST_CASE(
-    "packing writer: a row that cannot be read is marked and never kept, and another one "
-    "takes its place under its own number",
+    "packing writer: a row that cannot be read is marked and never kept, and a replacement under "
+    "its own number takes its slot",
     "[reader][host]") {
   packing on{samples,
              true,
@@ -249,7 +249,7 @@ TEST_CASE(
   CHECK(on.word(on.layout.random_bits_at(), 6) == sample_random_bits(99, 5, 39));
 }
 
-TEST_CASE("packing writer: a held row takes a bad one's place with no reading", "[reader][host]") {
+TEST_CASE("packing writer: a held row replaces a bad one without a read", "[reader][host]") {
   packing on{samples,
              false,
              sequential{},

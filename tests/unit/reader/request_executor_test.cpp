@@ -50,7 +50,7 @@ struct filling {
     reader_scratch own;
     return under_test.fill({static_cast<std::uint32_t>(slot.value), request}, own);
   }
-  /// The sample whose bytes lie at a place of a slot; nothing if they are nobody's.
+  /// The sample whose bytes lie at an index of a slot; nothing if they belong to no sample.
   std::optional<std::uint64_t> sample_at(slot_index slot, std::uint64_t place) const {
     const slot_layout& layout = parts.format->layout;
     const std::byte* const batch =
@@ -82,7 +82,8 @@ dataset_ptr failing_at(std::vector<std::uint64_t> bad) {
 }  // namespace
 
 TEST_CASE(
-    "request executor: requests put every sample of the epoch's order in its place, and only there",
+    "request executor: requests write every sample of the epoch's order at its position, and only "
+    "there",
     "[reader][host]") {
   const bool shuffled = GENERATE(false, true);
   const sampler order = shuffled ? sampler{shuffle{.seed = 9}} : sampler{sequential{}};
@@ -100,12 +101,13 @@ TEST_CASE(
   const std::byte* const data = (*on.parts.staging)[slot].data;
   for (std::uint64_t batch = 0; batch < 3; ++batch) {
     const std::byte* const start = data + batch * layout.batch_bytes();
-    CHECK(start[4 * 8] == untouched);                            // padding behind "id"
-    CHECK(start[layout.field_offset(1) + 4 * 13] == untouched);  // and behind "row"
+    CHECK(start[4 * 8] == untouched);                            // padding after "id"
+    CHECK(start[layout.field_offset(1) + 4 * 13] == untouched);  // and after "row"
   }
 }
 
-TEST_CASE("request executor: a reader comes to the same places of another slot", "[reader][host]") {
+TEST_CASE("request executor: a reader returns to the same positions of another slot",
+          "[reader][host]") {
   filling on;
   reader_scratch reader;
   std::vector<std::uint32_t> requests{0, 1, 2};
@@ -161,7 +163,7 @@ TEST_CASE(
   CHECK(on.sample_at(slot, 5) == 29);  // request 1 was read: nothing before it had failed yet
 }
 
-TEST_CASE("request executor: what stands behind a failure in the slot is not read, but counted",
+TEST_CASE("request executor: samples after a failure in the slot are not read, but counted",
           "[reader][host]") {
   filling on{failing_at({24})};
   const slot_index slot = on.open(2);
@@ -219,8 +221,8 @@ TEST_CASE("request executor: a sampler that throws is a failure like a dataset's
 }
 
 TEST_CASE(
-    "request executor: of batches that are copied together only that fails whose samples cannot be "
-    "drawn",
+    "request executor: of batches copied together, only the one whose samples cannot be drawn "
+    "fails",
     "[reader][host]") {
   struct ending_sampler {
     std::uint64_t size(std::uint64_t samples) const { return samples; }
@@ -243,9 +245,8 @@ TEST_CASE(
   CHECK_THROWS_AS(std::rethrow_exception(failure->cause), std::runtime_error);
 }
 
-TEST_CASE(
-    "request executor: an epoch that nobody wants any more is not read, but its slots are counted",
-    "[reader][host]") {
+TEST_CASE("request executor: an abandoned epoch is not read, but its slots are counted",
+          "[reader][host]") {
   std::atomic<int> reads{0};
   filling on{gated(make_identity_dataset(96, 13), [&](auto) { reads.fetch_add(1); })};
   const slot_index slot = on.open(0);
@@ -275,7 +276,7 @@ TEST_CASE("request executor: after stop nothing is read, and no slot passes for 
 
 TEST_CASE("request executor: a parallel dataset is read by several threads at once",
           "[reader][host]") {
-  std::barrier meeting{3};  // nobody leaves a read before all three are in one
+  std::barrier meeting{3};  // no thread leaves a read before all three are in one
   std::atomic<int> first_reads{0};
   filling on{gated(make_identity_dataset(96, 13), [&](auto) {
     if (first_reads.fetch_add(1) < 3) meeting.arrive_and_wait();

@@ -20,7 +20,7 @@ using feedline::test::message_of;
 
 namespace {
 
-/// Every sample of an epoch is as it is told.
+/// A sampler that gives every sample of an epoch as set.
 struct told {
   std::vector<std::uint64_t> samples;
 
@@ -54,7 +54,7 @@ std::string failure_of(const std::vector<sample_index>& samples) {
 }  // namespace
 
 TEST_CASE(
-    "sample source: a sampler that gives a sample beyond the dataset is named, with the place",
+    "sample source: a sampler that gives a sample beyond the dataset is named, with the position",
     "[reader][host]") {
   constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint64_t bad : {std::uint64_t{10}, huge, huge / 2, huge / 2 + 1, huge / 2 + 11})

@@ -43,7 +43,7 @@ struct growing {
         schedule{parts.plan.batches_per_epoch, 0},
         under_test{parts.slots, schedule, *parts.staging, std::move(cached), [this] {
                      const std::chrono::steady_clock::time_point now{time.load()};
-                     asked.fetch_add(1);  // behind it: who waits for this sets the time
+                     asked.fetch_add(1);  // after the load: the waiting thread sets the time
                      asked.notify_all();
                      return now;
                    }} {}
@@ -116,7 +116,7 @@ TEST_CASE("slot scheduler: where no row needs reading slots are full from the fi
   CHECK(on.slot(1us) == 6);
 }
 
-TEST_CASE("slot scheduler: an epoch that follows at once goes on with the size that was reached",
+TEST_CASE("slot scheduler: an epoch that follows at once keeps the size that was reached",
           "[reader][host]") {
   growing on{24};
   const auto first = on.begin(0);
@@ -141,8 +141,8 @@ TEST_CASE("slot scheduler: what an abandoned ticket took teaches nothing", "[rea
   growing on{24};
   const auto first = on.begin(0);
   CHECK(on.slots(2, 20ms) == list{1, 1});
-  first->abandoned.store(true);  // as `claim` does with a guess
-  on.time.store(0ns);            // nobody reads it: it is taken in no time
+  first->abandoned.store(true);  // like `claim` for an epoch read ahead
+  on.time.store(0ns);            // it is not read, so it is taken in no time
   CHECK(on.slot(0us) == 1);
   const auto second = on.schedule.claim(1);
   CHECK(on.schedule.begin(second));

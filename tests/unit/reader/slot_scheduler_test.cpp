@@ -177,7 +177,7 @@ TEST_CASE("slot scheduler: closing ends every reader, whatever it waits for", "[
   }
 }
 
-TEST_CASE("slot scheduler: a slot that cannot be had is the staging stage's failure, for good",
+TEST_CASE("slot scheduler: an unavailable slot is the staging stage's failure, for good",
           "[reader][host]") {
   opening on;
   std::vector<request> taken;

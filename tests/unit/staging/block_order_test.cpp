@@ -67,7 +67,7 @@ struct faulty_order {
 
 }  // namespace
 
-TEST_CASE("block_order: places and rows lead to the samples that the sampler gives",
+TEST_CASE("block_order: indices and rows lead to the samples that the sampler gives",
           "[staging][host]") {
   const std::uint64_t samples = GENERATE(60U, 61U, 64U, 331U);
   const std::uint64_t rows = GENERATE(2U, 7U, 16U);
@@ -154,7 +154,7 @@ TEST_CASE("block_order: where a block is a sample, any order says which stands a
 }
 
 TEST_CASE(
-    "block_order: of a rank, places and rows lead to its samples, and windows to its positions",
+    "block_order: a rank's indices and rows lead to its samples, and windows to its positions",
     "[staging][host]") {
   const std::uint64_t samples = GENERATE(61U, 331U);
   const std::uint64_t rows = GENERATE(1U, 2U, 7U);
@@ -269,7 +269,7 @@ TEST_CASE("block_order: what the sampler does not tell is no block, and its neig
     CHECK(seen[i] == (i == 4 || i == 6 ? block_order::none : sample_index{9 - i}));
 }
 
-TEST_CASE("block_order: says why another order is none", "[staging][host]") {
+TEST_CASE("block_order: says why another order is not one", "[staging][host]") {
   const auto why_not = [](const sampler& order, std::uint64_t rows, const epoch_share& share) {
     std::string why;
     CHECK_FALSE(block_order::of(order, share, 100, rows, why));

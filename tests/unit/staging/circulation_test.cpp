@@ -61,7 +61,7 @@ TEST_CASE("circulation: all slots go round at first, then only as many as may", 
   CHECK(on.used().size() == 4);
 }
 
-TEST_CASE("circulation: who waits for a slot gets one that was kept back, once more may go round",
+TEST_CASE("circulation: a waiting thread gets a withheld slot when more may circulate",
           "[staging][host]") {
   circulation on;
   on.ring.circulate(2);
@@ -77,7 +77,7 @@ TEST_CASE("circulation: who waits for a slot gets one that was kept back, once m
   CHECK(claimed->value != second.value);
 }
 
-TEST_CASE("circulation: a slot in use stays so when fewer may go round, and is kept back once free",
+TEST_CASE("circulation: a slot in use stays so when fewer may circulate, and is withheld once free",
           "[staging][host]") {
   circulation on;
   std::vector<slot_index> held;
@@ -88,7 +88,7 @@ TEST_CASE("circulation: a slot in use stays so when fewer may go round, and is k
   CHECK(on.used().size() == 1);
 }
 
-TEST_CASE("circulation: who waits for a slot that is kept back is woken by the ring's end",
+TEST_CASE("circulation: a thread that waits for a withheld slot is woken by the ring's end",
           "[staging][host]") {
   circulation on;
   on.ring.circulate(1);

@@ -28,7 +28,7 @@ device_row_cache make(std::uint64_t samples, std::uint64_t capacity) {
 
 }  // namespace
 
-TEST_CASE("cached rows: as many samples are kept as there is room for, each in a place of its own",
+TEST_CASE("cached rows: as many samples are kept as there is room for, each in its own slot",
           "[device][host]") {
   std::mt19937_64 random{1};
   for (int round = 0; round < 300; ++round) {
@@ -37,7 +37,7 @@ TEST_CASE("cached rows: as many samples are kept as there is room for, each in a
     CAPTURE(samples, capacity);
     const device_row_cache rows = make(samples, capacity);
     REQUIRE(rows.capacity() == capacity);
-    std::uint64_t next = 0;  // places rise with the samples, so each comes once
+    std::uint64_t next = 0;  // slots rise with the samples, so each comes once
     for (std::uint64_t sample = 0; sample < samples; ++sample) {
       const auto place = rows.place_of(sample_index{sample});
       if (!place) continue;
@@ -162,11 +162,11 @@ TEST_CASE("cached rows: a small field of a large dataset is copied whole, piece 
   const std::vector<std::byte> images(64 * labels.size());
   const device_row_cache rows{device, {std::span{images}, std::span{labels}}, labels.size()};
   CHECK(device->mappings() == 1);
-  CHECK(device->issued_copies() == 3);  // of 4 MiB
+  CHECK(device->issued_copies() == 3);  // copies of 4 MiB
   CHECK(std::equal(labels.begin(), labels.end(), rows.field(1)));
 }
 
-TEST_CASE("cached rows: a field that cannot be mapped or copied leaves nothing behind",
+TEST_CASE("cached rows: a field that cannot be mapped or copied leaves nothing allocated",
           "[device][host]") {
   const auto device = std::make_shared<scripted_device>();
   const std::vector<std::byte> large(std::size_t{2} << 20);
@@ -187,7 +187,7 @@ TEST_CASE("cached rows: a field that cannot be mapped or copied leaves nothing b
   CHECK(device->freed_in_use() == 0);
 }
 
-TEST_CASE("cached rows: memory that is not to be had is out_of_memory, with the bytes",
+TEST_CASE("cached rows: memory that is unavailable is out_of_memory, with the bytes",
           "[device][host]") {
   const auto device = std::make_shared<scripted_device>();
   device->fail_call(device_call::allocate, 1);

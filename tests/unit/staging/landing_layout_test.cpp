@@ -21,7 +21,7 @@ struct shape {
   std::vector<field> fields;
   std::uint64_t batch_size;
   std::uint64_t batches;
-  std::uint64_t max_samples;  ///< of a request
+  std::uint64_t max_samples;  ///< limit of a request
   bool varies;
   bool arrives;
   bool keeps;
@@ -99,7 +99,7 @@ const std::vector<field> mnist{{"image", element_type::u8, {28, 28}},
 
 }  // namespace
 
-TEST_CASE("landing buffer layout: no two parts overlap, and the worst slot fits",
+TEST_CASE("copy destination layout: no two parts overlap, and the worst slot fits",
           "[staging][host]") {
   std::mt19937_64 random{3};
   for (int round = 0; round < 1'000; ++round) {
@@ -117,7 +117,7 @@ TEST_CASE("landing buffer layout: no two parts overlap, and the worst slot fits"
 }
 
 TEST_CASE(
-    "landing buffer layout: rows that pass through lie behind the slot, aligned, in its buffer",
+    "copy destination layout: rows that pass through lie after the slot, aligned, in its buffer",
     "[staging][host]") {
   const slot_layout rows{mnist, 50, 3};
   const request_layout runs{50, 20};
@@ -133,7 +133,7 @@ TEST_CASE(
   CHECK(both.landing_bytes() == image.landing_bytes() + 256);
 }
 
-TEST_CASE("landing buffer layout: the worst slot leaves less than 256 bytes over",
+TEST_CASE("copy destination layout: the worst slot leaves less than 256 bytes over",
           "[staging][host]") {
   std::mt19937_64 random{5};
   for (int round = 0; round < 500; ++round) {
@@ -148,7 +148,7 @@ TEST_CASE("landing buffer layout: the worst slot leaves less than 256 bytes over
 }
 
 TEST_CASE(
-    "landing buffer layout: tables and chunks lie at multiples of 256 bytes, parts of chunks at "
+    "copy destination layout: tables and chunks lie at multiples of 256 bytes, parts of chunks at "
     "multiples of 16",
     "[staging][host]") {
   std::mt19937_64 random{4};
@@ -165,7 +165,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("landing buffer layout: what a slot does not need takes no room", "[staging][host]") {
+TEST_CASE("copy destination layout: parts that a slot does not need take no room",
+          "[staging][host]") {
   const auto made = [](bool varies, bool arrives, bool keeps) {
     return shape{mnist, 64, 3, 16, varies, arrives, keeps}.landing_buffer();
   };
@@ -198,7 +199,7 @@ TEST_CASE("landing buffer layout: what a slot does not need takes no room", "[st
   CHECK(keeping.chunk_bytes(0) == 0);
 }
 
-TEST_CASE("landing buffer layout: a slot that 32 bits cannot tell is refused with its size",
+TEST_CASE("copy destination layout: a slot that 32 bits cannot address is refused with its size",
           "[staging][host]") {
   const shape large{
       {{"x", element_type::u8, {std::uint64_t{1} << 30}}}, 64, 1, 64, false, true, false};

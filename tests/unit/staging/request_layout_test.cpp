@@ -32,7 +32,7 @@ cut_slot draw_slot(std::mt19937_64& random) {
   return {batch_size, draw(random, 5'000), draw(random, 4 * batch_size)};
 }
 
-/// What a slot's cut gets wrong; nothing if it is right.
+/// Fault of a slot's cut; nothing if it is right.
 const char* fault_of(const request_layout& cut, const cut_slot& slot) {
   std::uint64_t next = 0;
   std::uint64_t runs = 0;
@@ -156,7 +156,7 @@ TEST_CASE("request partition: slots are cut by their rows until the device holds
   CHECK(under_test.next(slot_samples).runs_per_batch() == 1);
 }
 
-TEST_CASE("request partition: where only a part is kept, rows go on being read", "[reader][host]") {
+TEST_CASE("request partition: if only a part is kept, rows are still read", "[reader][host]") {
   const auto device = std::make_shared<scripted_device>();
   const auto cached =
       std::make_shared<device_row_cache>(device, std::vector<std::size_t>{16}, 5, 2);
@@ -166,7 +166,8 @@ TEST_CASE("request partition: where only a part is kept, rows go on being read",
   CHECK(under_test.next(slot_samples).request_samples() == 1);
 }
 
-TEST_CASE("request partition: who shares a slot with nobody takes it whole", "[reader][host]") {
+TEST_CASE("request partition: a reader that shares a slot with no other takes it whole",
+          "[reader][host]") {
   const auto device = std::make_shared<scripted_device>();
   const auto cached =
       std::make_shared<device_row_cache>(device, std::vector<std::size_t>{16}, 1, 1);

@@ -1,4 +1,4 @@
-// Which rows of an array a device reads where they lie, and which are copied.
+// Tests which rows of an array a device reads in place, and which are copied.
 
 #include "staging/rows_in_place.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uintptr_t page = 4096;
 
-/// Memory that nobody reads, so many bytes after the begin of a page.
+/// Memory that is not read, this many bytes after the begin of a page.
 std::span<const std::byte> memory(std::uintptr_t in_page, std::size_t bytes) {
   return {reinterpret_cast<const std::byte*>(16 * page + in_page), bytes};  // NOLINT
 }
@@ -47,7 +47,7 @@ struct array {
 
 }  // namespace
 
-TEST_CASE("rows in place: of any array those lie on pages of its own alone, and no other could",
+TEST_CASE("rows in place: they are all rows of an array that lie on its own pages alone",
           "[device][host]") {
   std::mt19937_64 random{7};
   for (int i = 0; i < 20'000; ++i) {
@@ -106,7 +106,7 @@ TEST_CASE("rows in place: rows at the edges and arrays of few pages are copied",
   CHECK(find_rows_in_place(memory(16, 20 * page), 2, page).count == 0);
 }
 
-TEST_CASE("cached rows: of an array that shares pages the edges are copied, and the rest is mapped",
+TEST_CASE("cached rows: the edges of an array that shares pages are copied, and the rest is mapped",
           "[device][host]") {
   const std::size_t row_bytes = GENERATE(1U, 37U, 784U, 4096U, 9'000U);
   const std::size_t in_page = GENERATE(0U, 16U, 1'000U, 4'095U);
@@ -131,7 +131,7 @@ TEST_CASE("cached rows: of an array that shares pages the edges are copied, and 
     field.cached = cache.field(0);
     field.in_place = in_place;
     field.row_bytes = row_bytes;
-    std::ranges::fill(rows.bytes(), std::byte{0});  // what is read now was copied
+    std::ranges::fill(rows.bytes(), std::byte{0});  // rows read from now on were copied
     for (std::uint32_t row = 0; row < samples; ++row) {
       const std::byte* const at = field.cached_row(row);
       const auto expected = before.begin() + static_cast<std::ptrdiff_t>(row * row_bytes);

@@ -49,7 +49,7 @@ failure refusal(const std::string& what) {
           .cause = std::make_exception_ptr(std::runtime_error{what})};
 }
 
-/// Runs `act` on a slot that nobody else uses and that is in state `from`; the state after.
+/// Runs `act` on a slot that no other thread uses and that is in state `from`; the state after.
 /// Throws what `act` throws, if the state stayed as it was.
 staging_state after(staging_state from, const std::function<void(staging_ring&, slot_index)>& act) {
   staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
@@ -161,7 +161,7 @@ TEST_CASE("staging ring: a slot being copied is not handed out before its copy i
   CHECK(ring[slot].state.load() == staging_state::free);
 }
 
-TEST_CASE("staging ring: a slot whose copy failed is lost, and the others go on",
+TEST_CASE("staging ring: a slot whose copy failed is lost, and the others continue",
           "[staging][host]") {
   const auto device = std::make_shared<recording_device>();
   staging_ring ring{device, 3, slot_bytes};
@@ -331,7 +331,8 @@ TEST_CASE("staging ring: closing wakes who waits, and nothing is handed out any 
   CHECK_FALSE(ring.claim().has_value());  // though a slot is free
 }
 
-TEST_CASE("staging ring: it goes away only when every copy from it is done", "[staging][host]") {
+TEST_CASE("staging ring: its destruction waits until every copy from it is done",
+          "[staging][host]") {
   const auto device = std::make_shared<recording_device>();
   std::vector<event_handle> events;
   {

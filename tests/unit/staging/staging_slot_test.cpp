@@ -21,7 +21,7 @@ slot_failure failure_at(std::uint64_t first) {
 
 }  // namespace
 
-TEST_CASE("staging slot: of several failures it keeps the one first in the epoch's order",
+TEST_CASE("staging slot: it keeps the first of several failures in the epoch's order",
           "[staging][host]") {
   staging_slot slot{make_host_device()};
   slot.fail(failure_at(50));
@@ -44,8 +44,7 @@ TEST_CASE("staging slot: it knows what a failure makes needless to read, and wha
   CHECK(slot.failed_before(position{31}));
 }
 
-TEST_CASE("staging slot: a failure that was taken is gone, and the slot as good as new",
-          "[staging][host]") {
+TEST_CASE("staging slot: after its failure was taken, the slot is like new", "[staging][host]") {
   staging_slot slot{make_host_device()};
   CHECK_FALSE(slot.take_failure().has_value());
   slot.fail(failure_at(0));

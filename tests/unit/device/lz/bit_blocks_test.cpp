@@ -76,7 +76,7 @@ TEST_CASE("bit blocks: a header says the sizes of all and of a block", "[device]
     return changed;
   };
   REQUIRE(takes(frame, size));
-  CHECK(takes(with(8, 4, 0), size));          // as large as the filter makes them
+  CHECK(takes(with(8, 4, 0), size));          // the size that the filter makes them
   CHECK(takes(with(8, 4, 8192 + 3), size));   // not whole elements: what is over does not count
   CHECK(!takes(with(8, 4, 8192 - 4), size));  // no eights of elements
   CHECK(!takes(with(8, 4, 3), size));
@@ -88,7 +88,7 @@ TEST_CASE("bit blocks: a header says the sizes of all and of a block", "[device]
   CHECK(!takes(frame, size + 4));
   CHECK(!takes(with(12, 4, 0), size));
   CHECK(!takes(with(12, 4, 0xFFFFFFFF), size));
-  // Three elements are behind the blocks as they are, and more does not count.
+  // Three elements follow the blocks uncompressed; further bytes are ignored.
   bytes longer = frame;
   longer.resize(frame.size() + 5);
   CHECK(takes(longer, size));
@@ -146,10 +146,8 @@ TEST_CASE("bit blocks: every end may be missing", "[device][host]") {
   }
 }
 
-TEST_CASE(
-    "bit blocks: of damaged ones nothing is taken that the filter refuses or decodes "
-    "otherwise",
-    "[device][host]") {
+TEST_CASE("bit blocks: damaged blocks are taken only if the filter decodes them to the same bytes",
+          "[device][host]") {
   const setting of{any_compression(), 4};
   content_maker make{GENERATE(1U, 2U, 3U)};
   std::size_t good = 0;

@@ -36,7 +36,7 @@ bool decodes(const bytes& frame, std::size_t room) {
 bool takes(const bytes& block, std::size_t room) {
   return decodes(framed(block, room), room);
 }
-/// What liblz4 takes, in some version at least.
+/// Whether we refuse a block that liblz4 takes, at least in some version.
 bool is_refused(const bytes& block, std::size_t room) {
   return !by_feedline(framed(block, room), room);
 }
@@ -57,8 +57,9 @@ TEST_CASE("lz4: a frame says how much it has, and blocks how much they have", "[
   CHECK(!decodes(number(5, 8) + number(0, 4) + raw, 5));
   CHECK(!decodes(number(4, 8) + number(5, 4) + raw, 5));
   CHECK(!decodes(number(6, 8) + number(6, 4) + raw, 5));
-  CHECK(!decodes(number(1ULL << 32U | 5U, 8) + number(5, 4) + raw, 5));      // as much in 32 bits
-  CHECK(decodes(number(5, 8) + number(5, 4) + raw + bytes{0, 0, 0, 9}, 5));  // more behind
+  CHECK(!decodes(number(1ULL << 32U | 5U, 8) + number(5, 4) + raw,
+                 5));  // the same in the lower 32 bits
+  CHECK(decodes(number(5, 8) + number(5, 4) + raw + bytes{0, 0, 0, 9}, 5));  // more bytes follow
   CHECK(decodes(number(10, 8) + number(5, 4) + raw + raw, 10));
   CHECK(decodes(number(8, 8) + number(5, 4) + raw + number(3, 4) + text(3), 8));
   CHECK(!decodes(number(10, 8) + number(5, 4) + raw, 10));
@@ -66,7 +67,8 @@ TEST_CASE("lz4: a frame says how much it has, and blocks how much they have", "[
   CHECK(!decodes(number(5, 8) + number(5, 4) + number(6, 4) + five, 5));
   CHECK(!decodes(number(5, 8) + number(5, 4) + number(0xFFFFFFFF, 4) + five, 5));
   CHECK(!decodes(number(5, 8) + number(5, 4) + number(0, 4), 5));
-  // Of as many bytes as the block has it is plain, though it could be a block of LZ4.
+  // A stored size equal to the block's size means plain bytes, even if they could be a block of
+  // LZ4.
   CHECK(decodes(number(5, 8) + number(5, 4) + number(5, 4) + bytes{0x40, 1, 2, 3, 4}, 5));
   CHECK(by_feedline(number(5, 8) + number(5, 4) + number(5, 4) + bytes{0x40, 1, 2, 3, 4}, 5) ==
         bytes{0x40, 1, 2, 3, 4});
@@ -148,7 +150,7 @@ TEST_CASE("lz4: literals are as many as are said, and the last fill the block", 
   CHECK(!takes(bytes{0xF0, 255, 0} + text(271), 270));
   CHECK(!takes({0xF0}, 15));
   CHECK(!takes({0xF0, 255}, 270));
-  CHECK(takes(bytes{0x65} + text(6), 6));  // what the last one would repeat does not count
+  CHECK(takes(bytes{0x65} + text(6), 6));  // bytes that the last one would repeat do not count
 }
 
 TEST_CASE("lz4: lengths of many bytes end, and are no longer than the block", "[device][host]") {
@@ -168,7 +170,7 @@ TEST_CASE("lz4: lengths of many bytes end, and are no longer than the block", "[
   CHECK(takes(repeats(bytes{0x50} + text(5)), room));
   CHECK(!takes(repeats(bytes{0x50} + text(5)), room - 1));
   for (const std::size_t more_room : {0U, 5U, 12U, 500U})
-    CHECK(!takes(repeats({}), room - 5 + more_room));  // nothing is behind the last length
+    CHECK(!takes(repeats({}), room - 5 + more_room));  // nothing follows the last length
   CHECK(!takes(bytes{0x8F} + text(8) + bytes{8, 0} + bytes(full, 255), room));
 }
 
@@ -177,7 +179,7 @@ TEST_CASE("lz4: lengths that do not fit in 32 bits are refused", "[device][host]
   const auto more = [](std::size_t length) {
     return bytes(length / 255, 255) + bytes{static_cast<unsigned char>(length % 255)};
   };
-  // Of each, the lower 32 bits fit.
+  // The lower 32 bits of each would fit.
   CHECK(!takes(bytes{0xF0} + more(whole + 100 - 15) + text(100), 100));
   const bytes eight = bytes{0x8F} + text(8) + bytes{8, 0};
   CHECK(!takes(eight + more(whole + 87 - 4 - 15) + bytes{0x50} + text(5), 100));
@@ -232,7 +234,7 @@ TEST_CASE("lz4: a block ends as encoders end it", "[device][host]") {
     return bytes{static_cast<unsigned char>(0x90 + match - 4)} + text(9) +
            bytes{9, 0, static_cast<unsigned char>(last << 4U)} + text(last);
   };
-  // Of as many bytes as the block has it would be plain: so five are repeated at least.
+  // A stored size equal to the block's size would mean plain bytes, so at least five are repeated.
   for (unsigned match = 5; match < 12; ++match)
     for (std::size_t last = 0; last < 12; ++last) {
       CAPTURE(match, last);

@@ -86,7 +86,7 @@ TEST_CASE("lz4: long runs are decoded, of literals and of repetitions", "[device
 }
 
 TEST_CASE("lz4: repeats what lies near and far, few bytes and many", "[device][host]") {
-  // What is repeated lies so far back, on both sides of what the window holds.
+  // Repeated bytes lie this far back, on both sides of the window's size.
   const std::size_t far =
       GENERATE(1U, 2U, 3U, 4U, 5U, 7U, 8U, 15U, 16U, 23U, 24U, 25U, 31U, 33U, 511U, 513U, 1535U,
                1537U, 2559U, 2560U, 2561U, 4071U, 4072U, 4095U, 4096U, 4097U, 5000U, 65'535U);
@@ -107,7 +107,7 @@ TEST_CASE("lz4: repeats what lies near and far, few bytes and many", "[device][h
   }
 }
 
-TEST_CASE("lz4: of damaged frames nothing is taken that liblz4 refuses or decodes otherwise",
+TEST_CASE("lz4: damaged frames are taken only if liblz4 decodes them to the same bytes",
           "[device][host]") {
   frame_maker make{GENERATE(1U, 2U, 3U, 4U)};
   std::size_t good = 0;

@@ -14,7 +14,7 @@ using namespace feedline::test::zstd;
 
 namespace {
 
-/// Frames, one behind the other, as the CPU takes them too.
+/// Consecutive frames, which the CPU takes too.
 struct frames {
   bytes plain;
   bytes packed;
@@ -70,7 +70,7 @@ TEST_CASE("zstd: each kind of content and each level is decoded, in one block an
   }
 }
 
-TEST_CASE("zstd: damage behind a checksum is found where libzstd finds it", "[device][host]") {
+TEST_CASE("zstd: damage after a checksum is found where libzstd finds it", "[device][host]") {
   frame_maker make{GENERATE(1U, 2U, 3U, 4U)};
   std::size_t good = 0;
   std::size_t stricter = 0;
@@ -88,11 +88,11 @@ TEST_CASE("zstd: damage behind a checksum is found where libzstd finds it", "[de
   }
   CHECK(good > 0);
   CHECK(good < tries / 4);
-  // What libzstd takes though the RFC forbids it: bits that are reserved, for one.
+  // libzstd takes some frames that the RFC forbids, such as those with reserved bits.
   CHECK(stricter <= tries / 100);
 }
 
-TEST_CASE("zstd: of damaged frames nothing is taken that libzstd refuses or decodes otherwise",
+TEST_CASE("zstd: damaged frames are taken only if libzstd decodes them to the same bytes",
           "[device][host]") {
   frame_maker make{GENERATE(1U, 2U, 3U, 4U)};
   std::size_t good = 0;
@@ -117,7 +117,7 @@ TEST_CASE("zstd: of damaged frames nothing is taken that libzstd refuses or deco
 }
 
 TEST_CASE("zstd: repeats what lies near and far, few bytes and many", "[device][host]") {
-  // What is repeated lies so far back, on both sides of what the window holds.
+  // Repeated bytes lie this far back, on both sides of the window's size.
   const std::size_t far =
       GENERATE(1U, 2U, 3U, 5U, 23U, 24U, 25U, 31U, 33U, 511U, 513U, 1535U, 1537U, 2559U, 2560U,
                2561U, 4071U, 4072U, 4073U, 4095U, 4096U, 4097U, 5000U, 70'000U, 140'000U);

@@ -19,7 +19,7 @@ bytes operator+(bytes left, const bytes& right) {
 const bytes magic{0x28, 0xB5, 0x2F, 0xFD};
 /// A frame without size, window of 1 KiB.
 const bytes no_size = magic + bytes{0x00, 0x00};
-/// Of a window of 128 KiB.
+/// Frame with a window of 128 KiB.
 const bytes wide = magic + bytes{0x00, 0x38};
 
 bytes block(unsigned kind, std::size_t size, const bytes& content, bool is_last = true) {
@@ -41,7 +41,7 @@ bool decodes(const bytes& frames, std::size_t room) {
   CHECK(by_feedline(frames, room) == expected);
   return expected.has_value();
 }
-/// What libzstd takes, in some version at least.
+/// Whether we refuse frames that libzstd takes, at least in some version.
 bool is_refused(const bytes& frames, std::size_t room) {
   return !by_feedline(frames, room);
 }
@@ -96,7 +96,7 @@ TEST_CASE("zstd: a frame's header is read, and what is wrong in it refused", "[d
   CHECK(!decodes(magic + bytes{0x01, 0, 9} + two, 2));  // dictionaries
   CHECK(!decodes(magic + bytes{0x02, 0, 0, 9} + two, 2));
   CHECK(!decodes(magic + bytes{0x03, 0, 0, 0, 0, 9} + two, 2));
-  CHECK(decodes(magic + bytes{0x03, 0, 0, 0, 0, 0} + two, 2));  // number 0 is none
+  CHECK(decodes(magic + bytes{0x03, 0, 0, 0, 0, 0} + two, 2));  // number 0 means no dictionary
   for (std::size_t size = 0; size < no_size.size() + two.size(); ++size) {
     bytes cut = no_size + two;
     cut.resize(size);
@@ -156,7 +156,7 @@ TEST_CASE("zstd: literals are plain or of one byte, and as many as are said", "[
   CHECK(decodes(no_size + compressed({1U << 2U | 3U << 4U, 0, 1, 2, 3, 0}), 3));
   CHECK(decodes(no_size + compressed({3U << 2U | 3U << 4U, 0, 0, 1, 2, 3, 0}), 3));
   CHECK(!decodes(no_size + compressed({4U << 3U, 1, 2, 3}), 4));        // no room for the sequences
-  CHECK(!decodes(no_size + compressed({3U << 3U, 1, 2, 3, 0, 0}), 3));  // bytes behind them
+  CHECK(!decodes(no_size + compressed({3U << 3U, 1, 2, 3, 0, 0}), 3));  // bytes after them
   CHECK(decodes(no_size + compressed({1U | 3U << 3U, 9, 0}), 3));
   CHECK(decodes(no_size + compressed({1U | 1U << 2U | 3U << 4U, 0, 9, 0}), 3));
   CHECK(decodes(no_size + compressed({1U | 3U << 2U | 3U << 4U, 0, 0, 9, 0}), 3));
@@ -202,7 +202,7 @@ TEST_CASE("zstd: weights that are no code are refused", "[device][host]") {
   };
   CHECK(taken({1}));
   CHECK(!taken({0}));
-  CHECK(!taken({2}));        // nobody has the longest code
+  CHECK(!taken({2}));        // no symbol has the longest code
   CHECK(!taken({1, 1, 1}));  // it is an odd number that have
   CHECK(taken({1, 0, 0}));
   CHECK(!taken({13, 1}));  // longer than any
@@ -259,7 +259,7 @@ TEST_CASE("zstd: sequences are as many as are said, and repeat what is there", "
   CHECK(!decodes(sequences(1, 36, 0, 0, {0x01}), 5));  // codes that there are not
   CHECK(!decodes(sequences(1, 1, 32, 0, {0x01}), 5));
   CHECK(!decodes(sequences(1, 1, 0, 53, {0x01}), 5));
-  // Offsets of 1 and 2 (codes 4 and 5: 2 bits behind 1), where one byte was made.
+  // Offsets of 1 and 2 (codes 4 and 5: 2 bits after 1) when only one byte exists.
   CHECK(decodes(sequences(1, 1, 2, 0, {0x04}), 5));
   CHECK(!decodes(sequences(1, 1, 2, 0, {0x05}), 5));
   CHECK(decodes(sequences(1, 2, 2, 0, {0x05}), 5));

@@ -15,11 +15,11 @@ using namespace feedline::detail;
 
 namespace {
 
-/// As RFC 8878 says it, section 3.1.1.5.
+/// The rule of RFC 8878, section 3.1.1.5.
 std::uint32_t next_offset(std::array<std::uint32_t, 3>& last, std::uint32_t coded,
                           bool no_literals) {
   std::uint32_t offset = coded - 3;
-  std::uint32_t kept = 2;  // of the last, behind the new one
+  std::uint32_t kept = 2;  // number of last offsets kept after the new one
   if (coded <= 3) {
     const std::uint32_t which = coded - 1 + (no_literals ? 1 : 0);
     offset = which == 3 ? last[0] - 1 : last[which];

@@ -138,7 +138,7 @@ TEST_CASE("idx: a header's claim gets no memory before the bytes are there", "[d
   CHECK(packed->message().find("cut short") == 0);
 }
 
-TEST_CASE("idx: a gzip stream that would go on for ever is left where the header's samples end",
+TEST_CASE("idx: an endless gzip stream is read only to the end of the header's samples",
           "[dataset][host]") {
   byte_vector bomb = idx_file_bytes(0x08, {10}, 10);
   bomb.resize(64 << 20);
@@ -162,7 +162,7 @@ TEST_CASE("idx: a gzip file cut short anywhere is refused", "[dataset][host]") {
             ": the gzip stream ends early; the file is cut short, get it again");
 }
 
-TEST_CASE("idx: a gzip file with a damaged byte is refused, or is the same all the same",
+TEST_CASE("idx: a gzip file with a damaged byte is refused, or gives the same samples",
           "[dataset][host]") {
   const byte_vector plain = idx_file_bytes(0x08, {300, 3}, 900);
   const byte_vector whole = gzip_bytes(plain);
@@ -200,7 +200,7 @@ TEST_CASE("idx: a gzip file followed by something else is refused, telling where
         at + std::to_string(whole.size()) +
             ": the gzip stream ends here, but the file continues with something else; cut the file "
             "here, or get it again");
-  // One that begins as another member would, and is none.
+  // A stream that begins like another member, but is not one.
   CHECK(error_of(joined(whole, bytes_of({0x1f, 0x8b, 0x07}))).has_value());
   CHECK(message_of(joined(whole, bytes_of({0x1f, 0x8b}))).find("ends early") != std::string::npos);
 }

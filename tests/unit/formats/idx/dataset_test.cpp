@@ -25,7 +25,7 @@ using test::joined;
 
 namespace {
 
-/// What `idx_file_bytes` writes for one sample, in the file's own byte order.
+/// Bytes that `idx_file_bytes` writes for one sample, in the file's own byte order.
 test::expected_bytes counting(std::size_t row_bytes) {
   return [row_bytes](sample_index sample, std::size_t) {
     byte_vector row(row_bytes);

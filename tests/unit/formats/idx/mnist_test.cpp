@@ -14,7 +14,7 @@ using namespace feedline;
 
 namespace {
 
-/// What is known of the published files, from other readers.
+/// Facts about the published files, from other readers.
 struct known_set {
   std::string prefix;
   std::uint64_t samples;

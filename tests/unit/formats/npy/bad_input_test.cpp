@@ -57,7 +57,7 @@ std::string message_of(const byte_vector& file) {
   return error ? error->what() : "[nothing was thrown]";
 }
 
-/// What a header of this dictionary is refused with; the dictionary begins at byte 10.
+/// Message that refuses a header with this dictionary, which begins at byte 10.
 std::string message_of_header(const std::string& dictionary) {
   return message_of(npy_bytes(dictionary, test::counting_bytes(6)));
 }
@@ -209,7 +209,7 @@ TEST_CASE("npy: arrays that hold no samples are refused at their shape", "[datas
             "60: a dimension of the array, float32[2, 0, 3], is 0, so a sample would hold nothing");
 }
 
-TEST_CASE("npy: sizes that overflow are refused, a 0 behind them included", "[dataset][host]") {
+TEST_CASE("npy: sizes that overflow are refused, even if a 0 follows", "[dataset][host]") {
   const auto shape = [](const std::string& text) {
     return message_of_header(npy_dictionary("<f4", text));
   };

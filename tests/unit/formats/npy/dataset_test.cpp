@@ -115,7 +115,7 @@ TEST_CASE("npy: Fortran order is undone in tiles wherever those end", "[dataset]
   CHECK(std::equal(rows[0].begin(), rows[0].end(), array.begin(), array.end()));
 }
 
-TEST_CASE("npy: what lies in a file in C order takes no memory of its own", "[dataset][host]") {
+TEST_CASE("npy: an array in a file in C order needs no extra memory", "[dataset][host]") {
   const test::temporary_directory folder;
   const byte_vector array = test::counting_bytes(12);
   CHECK(open_npy(folder.write("c.npy", npy_bytes(npy_dictionary("|u1", "(3, 4)"), array)), "x")
@@ -146,7 +146,7 @@ TEST_CASE("npy: every type has its element_type, by either name, in either byte 
   const test::temporary_directory folder;
   const std::size_t bytes = size_bytes(one.type);
   const byte_vector array = test::counting_bytes(6 * bytes);
-  // '=' and '|' are the machine's order, and so is none at all.
+  // '=', '|' and no sign at all stand for the machine's order.
   for (const std::string order : {"<", ">", "=", "|", ""}) {
     CAPTURE(one.descr, order);
     const bool reversed = order == (machine_is_little ? ">" : "<");

@@ -31,7 +31,7 @@ std::string refusal(const byte_vector& archive, const npz_options& options = {})
       [&] { (void)open_npz(folder.write("a.npz", archive), {}, options); });
 }
 
-/// What a message says behind the archive's path.
+/// Part of a message after the archive's path.
 std::string behind_path(const std::string& message) {
   const auto end = message.find("a.npz: ");
   return end == std::string::npos ? message : message.substr(end + 7);
@@ -112,7 +112,7 @@ TEST_CASE("npz: a member's claim of its size is not believed", "[dataset][host]"
   const std::string message = refusal(zip_bytes({more}), {.max_bytes = std::size_t{4} << 30});
   CAPTURE(message);
   CHECK(message.find("field 'x', byte ") != std::string::npos);
-  // It claims less: the array would go on.
+  // It claims less than the array has.
   zip_entry less = entry(true);
   less.claimed_bytes = 130;
   CHECK(behind_path(refusal(zip_bytes({less}))) ==
@@ -133,7 +133,7 @@ TEST_CASE("npz: more memory than allowed is refused before any is taken", "[data
         "save with numpy.savez, whose members are read from the file" +
             of_member);
   CHECK(refusal(archive, {.max_bytes = 16777216}) == "[nothing was thrown]");
-  // What is read in place takes none.
+  // An array that is read in place takes none.
   CHECK(refusal(zip_bytes({entry(false)}), {.max_bytes = 1}) == "[nothing was thrown]");
 }
 

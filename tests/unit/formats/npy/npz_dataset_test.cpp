@@ -76,7 +76,7 @@ TEST_CASE("npz: all members of an archive are fields, compressed and not", "[dat
       opened, samples, {image, label}, [](sample_index sample, std::size_t place) {
         return place == 0 ? expected_image(sample) : expected_label(sample);
       });
-  // What is not compressed is read where it lies.
+  // Arrays that are not compressed are read in place.
   CHECK(opened->rows().size() == (compressed_image && compressed_label ? 2U : 0U));
 }
 

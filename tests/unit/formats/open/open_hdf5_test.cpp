@@ -28,7 +28,7 @@ std::filesystem::path write_file(const std::filesystem::path& path, hsize_t user
 
 }  // namespace
 
-TEST_CASE("open: an HDF5 file gives all its datasets, behind a user block too", "[dataset][host]") {
+TEST_CASE("open: an HDF5 file gives all its datasets, also after a user block", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto userblock = GENERATE(hsize_t{0}, hsize_t{512}, hsize_t{4096});
   const auto path = write_file(folder.path() / "a.tar", userblock, 4);
@@ -109,7 +109,7 @@ TEST_CASE("open: a dataset of records gives its members, by their names, or all 
         std::vector<field>{{"x", element_type::i16, {}}, {"label", element_type::u16, {}}});
 }
 
-TEST_CASE("open: of an HDF5 file what belongs to one dataset can be chosen by that dataset",
+TEST_CASE("open: naming one dataset of an HDF5 file chooses all that belong to it",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto bytes = test::various_bytes(64);
@@ -155,8 +155,9 @@ TEST_CASE("open: of an HDF5 file what belongs to one dataset can be chosen by th
             folder.path().string() + " is of the format folder of images");
 }
 
-TEST_CASE("list_fields: of an HDF5 file it shows what does not belong together, and ragged values",
-          "[dataset][host]") {
+TEST_CASE(
+    "list_fields: shows fields of an HDF5 file that do not belong together, and ragged values",
+    "[dataset][host]") {
   const test::temporary_directory folder;
   test::hdf5_writer writer{folder.path() / "a.h5"};
   const auto bytes = test::various_bytes(8);
@@ -226,7 +227,7 @@ TEST_CASE("open: what of an HDF5 file can be no field is told by the log and by 
   CHECK(left_out == std::vector<std::string>{"/epoch", "/events/where", "/names"});
   CHECK(open(file, {.fields = {"label"}})->size() == 4);
   CHECK(open(file, {.like = "label"})->size() == 4);
-  CHECK(log.lines() == 1);  // what a caller chose is not told
+  CHECK(log.lines() == 1);  // the caller's choice is not reported
 }
 
 TEST_CASE("open: namesakes that a choice by one dataset leaves out are told", "[dataset][host]") {

@@ -49,7 +49,7 @@ TEST_CASE("open: members of no sample that stand within a tar shard's first one 
       {".DS_Store", '0'},       // hidden
       {"d/", '5'},              // a folder
       {"README", '0'},          // without a dot
-      {"__meta__/x.cls", '0'},  // of no sample by its folder
+      {"__meta__/x.cls", '0'},  // belongs to no sample because of its folder
   }));
   const std::string name = std::get<0>(other);
   const char type = std::get<1>(other);
@@ -86,7 +86,7 @@ TEST_CASE("open: a tar shard in which labels follow all arrays is refused, and n
             "of a sample follow one another, as tar --sort=name writes them; choose fields that "
             "every sample has, or leave such samples out with tar_options::skip_incomplete");
   CHECK(test::message_of<dataset_error>([&] { (void)list_fields(shard); }) == refusal({shard}));
-  CHECK(open(shard, {.fields = {"npy"}})->size() == 2);  // as it is asked for
+  CHECK(open(shard, {.fields = {"npy"}})->size() == 2);  // because it is asked for
 }
 
 TEST_CASE("open: a field that only a later sample or shard of tar has is an error, not left out",

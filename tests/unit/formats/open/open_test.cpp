@@ -249,7 +249,7 @@ TEST_CASE("list_fields: it shows what a file of any format holds, as open gives 
         lines{"1 of label: int32[]", "1 of vec: uint16[3, 2]"});
 }
 
-TEST_CASE("list_fields: of a NumPy array the header is enough", "[dataset][host]") {
+TEST_CASE("list_fields: the header of a NumPy array is enough", "[dataset][host]") {
   const test::temporary_directory folder;
   auto cut = array_bytes();
   cut.resize(cut.size() - 1);

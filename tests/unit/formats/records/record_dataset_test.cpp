@@ -34,7 +34,7 @@ const std::vector<record_field> three_bytes{{"x", element_type::u8, {3}}};
 
 }  // namespace
 
-TEST_CASE("records: fields one behind the other keep the dataset contract", "[dataset][host]") {
+TEST_CASE("records: fields that follow one another keep the dataset contract", "[dataset][host]") {
   const test::temporary_directory folder;
   const byte_vector bytes = test::counting_bytes(40 * 7);
   const auto opened =
@@ -47,8 +47,7 @@ TEST_CASE("records: fields one behind the other keep the dataset contract", "[da
       });
 }
 
-TEST_CASE("records: headers, gaps, overlaps and places given lie where they are said to",
-          "[dataset][host]") {
+TEST_CASE("records: headers, gaps, overlaps and given offsets are respected", "[dataset][host]") {
   const test::temporary_directory folder;
   const byte_vector bytes = test::counting_bytes(11 + 30 * 13);
   const auto opened = open_records({folder.write("r.bin", bytes)},

@@ -211,7 +211,7 @@ TEST_CASE("tar dataset: pipes, folders and files that are not there are refused"
   CHECK(refusal({folder.path()}, number_and_label()).find("directory") != std::string::npos);
 }
 
-TEST_CASE("tar dataset: of several shards at fault the first one's error is told",
+TEST_CASE("tar dataset: if several shards have faults, the first one's error is reported",
           "[dataset][host]") {
   const test::temporary_directory folder;
   std::vector<std::string> shards;

@@ -227,7 +227,7 @@ TEST_CASE("tar: sizes that lie are refused", "[dataset][host]") {
   CHECK(with_size(std::string(12, '\xff')) == no_number);  // minus one
   CHECK(with_size("12x") == no_number);
   CHECK(with_size("00000000009") == no_number);
-  // One that ends in the midst of what was to be content: the next header is none.
+  // A header that ends in the middle of its content, so that the next header is not one.
   const std::string longer(600, 'x');
   CHECK(refusal(test::tar_bytes{}
                     .add("a.txt", std::as_bytes(std::span{longer}), {.size = "0000003"})

@@ -47,7 +47,7 @@ constexpr token_options four_narrow{.tokens_per_sample = 4, .type = element_type
 
 }  // namespace
 
-TEST_CASE("tokens: of a NumPy array the elements are tokens, and its header none",
+TEST_CASE("tokens: the elements of a NumPy array are tokens, its header is not",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto narrow = test::memory_of(count_up<std::uint16_t>(20));

@@ -43,7 +43,7 @@ std::vector<std::string> write_shards(const test::temporary_directory& folder,
   return files;
 }
 
-/// What `open_tokens` promises of sample k: input from token k × stride on, target one further.
+/// Sample k as `open_tokens` promises it: input from token k × stride on, target one further.
 template <class Token>
 test::expected_bytes windows_of(const std::vector<Token>& tokens, std::size_t per_sample,
                                 std::size_t stride) {
@@ -111,7 +111,7 @@ TEST_CASE("tokens: there are as many samples as whole windows", "[dataset][host]
       }
 }
 
-TEST_CASE("tokens: llm.c's headers tell type and place of the tokens", "[dataset][host]") {
+TEST_CASE("tokens: llm.c's headers tell type and offset of the tokens", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto header = [](std::uint32_t magic, std::uint32_t version, std::uint32_t tokens) {
     std::vector<std::uint8_t> bytes;

@@ -78,8 +78,9 @@ TEST_CASE("hdf5 filters, bad input: LZO", "[dataset][host]") {
   });
 }
 
-TEST_CASE("hdf5 filters: the checksum and size that PyTables once put behind LZO are passed over",
-          "[dataset][host]") {
+TEST_CASE(
+    "hdf5 filters: the checksum and size that old versions of PyTables append to LZO are skipped",
+    "[dataset][host]") {
   if (!has_lzo) FEEDLINE_SKIP("feedline was built without liblzo2");
   const bytes raw = good();
   const bytes stored = joined(lzo_packed(raw), numbers({0x12, 0x34, 0x56, 0x78, 0x10, 3, 0, 0}));
@@ -91,8 +92,8 @@ TEST_CASE("hdf5 filters, bad input: Blosc 2", "[dataset][host]") {
   const bytes raw = good();
   const bytes packed = blosc2_packed(raw, 2, "lz4", 1);
   const bytes array = blosc2_array(raw, 2, 28);
-  // Behind the name of a description is where it lies, in five bytes of which the last says it
-  // here; there, behind five bytes for its size and two more, the number of dimensions.
+  // After a description's name comes its position, in five bytes; here the last of them suffices.
+  // At that position, after five bytes for the size and two more, stands the number of dimensions.
   const bytes name = text("b2nd");
   const auto named = std::search(array.begin(), array.end(), name.begin(), name.end());
   REQUIRE(named != array.end());

@@ -54,7 +54,7 @@ std::vector<filter_setting> library_filters() {
   return settings;
 }
 
-/// What the elements of a dataset that counts from 0 are.
+/// Elements of a dataset that counts from 0.
 bytes counted(hid_t type, std::size_t count) {
   bytes values(count * std::max(sizeof(double), H5Tget_size(type)));
   for (std::size_t i = 0; i < count; ++i) {

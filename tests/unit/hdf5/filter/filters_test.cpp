@@ -21,7 +21,7 @@ const filter_case& case_named(const std::vector<filter_case>& cases, const std::
   throw std::logic_error{"no case " + name};
 }
 
-/// What writing through the filters stores, and what decodes it.
+/// Bytes that the filters store, and the filters that decode them.
 struct pipeline_case {
   explicit pipeline_case(const std::vector<std::string>& names) {
     const auto cases = filter_cases();
@@ -155,7 +155,7 @@ TEST_CASE("hdf5 filters: the checksum of HDF5 1.6.2 and older, with its bytes sw
     }
 }
 
-TEST_CASE("hdf5 filters: bytes behind the end of a compressed stream are not looked at",
+TEST_CASE("hdf5 filters: bytes after the end of a compressed stream are ignored",
           "[dataset][host]") {
   for (const std::string name : {"deflate at level 6", "deflate at level 0"}) {
     const pipeline_case written{{name}};

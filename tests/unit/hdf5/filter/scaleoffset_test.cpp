@@ -126,7 +126,7 @@ std::vector<unsigned> parameters(unsigned numbers, unsigned number_bytes) {
   return values;
 }
 
-/// What is said of a chunk of 16 numbers of two bytes.
+/// The message for a chunk of 16 numbers of two bytes.
 std::string fault_of(const std::vector<unsigned char>& stored) {
   const detail::hdf5_filters filters{{{6, "", parameters(16, 2)}}};
   detail::hdf5_decoder decoder;
@@ -186,7 +186,7 @@ TEST_CASE("hdf5 scale-offset: parameters that the library has no use for are lef
     return detail::hdf5_filters{{{6, "", values}}}.refusal();
   };
   CHECK(refusal(2, 16).empty());
-  CHECK(refusal(1, static_cast<unsigned>(-3)).empty());  // as many bits as are needed
+  CHECK(refusal(1, static_cast<unsigned>(-3)).empty());  // the number of bits that are needed
   CHECK(refusal(4, 3) == "filter 6 (scaleoffset) is of numbers that it cannot be of");
   CHECK(refusal(3, 1) == "filter 6 (scaleoffset) is of numbers that it cannot be of");
   CHECK(refusal(0, 1) == "filter 6 (scaleoffset) scales in a way that is not one of HDF5's");

@@ -149,7 +149,7 @@ TEST_CASE("hdf5 filters, bad input: ZFP", "[dataset][host]") {
        {},
        "filter 32013 (zfp): the stream of 0 bytes ends early: it has 16 blocks"},
   });
-  // Whatever the bytes are, libzfp stays within them and the zeros behind.
+  // Whatever the bytes are, libzfp stays within them and the zeros after them.
   for (const zfp_type type : all_types)
     for (const double rate : {0.0, 3.0}) {
       const zfp_chunk good_one = made(type, {5, 6, 7, 2}, rate);

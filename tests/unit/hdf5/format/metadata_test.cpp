@@ -75,7 +75,7 @@ std::vector<std::byte> header_2(unsigned type, const std::vector<std::byte>& mes
   return header;
 }
 
-/// Where messages go on.
+/// Address and size of the block in which messages continue.
 std::vector<std::byte> place(std::uint64_t address, std::uint64_t bytes) {
   std::vector<std::byte> message;
   put(message, address, 8);
@@ -166,9 +166,9 @@ TEST_CASE("hdf5 metadata: an extension of the superblock tells of a cache image"
   }
 }
 
-TEST_CASE("hdf5 metadata: a cache image is found where an object header goes on",
+TEST_CASE("hdf5 metadata: a cache image is found in an object header's continuation",
           "[dataset][host]") {
-  constexpr std::uint64_t behind = 48;  // after the content's begin, where the header goes on
+  constexpr std::uint64_t behind = 48;  // offset of the continuation in the content
   auto content = header_1(continuation, place(content_at + behind, 9));
   content.resize(behind);
   put(content, cache_image, 2);
@@ -187,7 +187,7 @@ TEST_CASE("hdf5 metadata: a cache image is found where an object header goes on"
   CHECK(finds_cache_image(file_with(content, true)));
 }
 
-TEST_CASE("hdf5 metadata: an object header that goes on in itself comes to an end",
+TEST_CASE("hdf5 metadata: reading an object header that continues in itself ends",
           "[dataset][host]") {
   // The block of messages that this message is in.
   CHECK(extension_refusal(header_1(continuation, place(content_at + 16, 24))) ==

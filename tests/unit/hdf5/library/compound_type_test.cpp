@@ -191,9 +191,8 @@ TEST_CASE("hdf5: members of records that lie in an array have its dimensions fir
         "through the HDF5 library: its values lie apart: they are members of records in an array");
 }
 
-TEST_CASE(
-    "hdf5: records of two equal numbers are complex, and each number is a member all the same",
-    "[dataset][host]") {
+TEST_CASE("hdf5: records of two equal numbers are complex, and each number is also a member",
+          "[dataset][host]") {
   const detail::hdf5_type_id point{H5Tcreate(H5T_COMPOUND, 8)};
   H5Tinsert(point.get(), "x", 0, H5T_IEEE_F32BE);
   H5Tinsert(point.get(), "y", 4, H5T_IEEE_F32BE);

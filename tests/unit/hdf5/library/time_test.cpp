@@ -63,10 +63,10 @@ std::vector<std::byte> times(const time_type& type, std::size_t count) {
   std::vector<std::byte> bytes(count * type.bytes());
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t second = 1'500'000'000 - static_cast<std::int64_t>(i) * 300'000'007;
-    // As PyTables has them: seconds in the upper half, microseconds in the lower.
+    // PyTables stores seconds in the upper half, microseconds in the lower half.
     const std::int64_t value =
         type.bytes() == 4 ? second : second * (std::int64_t{1} << 32) + 250'000;
-    std::memcpy(bytes.data() + i * type.bytes(), &value, type.bytes());  // of the lower bytes
+    std::memcpy(bytes.data() + i * type.bytes(), &value, type.bytes());  // copies the lower bytes
   }
   return bytes;
 }
@@ -99,7 +99,7 @@ TEST_CASE("hdf5: times are the signed integers that the file has, in any layout 
     for (const auto& type : time_types())
       check_field(file, layout.name + "/" + type.name, {type.name, type.element, {}},
                   times(type, 11));
-  CHECK(log.lines() == 4);  // of the compact layout alone, where it is not held in memory
+  CHECK(log.lines() == 4);  // only for the compact layout when it is not held in memory
   const auto listed = list_hdf5_fields(file);
   REQUIRE(listed.size() == 16);
   CHECK(listed[0].dataset == "/chunks/d32be");

@@ -46,7 +46,7 @@ class gated_blocks final : public detail::hdf5_blocks {
   std::function<void(std::uint64_t)> on_read_;
 };
 
-/// Which blocks were read, and a wait for them that ends with the test if they never are.
+/// Blocks that were read, and a wait for them that fails the test if they never are.
 class read_blocks {
  public:
   void add(std::uint64_t block) {
@@ -113,7 +113,8 @@ TEST_CASE("hdf5 cached rows: who would only wait for a block reads what others w
   }};
   first_is_being_read.wait();
   const detail::tallied_reads counted{of_helper};
-  const auto waited = read_rows(rows, {{1}});  // of the block that the other one is reading
+  const auto waited =
+      read_rows(rows, {{1}});  // samples of the block that the other thread is reading
   reader.join();
   CHECK(others_were_read);
   CHECK(busy == bytes_of({0, 6, 14}));
@@ -220,11 +221,11 @@ TEST_CASE("wanted blocks: what was told is taken once, unless it was taken back"
   wanted.take_back(first);  // again: nothing happens
 }
 
-TEST_CASE("wanted blocks: of more than there is room for the last are kept", "[dataset][host]") {
+TEST_CASE("wanted blocks: if there are more than fit, the last ones are kept", "[dataset][host]") {
   help_requests wanted;
   const auto first = wanted.tell(1000);
   for (std::uint64_t block = 0; block < help_requests::most; ++block) (void)wanted.tell(block);
-  wanted.take_back(first);  // forgotten: its place is another's
+  wanted.take_back(first);  // forgotten: its slot holds another block
   std::set<std::uint64_t> taken;
   while (const auto block = wanted.take()) taken.insert(*block);
   CHECK(taken.size() == help_requests::most);

@@ -41,13 +41,13 @@ coding any_coding() {
   return GENERATE(as<coding>{}, coding::deflate, coding::lz4);
 }
 
-/// As the filter's plugin would: it need not be there.
+/// Compresses like the filter's plugin, which need not be installed.
 void write_by_lz4(hdf5_writer& writer, std::span<const std::byte> values) {
   constexpr std::uint64_t chunk = 16;
   constexpr std::uint64_t chunk_bytes = chunk * row_values * 4;
   const auto apply = [](hid_t creation) {
     require_hdf5(H5Pset_filter(creation, 32004, H5Z_FLAG_OPTIONAL, 0, nullptr) >= 0, "set filter");
-    H5Eclear2(H5E_DEFAULT);  // the library does not have it, and goes on
+    H5Eclear2(H5E_DEFAULT);  // the library lacks it, and continues
   };
   const auto images = writer.make("image", H5T_STD_I32LE, {rows, row_values},
                                   chunked("", {chunk, row_values}, apply));
@@ -77,7 +77,7 @@ std::filesystem::path write_file(const temporary_directory& folder, coding image
 }
 
 struct epoch_result {
-  std::vector<std::vector<std::byte>> fields;  ///< of each batch
+  std::vector<std::vector<std::byte>> fields;  ///< fields of each batch
   std::optional<std::string> error;
 };
 
@@ -132,7 +132,7 @@ TEST_CASE("hdf5 decoded on a device: a damaged chunk is told as readers tell it"
     const auto stored = stored_bytes(*blocks, 0, chunk);
     const auto at = std::search(bytes.begin(), bytes.end(), stored.begin(), stored.end());
     REQUIRE(at != bytes.end());
-    // Of the checksum, or, as LZ4 has none, of the size that the chunk says.
+    // A byte of the checksum, or, because LZ4 has none, of the size stored in the chunk.
     const std::size_t damaged = images == coding::lz4 ? 7 : stored.size() - 2;
     *(at + static_cast<std::ptrdiff_t>(damaged)) ^= std::byte{0x10};
   }

@@ -43,7 +43,7 @@ std::filesystem::path write_file(const temporary_directory& folder) {
   return writer.close();
 }
 
-/// What `decode` says.
+/// Message of `decode`.
 std::string refusal_of(const encoded_blocks& blocks, std::span<const std::byte> stored,
                        std::size_t bytes = block_bytes, std::uint32_t skipped = 0) {
   std::vector<std::byte> out(bytes);
@@ -95,7 +95,7 @@ TEST_CASE("hdf5 blocks: bytes that are not whole do not decode", "[dataset][host
                  "a chunk of 80 bytes is stored, with no filter, in "));
 }
 
-TEST_CASE("hdf5 blocks: a chunk that is damaged in the file comes as it lies there",
+TEST_CASE("hdf5 blocks: a chunk that is damaged in the file is returned as stored",
           "[dataset][host]") {
   const temporary_directory folder;
   const auto file = write_file(folder);
@@ -111,7 +111,7 @@ TEST_CASE("hdf5 blocks: a chunk that is damaged in the file comes as it lies the
   const auto data = open_hdf5(file, {{"x"}}, nothing_resident);
   const auto blocks = data->encoded();
   CHECK(stored_bytes(*blocks, 0, 5) == damaged);
-  // What is wrong is said as a read of the rows says it.
+  // The message is that of a read of the rows.
   const std::string said = refusal_of(*blocks, damaged);
   const std::string why = " does not decode: ";
   const auto of_rows = message_of<hdf5_error>([&] { (void)read_sample(*data, {41}); });
@@ -148,7 +148,7 @@ TEST_CASE("hdf5 blocks: a file that others change ends in an error that names fi
   const auto of_label = message_of<dataset_error>([&] { (void)stored_bytes(*blocks, 1, 5); });
   CHECK(contains(of_label,
                  change == file_change::cut_to_nothing ? file.string() : words_for(change, bytes)));
-  // What was read before is whole.
+  // Chunks that were read before are whole.
   CHECK(refusal_of(*blocks, whole) == "[nothing was thrown]");
 }
 

@@ -17,7 +17,7 @@
 using namespace feedline;
 using namespace feedline::test;
 
-// Which fields of a file come in blocks, and together.
+// Tests which fields of a file come in blocks, and which come together.
 
 namespace {
 

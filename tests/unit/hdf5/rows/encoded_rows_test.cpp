@@ -156,7 +156,7 @@ TEST_CASE(
   const temporary_directory folder;
   std::size_t tried = 0;
   for (const filter_case& each : filter_cases()) {
-    if (each.filter.id < 10) continue;  // of which the library itself sets the values
+    if (each.filter.id < 10) continue;  // the library sets their values itself
     ++tried;
     std::vector<bytes> chunks;
     std::vector<written_chunk> stored;
@@ -168,7 +168,7 @@ TEST_CASE(
     const auto apply = [&](hid_t creation) {
       set(H5Pset_filter(creation, each.filter.id, H5Z_FLAG_OPTIONAL, values.size(),
                         values.data()) >= 0);
-      H5Eclear2(H5E_DEFAULT);  // the library does not have the filter, and goes on
+      H5Eclear2(H5E_DEFAULT);  // the library lacks the filter, and continues
     };
     const auto data = open_hdf5(
         write_chunks(folder.path() / "file.h5", H5T_STD_U8LE, {21, row}, {8, row}, apply, stored),

@@ -63,7 +63,7 @@ std::vector<std::byte> read_whole(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("hdf5 chunk map: of a dataset that was never written, the library knows no chunk",
+TEST_CASE("hdf5 chunk map: the library knows no chunk of a dataset that was never written",
           "[dataset][host]") {
   const temporary_directory directory;
   for (auto dataset : datasets_of_every_index(100)) {
@@ -107,8 +107,7 @@ TEST_CASE("hdf5 chunk map: a damaged index is refused in the library's words", "
   CHECK(contains(message, "checksum"));
 }
 
-TEST_CASE("hdf5 chunk map: a file that is another than the dataset's is refused",
-          "[dataset][host]") {
+TEST_CASE("hdf5 chunk map: a file that is not the dataset's is refused", "[dataset][host]") {
   const temporary_directory directory;
   const auto path = write_indexed_file(directory.path() / "x.h5", plain_tree);
   const auto bytes = read_whole(path);

@@ -61,7 +61,7 @@ TEST_CASE("hdf5 chunk map: addresses count from the file's front, under any user
   }
 }
 
-// As h5jam and h5unjam do, which leave the superblock's own word for it as it was.
+// Does the same as h5jam and h5unjam, which leave the superblock's base address unchanged.
 TEST_CASE("hdf5 chunk map: a user block may be put before a file, or taken away",
           "[dataset][host]") {
   const temporary_directory directory;
@@ -153,7 +153,7 @@ TEST_CASE("hdf5 chunk map: a dataset that grew or shrank has the chunks of its p
   const auto difference = difference_from_library(opened.get(), bytes, map);
   INFO(difference.value_or("no difference"));
   CHECK_FALSE(difference.has_value());
-  // What was written before lies in both grids at the same place.
+  // Chunks that were written before have the same position in both grids.
   CHECK(map[0].is_written());
   CHECK(map[map.size() - 1].is_written() == (resized[0] <= 21 && resized[1] <= 16));
 }
@@ -188,7 +188,7 @@ TEST_CASE("hdf5 chunk map: partial chunks that were left unfiltered say so", "[d
   }
 }
 
-TEST_CASE("hdf5 chunk map: a dataset behind an external link is found in its own file",
+TEST_CASE("hdf5 chunk map: a dataset at the end of an external link is found in its own file",
           "[dataset][host]") {
   const temporary_directory directory;
   const auto dataset = datasets_of_every_index(100).front();
@@ -222,7 +222,7 @@ TEST_CASE("hdf5 chunk map: a file needs no path", "[dataset][host]") {
 
 namespace {
 
-/// Maps one dataset of a file, if it is chunked. @return What is wrong, or nothing.
+/// Maps one dataset of a file, if it is chunked. @return The fault, if there is one.
 std::optional<std::string> fault_of_dataset(const detail::hdf5_session& hdf5,
                                             const detail::hdf5_file& file,
                                             const detail::random_file& bytes,
@@ -250,7 +250,7 @@ std::optional<std::string> fault_of_dataset(const detail::hdf5_session& hdf5,
 }  // namespace
 
 // Files of the jHDF project, made by many versions of h5py and HDF5.
-TEST_CASE("hdf5 chunk map: of other programs' files every chunk is where the library finds it",
+TEST_CASE("hdf5 chunk map: every chunk of other programs' files is where the library finds it",
           "[dataset][host]") {
   const auto folder = find_test_data("hdf5/jhdf");
   if (!folder)

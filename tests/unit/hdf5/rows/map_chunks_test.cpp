@@ -20,8 +20,8 @@ using detail::hdf5_chunk_map;
 
 namespace {
 
-/// What is wrong with a map by the library's own call, which is slow, and whose addresses lack the
-/// user block before 1.14.4; or nothing.
+/// The fault of a map compared with the library's own call, if there is one. That call is slow, and
+/// before 1.14.4 its addresses lack the user block.
 std::optional<std::string> fault_by_library(const hdf5_chunk_map& map,
                                             const std::filesystem::path& path) {
   const detail::hdf5_session hdf5;

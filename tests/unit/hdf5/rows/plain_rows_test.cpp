@@ -165,12 +165,12 @@ TEST_CASE("hdf5: rows of chunks are read by runs, and the first that is lost is 
   CHECK(out == expected);
 
   if (how == file_access::mapped) return;
-  // Chunk 0 lies last; what is lost begins just behind its row 6.
+  // Chunk 0 lies last; the lost bytes begin just after its row 6.
   std::filesystem::resize_file(path, map[0].address + 6 * record_bytes + place.stored_offset + 12);
   CHECK(lost_of(under_test, {{90}, {3}, {4}, {5}, {6}, {7}, {8}}, 12) == 7);
 }
 
-TEST_CASE("hdf5: who decodes a chunk of records for one member gives the other members theirs",
+TEST_CASE("hdf5: a chunk of records that is decoded for one member serves the other members",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "shared.h5"};

@@ -92,8 +92,9 @@ TEST_CASE("hdf5: sixteen readers of one file get what one gets, however few chun
   }
 }
 
-TEST_CASE("hdf5: of several damaged chunks in a run the first is named, whoever decodes it",
-          "[dataset][host]") {
+TEST_CASE(
+    "hdf5: the first of several damaged chunks in a run is named, whichever thread decodes it",
+    "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "damaged.h5"};
   const auto words = spelled();

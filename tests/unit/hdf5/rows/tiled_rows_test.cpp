@@ -27,7 +27,7 @@ void gzip(hid_t creation) {
   H5Pset_deflate(creation, 1);
 }
 
-/// Of this program now, in pages' worth.
+/// Memory that this program has resident now, in whole pages.
 std::size_t resident_bytes() {
   std::size_t all = 0;
   std::size_t resident = 0;
@@ -44,7 +44,7 @@ std::vector<std::byte> read_rows(const dataset& data, const std::vector<sample_i
 
 }  // namespace
 
-TEST_CASE("hdf5: of a huge array in tiles random rows take the memory of their written tiles",
+TEST_CASE("hdf5: random rows of a huge array in tiles take only the memory of their written tiles",
           "[dataset][host]") {
   constexpr std::uint64_t extent = std::uint64_t{1} << 20;
   constexpr std::uint64_t tile = 1024;
@@ -124,7 +124,7 @@ TEST_CASE("hdf5: rows read tile by tile are those of the dataset, at its edges a
   data->read({}, std::vector{std::span<std::byte>{}});
 }
 
-TEST_CASE("hdf5: of several damaged tiles that of the run's first sample is named",
+TEST_CASE("hdf5: if several tiles are damaged, the one of the run's first sample is named",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "damaged.h5"};

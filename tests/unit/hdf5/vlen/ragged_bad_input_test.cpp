@@ -38,7 +38,7 @@ class heap_file {
     require_hdf5(collection < bytes_.size() && rows < bytes_.size(), "be found where it should be");
   }
 
-  /// A number of `width` bytes at a place.
+  /// Writes a number of `width` bytes at an offset.
   void put(std::uint64_t at, std::uint64_t number, unsigned width) {
     for (unsigned i = 0; i < width; ++i, number >>= 8)
       bytes_[static_cast<std::size_t>(at) + i] = static_cast<std::byte>(number);
@@ -51,7 +51,7 @@ class heap_file {
     put(rows + 16 * sample + 12, index, 4);
   }
   void put_collection_bytes(std::uint64_t bytes) { put(collection + 8, bytes, 8); }
-  /// @param at Of the object's header, in the collection: of object 1 at 16, of object 2 at 48.
+  /// @param at Offset of the object's header in the collection: 16 for object 1, 48 for object 2.
   void put_object(std::uint64_t at, std::uint16_t index, std::uint64_t bytes) {
     put(collection + at, index, 2);
     put(collection + at + 8, bytes, 8);
@@ -187,9 +187,9 @@ TEST_CASE("hdf5 ragged: what no sample needs of a heap may be damaged", "[datase
     return values_of(*open_hdf5_ragged(folder.write("x.h5", file.bytes()), {"x"}));
   };
   CHECK(read() == values);
-  file.put_object(128, 0, 0);  // the free space behind the last object
+  file.put_object(128, 0, 0);  // the free space after the last object
   CHECK(read() == values);
-  file.put_address(1, ~std::uint64_t{0});  // of an empty sample
+  file.put_address(1, ~std::uint64_t{0});  // address of an empty sample
   file.put_index(1, 99);
   CHECK(read() == values);
   file.put_address(0, 0);  // nothing is there, whatever its length
@@ -206,7 +206,7 @@ TEST_CASE("hdf5 ragged: a file cut short anywhere is refused", "[dataset][host]"
   }
 }
 
-TEST_CASE("hdf5 ragged: any byte of rows and heap may be another without a read out of bounds",
+TEST_CASE("hdf5 ragged: no changed byte of rows or heap causes a read out of bounds",
           "[dataset][host]") {
   const temporary_directory folder;
   const heap_file whole{folder};
@@ -237,7 +237,7 @@ TEST_CASE("hdf5 ragged: any byte of rows and heap may be another without a read 
   CHECK(try_range(whole.collection, 160) == 0);
 }
 
-TEST_CASE("hdf5 ragged: places are the same from a mapped file and by calls, in order or not",
+TEST_CASE("hdf5 ragged: a mapped file and calls give the same addresses, in order or not",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "x.h5", {.userblock = 1024}};

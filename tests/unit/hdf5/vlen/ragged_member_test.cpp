@@ -83,7 +83,7 @@ TEST_CASE("hdf5 ragged: members of records read as the library reads them, in an
   CHECK(open_hdf5_ragged(file, {"chunks0/point//boxes", "target"})->element().name == "target");
 }
 
-TEST_CASE("hdf5 ragged: members of records are found behind user blocks, by addresses of any size",
+TEST_CASE("hdf5 ragged: members of records are found after user blocks, by addresses of any size",
           "[dataset][host]") {
   const temporary_directory folder;
   const auto options = GENERATE(hdf5_writer::file_options{.userblock = 512},
@@ -179,7 +179,7 @@ TEST_CASE("hdf5 ragged: damage in a member's heap is named with the member and t
     return static_cast<std::size_t>(found - bytes.begin());
   };
   const auto collection = place_of("GCOL");
-  // Of sample 4: the id, the name's 16 bytes, then of the hits a length, 5, an address and an
+  // Sample 4 has the id, the name's 16 bytes, then for the hits a length, 5, an address and an
   // object.
   constexpr std::size_t record_bytes = 4 + 16 + 16 + 8 + 16;
   const std::size_t hits =

@@ -343,8 +343,7 @@ TEST_CASE("hdf5 ragged: samples go by way of pad and pack to a loader's batches"
 
 // Files of the jHDF project, made by many versions of h5py and HDF5.
 TEST_CASE(
-    "hdf5 ragged: of other programs' files all sequences and strings read as the library "
-    "reads them",
+    "hdf5 ragged: all sequences and strings of other programs' files read as with the library",
     "[dataset][host]") {
   const auto folder = find_test_data("hdf5/jhdf");
   if (!folder)
@@ -375,7 +374,7 @@ TEST_CASE(
       CHECK(values == values_by_library(file, dataset));
     CHECK(std::any_of(values.begin(), values.end(), [](const auto& v) { return !v.empty(); }));
   }
-  CHECK(log.lines() == 4);  // of the compact layout alone
+  CHECK(log.lines() == 4);  // only for the compact layout
   CHECK(contains(refusal_of(*folder / "test_string_datasets_latest.hdf5", "variable_length_2d"),
                  "has 2 dimensions"));
 }

@@ -48,7 +48,7 @@ std::string refusal_of(const fs::path& file, const std::string& name,
 
 }  // namespace
 
-TEST_CASE("hdf5 ragged: a file that is not in memory is read as well, by calls and behind hints",
+TEST_CASE("hdf5 ragged: a file that is not in memory is read as well, by calls and after hints",
           "[dataset][host]") {
   const temporary_directory folder;
   lengths of(400, 20'000);

@@ -12,7 +12,7 @@ using namespace feedline::detail;
 
 namespace {
 
-/// Blocks that are all zeros, in an order that tells each coefficient's place.
+/// Blocks that are all zeros, in an order that tells each coefficient's index.
 struct blocks_of {
   explicit blocks_of(std::uint32_t count) : values(std::size_t{count} * jpeg_block_samples) {}
 
@@ -66,7 +66,7 @@ TEST_CASE("jpeg coefficients: a segment goes over blocks, and leaves out what is
   CHECK((blocks.values == wanted));
 }
 
-TEST_CASE("jpeg coefficients: one behind a block's last replaces that", "[dataset][host]") {
+TEST_CASE("jpeg coefficients: one past a block's end replaces its last", "[dataset][host]") {
   blocks_of blocks{1};
   const jpeg_coefficient_writer to{blocks.values.data(), 1};
   jpeg_segment_writer writer{to, 0, 0};
@@ -81,7 +81,7 @@ TEST_CASE("jpeg coefficients: one behind a block's last replaces that", "[datase
 }
 
 TEST_CASE("jpeg coefficients: a scan has them in the standard's zigzag order", "[dataset][host]") {
-  // Figure A.6: of each row, the numbers of its coefficients.
+  // Figure A.6: numbers of the coefficients in each row.
   constexpr std::array<std::array<std::uint32_t, 8>, 8> numbers{{{0, 1, 5, 6, 14, 15, 27, 28},
                                                                  {2, 4, 7, 13, 16, 26, 29, 42},
                                                                  {3, 8, 12, 17, 25, 30, 41, 43},

@@ -1,5 +1,5 @@
-/// What a JPEG's header says, against libjpeg's encoder. Files lie in memory of their own, so that
-/// sanitizers see what is read beside them.
+/// Compares the reader of a JPEG's header with libjpeg's encoder. Each file has its own allocation,
+/// so that sanitizers see any read outside of it.
 
 #include "image/jpeg/frame.hpp"
 
@@ -28,7 +28,7 @@ std::optional<detail::jpeg_frame> frame_of(const byte_vector& file) {
                                                                 : std::nullopt;
 }
 
-/// The place behind a marker's two bytes.
+/// Position after a marker's two bytes.
 std::size_t behind(const byte_vector& file, unsigned marker) {
   for (std::size_t i = 0; i + 1 < file.size(); ++i)
     if (file[i] == std::byte{0xFF} && file[i + 1] == std::byte(marker)) return i + 2;
@@ -176,13 +176,12 @@ TEST_CASE("jpeg frame: stray bytes before a marker are passed over and told of",
     REQUIRE(seen);
     CHECK(seen->has_stray_bytes);
     CHECK(seen->scan == frame->scan + 5);
-    CHECK_FALSE(frame_of(inserted(file, place, {0, 0xFF, 0xD0})));  // of a scan
+    CHECK_FALSE(frame_of(inserted(file, place, {0, 0xFF, 0xD0})));  // a scan's marker
   }
 }
 
-TEST_CASE(
-    "jpeg frame: Huffman tables that are no code, or have symbols that cannot be, are refused",
-    "[dataset][host]") {
+TEST_CASE("jpeg frame: Huffman tables that are no code, or have invalid symbols, are refused",
+          "[dataset][host]") {
   const auto file = jpeg_bytes(paint(20, 30, 1));
   const std::size_t dc = behind(file, 0xC4) + 2;
   CHECK_FALSE(frame_of(with(file, dc, 0x02)));   // a third table
@@ -198,14 +197,14 @@ TEST_CASE(
   CHECK(frame_of(with_table(1, {0}, 20)));
   CHECK_FALSE(frame_of(with_table(0, {}, 19)));      // no code
   CHECK_FALSE(frame_of(with_table(2, {0, 1}, 21)));  // one of ones alone
-  CHECK_FALSE(frame_of(with_table(1, {0}, 19)));     // its symbol is behind the segment
+  CHECK_FALSE(frame_of(with_table(1, {0}, 19)));     // its symbol is after the segment
   CHECK_FALSE(frame_of(with(file, dc + 16, 200)));   // more symbols than there are
   CHECK_FALSE(frame_of(with(file, dc + 17, 12)));    // DC category
-  const std::size_t ac = dc + 17 + 12 + 4;           // behind the table, and a marker and length
+  const std::size_t ac = dc + 17 + 12 + 4;           // after the table, a marker and a length
   REQUIRE(file[ac] == std::byte{0x10});
   CHECK(frame_of(with(file, ac + 17, 0x0A)));
   CHECK_FALSE(frame_of(with(file, ac + 17, 0x0B)));  // AC size
-  CHECK_FALSE(frame_of(with(file, ac + 17, 0x10)));  // of progressive files
+  CHECK_FALSE(frame_of(with(file, ac + 17, 0x10)));  // only for progressive files
 }
 
 TEST_CASE("jpeg frame: a header that is cut is refused, wherever that is", "[dataset][host]") {

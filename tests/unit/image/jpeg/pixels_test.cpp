@@ -49,7 +49,7 @@ const std::vector<sampling> samplings{
 
 }  // namespace
 
-TEST_CASE("jpeg pixels: they are libjpeg's, whoever decodes, at all samplings and sides",
+TEST_CASE("jpeg pixels: every way of decoding gives libjpeg's, at all samplings and sides",
           "[dataset][host]") {
   for (const sampling& each : samplings) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> sizes{{300, 400}, {301, 299}, {97, 500}};
@@ -69,7 +69,7 @@ TEST_CASE("jpeg pixels: they are libjpeg's, whoever decodes, at all samplings an
   }
 }
 
-TEST_CASE("jpeg pixels: of all qualities, with restarts and codes of their own, they are libjpeg's",
+TEST_CASE("jpeg pixels: they are libjpeg's at all qualities, with restarts and optimal codes",
           "[dataset][host]") {
   std::mt19937 random{5};
   test::combinations cases;
@@ -142,7 +142,7 @@ TEST_CASE("jpeg pixels: each component has the tables that its file says", "[dat
 TEST_CASE(
     "jpeg pixels: where ones stand before data, they are libjpeg's, which takes these for a marker",
     "[dataset][host]") {
-  // Its fast way goes on with zeros to the end of the MCU, and leaves what it decoded of them.
+  // libjpeg's fast path continues with zeros to the end of the MCU, and keeps the result.
   byte_vector file = jpeg_bytes(paint(120, 160), {.quality = 95, .has_optimal_codes = true});
   const std::size_t end = file.size() - 2;
   file.resize(file.size() + 4000);

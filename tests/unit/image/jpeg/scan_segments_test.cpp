@@ -23,7 +23,7 @@ using test::read_jpeg_scan;
 
 namespace {
 
-/// What one reader makes of a file, and that lanes make the same of it.
+/// Result of one reader for a file; checks that lanes give the same.
 /// @return With the rounds of 32 lanes.
 jpeg_scan_result check(const jpeg_file& file) {
   jpeg_scan_result one = read_jpeg_scan<0>(file);
@@ -70,7 +70,7 @@ std::byte any_byte(std::mt19937& random) {
   return std::byte(random() % 4 == 0 ? 0xFF : random() % 256);
 }
 
-/// Damages a file behind its header, often near its end.
+/// Damages a file after its header, often near its end.
 void damage(byte_vector& file, std::size_t scan, std::mt19937& random) {
   const std::size_t end = file.size() - 2;
   std::size_t place = scan + random() % (end - scan);
@@ -127,7 +127,7 @@ TEST_CASE("jpeg scan segments: a file may begin at any address", "[dataset][host
   }
 }
 
-TEST_CASE("jpeg scan segments: of damaged files lanes say what one reader says",
+TEST_CASE("jpeg scan segments: for damaged files lanes and one reader give the same verdict",
           "[dataset][host]") {
   constexpr int turns = test::sanitized ? 5 : 25;
   std::mt19937 random{2};
@@ -176,7 +176,7 @@ TEST_CASE("jpeg scan segments: what stands before the end's marker is judged as 
   CHECK(broken > 5);
 }
 
-TEST_CASE("jpeg scan segments: data behind fill bytes is decoded", "[dataset][host]") {
+TEST_CASE("jpeg scan segments: data after fill bytes is decoded", "[dataset][host]") {
   // A byte 0xFF of the data, with which libjpeg takes any number of others before the zero. What it
   // takes for coefficients there, a test of pixels compares.
   std::mt19937 random{4};

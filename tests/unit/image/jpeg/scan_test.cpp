@@ -36,7 +36,7 @@ detail::jpeg_frame frame_of(const byte_vector& file) {
   return frame;
 }
 
-/// What lanes say, who must agree with one reader.
+/// Verdict of lanes, which must agree with that of one reader.
 /// @return Nothing if the header is refused, or tells of another size.
 std::optional<bool> is_whole(const byte_vector& file, const detail::jpeg_frame& original) {
   const jpeg_file own{file};
@@ -110,7 +110,7 @@ byte_vector noise(std::mt19937& random, std::size_t count) {
   return all;
 }
 
-/// Places at which the scan's restart markers begin.
+/// Positions at which the scan's restart markers begin.
 std::vector<std::size_t> restarts(const byte_vector& file, std::size_t scan) {
   std::vector<std::size_t> places;
   for (std::size_t i = scan; i + 1 < file.size(); ++i)
@@ -119,7 +119,7 @@ std::vector<std::size_t> restarts(const byte_vector& file, std::size_t scan) {
   return places;
 }
 
-/// What stands before a marker: bits too many, or markers that mean nothing there.
+/// Bytes before a marker: superfluous bits, or markers that have no meaning there.
 byte_vector odd_bytes(std::mt19937& random) {
   switch (random() % 9) {
     case 0:
@@ -220,7 +220,7 @@ TEST_CASE("jpeg scan: a file that is cut is not whole, wherever that is", "[data
   }
 }
 
-TEST_CASE("jpeg scan: what stands behind the image's end does not matter", "[dataset][host]") {
+TEST_CASE("jpeg scan: bytes after the image's end are ignored", "[dataset][host]") {
   auto file = jpeg_bytes(paint(60, 70));
   file.resize(file.size() + 9000, std::byte{0xA5});
   CHECK(is_whole(file));
@@ -246,7 +246,7 @@ TEST_CASE("jpeg scan: stray bytes before the image's end do not matter, but data
         CHECK(is_whole(odd) == is_taken_by_libjpeg(odd, frame));
       }
   }
-  // As if the image were lower: rows of MCUs are left.
+  // A lower image: rows of MCUs are left over.
   auto lower = encoded(pictures[0]);
   const byte_vector frame_marker = bytes_of({0xFF, 0xC0});
   const auto sof = static_cast<std::size_t>(
@@ -264,8 +264,8 @@ TEST_CASE("jpeg scan: a code that means nothing is damage near the file's end, w
   auto file = jpeg_bytes(paint(8, 8 * mcus, 1));
   const auto frame = frame_of(file);
   file.resize(frame.scan);
-  // Ones, which no code is, in the place of the first DC code; in the others', and behind them, the
-  // standard's codes of "no bits" and "end of block".
+  // Ones, which are not a code, instead of the first DC code; then, for the other blocks and after
+  // them, the standard's codes of "no bits" and "end of block".
   std::string bits(17, '1');
   bits += "1010";
   for (std::uint32_t i = 1; i < mcus; ++i) bits += "001010";
@@ -282,9 +282,9 @@ TEST_CASE("jpeg scan: a code that means nothing is damage near the file's end, w
   CHECK(is_taken_by_libjpeg(file, frame));
 }
 
-TEST_CASE("jpeg scan: of any damage it says what libjpeg says", "[dataset][host]") {
+TEST_CASE("jpeg scan: its verdict on any damage is libjpeg's", "[dataset][host]") {
   constexpr std::size_t rounds = test::sanitized ? 140 : 700;
-  const test::log_capture captured;  // of bytes that are taken for stray
+  const test::log_capture captured;  // captures warnings of stray bytes
   std::size_t refused = 0;
   std::size_t taken = 0;
   for (const picture& one : pictures) {
@@ -294,7 +294,7 @@ TEST_CASE("jpeg scan: of any damage it says what libjpeg says", "[dataset][host]
     for (std::size_t round = 0; round < rounds; ++round) {
       byte_vector damaged = file;
       damage(damaged, frame.scan, random);
-      // Enough bytes behind it for libjpeg's fast way to go on to the end.
+      // Enough bytes after it for libjpeg's fast path to continue to the end.
       if (random() % 3 == 0) damaged.resize(damaged.size() + 4000);
       const std::optional<bool> whole = is_whole(damaged, frame);
       if (!whole) continue;
