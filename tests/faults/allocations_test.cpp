@@ -62,7 +62,7 @@ outcome run(const starved_loader& with, std::uint64_t nth, std::uint64_t times) 
 
 }  // namespace
 
-TEST_CASE("faults: any allocation may fail, while a loader is made, runs and goes away",
+TEST_CASE("faults: any allocation may fail, while a loader is made, runs and is destroyed",
           "[loader][host]") {
   const way through = GENERATE(from_range(ways_without_decoder()));
   const int readers = GENERATE(0, 2);

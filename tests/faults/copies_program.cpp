@@ -71,7 +71,7 @@ bool logs_first() {
   return loaded == nullptr && delivers();
 }
 
-/// A copy is closed while threads that it left behind are in a read; these come to their end later.
+/// A copy is closed while its abandoned threads are in a read; these end later.
 bool left_behind() {
   std::atomic<bool> gate{false};
   std::atomic<int> ended{0};

@@ -81,14 +81,14 @@ bool refuses(way through, int readers, std::uint64_t nth, std::uint64_t times) {
   CHECK(device.handles() == 1);  // the consumer's stream
   const auto left =
       device.allocated_bytes(memory_kind::staging) + device.allocated_bytes(memory_kind::device);
-  // What the device may still use is not freed, and the log says so.
+  // Memory that the device may still use is not freed, and the log says so.
   if (log.text().find(" are never freed: ") == std::string::npos) CHECK(left == 0);
   return came;
 }
 
 }  // namespace
 
-TEST_CASE("faults: a device may refuse any call, while a loader is made, runs and goes away",
+TEST_CASE("faults: a device may refuse any call, while a loader is made, runs and is destroyed",
           "[device][loader][host]") {
   const way through = GENERATE(from_range(on_device));
   const int readers = GENERATE(0, 2);

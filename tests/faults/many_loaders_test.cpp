@@ -26,7 +26,7 @@ using namespace feedline::test;
 
 namespace {
 
-// What is left behind shows after a few rounds, too: a fifth are enough with a sanitizer.
+// A leak shows after a few rounds, too: a fifth are enough with a sanitizer.
 constexpr int rounds = sanitized ? 200 : 1000;
 constexpr int rounds_a_way = sanitized ? 29 : 143;  // 1001 on all seven
 
@@ -46,7 +46,7 @@ void leave_in_mid_epoch(const travelling& by, const dataset_ptr& data, int round
   left.reset();
 }
 
-/// What a process has, and its device.
+/// Resources of a process and its device.
 struct belongings {
   explicit belongings(const scripted_device& device)
       : handles{device.handles()},
@@ -75,8 +75,8 @@ void start_symbolizer() {
   __sanitizer_symbolize_pc(__builtin_return_address(0), "%f", name.data(), name.size());
 }
 
-/// What there is, once it is as before; or after a long while. The system has a thread on its list
-/// for a moment after it was joined, and the scripted device has streams to clear away.
+/// The resources once they are as before, or after a long while. The system has a thread on its
+/// list for a moment after it was joined, and the scripted device has streams to clear away.
 template <class Look>
 auto settled(const decltype(std::declval<Look>()())& before, Look look) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
@@ -86,8 +86,7 @@ auto settled(const decltype(std::declval<Look>()())& before, Look look) {
 
 }  // namespace
 
-TEST_CASE("faults: 1000 loaders that are left in mid-epoch leave nothing behind",
-          "[loader][host]") {
+TEST_CASE("faults: 1000 loaders that are left in mid-epoch leak nothing", "[loader][host]") {
   const way through = GENERATE(from_range(all_ways()));
   CAPTURE(to_string(through));
   const auto data = make_identity_rows(64, 8);

@@ -48,7 +48,7 @@ std::uint64_t sum_of(const dataset& data) {
   return sum;
 }
 
-/// What is opened while memory is short.
+/// A dataset that is opened while memory is short.
 struct opening {
   std::string name;
   std::function<dataset_ptr()> open;
@@ -115,7 +115,7 @@ TEST_CASE("faults: any allocation may fail while files are opened and read", "[d
         }
         allocations().disarm();
         came = allocations().calls() >= nth;
-        const std::int64_t left = living_blocks() - before;  // what CAPTURE holds is not in it
+        const std::int64_t left = living_blocks() - before;  // excludes what CAPTURE holds
         CAPTURE(each.name, nth, times);
         CHECK((failed || sum == expected));
         CHECK(left == 0);

@@ -102,7 +102,7 @@ TEST_CASE("faults: any allocation of a result ring may fail", "[results][host]")
     }
     allocations().disarm();
     came = allocations().calls() >= nth;
-    const std::int64_t left = living_blocks() - before;  // what CAPTURE holds is not in it
+    const std::int64_t left = living_blocks() - before;  // excludes what CAPTURE holds
     CAPTURE(nth, times);
     CHECK((failed || whole == pushes));
     CHECK(left == 0);

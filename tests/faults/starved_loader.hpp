@@ -24,7 +24,7 @@ class copying_host final : public wrapped_device {
   }
 };
 
-/// What a small loader is made of: all is there before anything is refused.
+/// The parts of a small loader, all made before anything is refused.
 struct starved_loader {
   way through;
   int readers;

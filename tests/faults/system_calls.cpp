@@ -53,7 +53,7 @@ std::int64_t living_blocks() noexcept {
 
 }  // namespace feedline::test
 
-// The program's own, in the place of the library's. The others of each kind call these.
+// The program's own functions replace the library's. The others of each kind call these.
 
 namespace {
 

@@ -1,5 +1,5 @@
-/// What the user's own code throws, at any of its calls: for each n the n-th call throws, until no
-/// call is left that could.
+/// Exceptions of the user's own code, at any of its calls: for each n the n-th call throws, until
+/// no call is left that could.
 
 #include <feedline/dataset/map.hpp>
 #include <feedline/error.hpp>
@@ -35,7 +35,7 @@ constexpr std::uint64_t samples = 16;
 constexpr std::uint64_t batch_size = 4;
 constexpr std::uint64_t epochs = 2;
 
-/// What user's code may throw that knows nothing of feedline, nor of std::exception.
+/// An exception of a user's code that derives neither from feedline's nor from std::exception.
 struct foreign {};
 
 enum class thrown : std::uint8_t { of_feedline, foreign };
@@ -126,13 +126,13 @@ struct faulty_sampler {
   }
 };
 
-/// What a loader is made of; it may refer to the faults.
+/// The parts of a loader, which may refer to the faults.
 struct parts {
   dataset_ptr data = make_identity_rows(samples, 8);
   sampler order = shuffle{.seed = 3};
   std::optional<batch_transform> function = {};
-  /// Asked once more for what it threw at, it throws no more, as no sampler should: where blocks
-  /// are single samples, a block is missing, and nobody knows why.
+  /// Asked again for indices at which it threw, it does not throw, as no sampler should: if blocks
+  /// are single samples, a block is missing, and no error tells why.
   bool forgets = false;
 };
 
@@ -213,7 +213,7 @@ bool fails(const make_parts& make, way through, int readers, thrown what, std::u
     failure = std::current_exception();
   }
   const bool came = told.calls.calls() >= nth;
-  // A hint that cannot be followed is dropped: then nobody hears of the failure.
+  // A hint that cannot be followed is dropped: then the failure is not reported.
   if (failure)
     CHECK((is_told(failure) || (of.forgets && through == way::decoded && blames_device(failure))));
   const auto seen = record.seen();

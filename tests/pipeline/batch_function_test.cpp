@@ -1,4 +1,5 @@
-/// A user's own work on the copy side: what it gets, when it runs, and what becomes of its errors.
+/// Tests a user's own work on the copy side: its input, when it runs, and how its errors are
+/// handled.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
@@ -25,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t sample_count = 101;
 
-/// Writes what is to be seen downstream: the id, and the place of the sample within the epoch.
+/// Writes what later stages should see: the id, and the position of the sample within the epoch.
 void number_samples(const std::vector<tensor_view>& in, std::byte* out, std::uint64_t index) {
   const auto* const ids = in[0].data<std::uint64_t>();
   for (std::uint64_t i = 0; i < in[0].samples(); ++i) {
@@ -97,8 +98,7 @@ std::vector<std::uint64_t> expected() {
 
 }  // namespace
 
-TEST_CASE("batch transform: its output is what batches hold, behind every placement",
-          "[transfer][host]") {
+TEST_CASE("batch transform: batches hold its output, with every placement", "[transfer][host]") {
   const int readers = GENERATE(0, 2);
   const placement from = GENERATE(placement::stream, placement::resident);
   const scripted on;

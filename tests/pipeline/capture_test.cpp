@@ -48,7 +48,7 @@ TEST_CASE("capture: a batch is not taken on a stream that is captured, and is th
   CHECK(on.device->captured_calls() == 0);
 }
 
-TEST_CASE("capture: a batch that ends in one is recycled after it, behind the work issued before",
+TEST_CASE("capture: a batch that ends in one is recycled after it, after the work issued before",
           "[batch][host]") {
   const scripted on;
   recorder record{on};
@@ -73,7 +73,8 @@ TEST_CASE("capture: a batch that ends in one is recycled after it, behind the wo
   CHECK(on.device->captured_calls() == 0);
 }
 
-TEST_CASE("capture: who lost every slot in captures that go on is told so", "[batch][host]") {
+TEST_CASE("capture: a consumer that lost every slot in captures that have not ended gets an error",
+          "[batch][host]") {
   const scripted on;
   const auto other = on.device->make_stream();
   loader loader{make_identity_dataset(80, 16), sequential{}, on.device, one_batch_slots(2)};
@@ -92,7 +93,7 @@ TEST_CASE("capture: who lost every slot in captures that go on is told so", "[ba
   CHECK(range.next());
 }
 
-TEST_CASE("capture: a loader that goes away in one frees its memory after it", "[batch][host]") {
+TEST_CASE("capture: a loader that is destroyed in one frees its memory after it", "[batch][host]") {
   const scripted on;
   {
     loader loader{make_identity_dataset(80, 16), sequential{}, on.device, one_batch_slots(2)};
@@ -103,7 +104,7 @@ TEST_CASE("capture: a loader that goes away in one frees its memory after it", "
   CHECK(on.device->allocated_bytes(memory_kind::device) != 0);
   on.device->end_capture(on.stream);
   detail::poll_until([&] {
-    detail::free_retired();  // as the next loader does
+    detail::free_retired();  // the next loader does this
     return on.device->allocated_bytes(memory_kind::device) == 0;
   });
   CHECK(on.device->captured_calls() == 0);

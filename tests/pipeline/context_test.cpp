@@ -1,5 +1,5 @@
-/// What a sample is read for: seed, epoch, sample and position are the same for any number of
-/// readers and any slot size, so what is made of them is too.
+/// Tests the context of reads: seed, epoch, sample and position are the same for any number of
+/// readers and any slot size, so data generated from them is too.
 
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/contextual_dataset.hpp>
@@ -34,7 +34,7 @@ using namespace feedline::test;
 
 namespace {
 
-/// What a sample was read for, as its bytes.
+/// Context of a sample's read, as its bytes.
 struct seen {
   std::uint64_t own = 0;  ///< the number within the dataset that was asked
   std::uint64_t seed = 0;

@@ -1,7 +1,7 @@
-/// The two edges that loaders ship bugs in, and the one between them: nobody writes a slot that is
-/// still read, nobody reads one that is still written; and where slots are assembled, the same for
-/// landing buffers. Each is proved by holding the copy, the assembly or the consumer open, and each
-/// proof is itself put to the test by a device that forgets the edge.
+/// The two edges that loaders ship bugs in, and the one between them: no slot is written while it
+/// is read, none is read while it is written; and if slots are assembled, the same holds for copy
+/// destinations. Each edge is proved by holding the copy, the assembly or the consumer open, and
+/// each proof is tested itself by a device that forgets the edge.
 
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -36,7 +36,7 @@ loader_options one_batch_slots(int readers) {
 }
 
 /// Consumes an epoch of ten slots while the consumer's work is held; what the work saw once it was
-/// let go.
+/// released.
 std::vector<seen_batch> consume_with_held_work(forgotten edge) {
   const scripted on;
   const auto device = std::make_shared<forgetful_device>(on.device, on.stream, edge);
@@ -101,8 +101,8 @@ std::vector<seen_batch> consume_with_slow_copies(forgotten edge) {
   return record.seen();
 }
 
-/// Three staging slots, two landing buffers and two device slots of one batch each; by the way
-/// given.
+/// Three staging slots, two copy destinations and two device slots of one batch each, with the
+/// given path.
 struct assembling {
   explicit assembling(way through, forgotten edge) : by{through} {
     by.device = std::make_shared<forgetful_device>(by.on.device, by.on.stream, edge);
@@ -166,13 +166,13 @@ std::vector<seen_batch> assemble_with_held_copies(way through) {
     auto batch = range.next();
     REQUIRE(batch);
     record(*batch);
-    on.device().wait_for_started_copies(i + 1);  // the landing buffer is poisoned
+    on.device().wait_for_started_copies(i + 1);  // the copy destination is poisoned
     on.device().allow_copies(1);
   }
   return record.seen();
 }
 
-/// Holds the first assemblies open until both landing buffers could have been overwritten.
+/// Holds the first assemblies open until both copy destinations could have been overwritten.
 std::vector<seen_batch> copy_with_held_assemblies(way through) {
   const assembling on{through, forgotten::nothing};
   recorder record{on.by.looks()};
@@ -183,8 +183,8 @@ std::vector<seen_batch> copy_with_held_assemblies(way through) {
     auto batch = range.next();
     REQUIRE(batch);
     record(*batch);
-  }  // both device slots are free again: the third and fourth slot follow, into the same landing
-     // buffers
+  }  // both device slots are free again: the third and fourth slot follow, into the same copy
+     // destinations
   on.device().wait_for_issued_copies(4);
   on.device().allow_all_assemblies();
   while (auto batch = range.next()) record(*batch);
@@ -261,7 +261,7 @@ TEST_CASE("device ring: work on a slot does not start before it is assembled", "
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("assembling transfer: a slot is not assembled before its landing buffer has arrived",
+TEST_CASE("assembling transfer: a slot is assembled only after its copy has arrived",
           "[transfer][host]") {
   const way through = GENERATE(from_range(slotwise_ways()));
   CAPTURE(to_string(through));
@@ -271,8 +271,8 @@ TEST_CASE("assembling transfer: a slot is not assembled before its landing buffe
 }
 
 TEST_CASE(
-    "assembling transfer: a landing buffer is not overwritten before the assembly that reads it is "
-    "done",
+    "assembling transfer: a copy destination is overwritten only after the assembly that reads it "
+    "is done",
     "[transfer][host]") {
   const way through = GENERATE(from_range(slotwise_ways()));
   CAPTURE(to_string(through));

@@ -190,8 +190,8 @@ TEST_CASE(
   std::optional<batch> last;
   for (int i = 0; i < 4; ++i) last = range.next();
   REQUIRE(last);
-  // Epoch 1 was not asked for; its first slots are read all the same: three of four are free beside
-  // the one held.
+  // Epoch 1 was not asked for, but its first slots are read: three of four are free beside the one
+  // held.
   std::unique_lock lock{mutex};
   CHECK(changed.wait_for(lock, std::chrono::seconds{60}, [&] { return read == 32 + 24; }));
 }

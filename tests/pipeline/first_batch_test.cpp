@@ -1,4 +1,4 @@
-/// What a first batch waits for: its own samples, and none that come after it.
+/// A first batch waits for its own samples, and for none that come after it.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -29,7 +29,7 @@ namespace {
 constexpr std::uint64_t batch_size = 16;
 constexpr std::uint64_t batches = 40;
 
-/// Identity data whose samples behind the first batch are read by nobody while the gate is shut.
+/// Identity data: while the gate is shut, no read of samples after the first batch returns.
 struct gate_behind_first {
   dataset_ptr data() {
     return gated(make_identity_rows(batches * batch_size, 16),
@@ -94,7 +94,7 @@ TEST_CASE("loader: all readers share the first batch", "[loader][host]") {
   std::condition_variable changed;
   int inside = 0;
   bool met = true;
-  // Whoever reads of the first batch waits there for the others.
+  // A thread that reads samples of the first batch waits there for the others.
   const auto data = gated(make_identity_rows(batches * batch_size, 16), [&](auto samples) {
     if (samples.front().value >= batch_size) return;
     std::unique_lock lock{mutex};
@@ -126,7 +126,7 @@ TEST_CASE("loader: an epoch that is not read ahead gives its first batch as earl
   CHECK(is_epoch(take_first_alone(loader, by, gate, 3)));
 }
 
-TEST_CASE("loader: with zero readers nothing behind the first batch is read for it",
+TEST_CASE("loader: with zero readers nothing after the first batch is read for it",
           "[loader][host]") {
   const way through = GENERATE(from_range(reading_ways()));
   CAPTURE(to_string(through));

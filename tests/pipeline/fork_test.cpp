@@ -89,7 +89,7 @@ TEST_CASE("fork: a loader of the parent's refuses to be used in the child", "[lo
            message_of<usage_error>([&] { loader.seek(state); }) == refusal(owner) &&
            message_of<usage_error>([&] { (void)loader.epoch(1, by.stream); }) == refusal(owner);
   }));
-  CHECK(range.next());  // and goes on in its own process
+  CHECK(range.next());  // and continues in its own process
 }
 
 TEST_CASE("fork: in the child all that is the parent's loader's can be stopped and destroyed",
@@ -113,8 +113,7 @@ TEST_CASE("fork: in the child all that is the parent's loader's can be stopped a
   CHECK(range->next());
 }
 
-TEST_CASE("fork: in the child a loader of its own can take the place of the parent's",
-          "[loader][host]") {
+TEST_CASE("fork: in the child a loader of its own can replace the parent's", "[loader][host]") {
   const auto load = [](int readers) {
     return loader{make_identity_rows(64, 8),
                   sequential{},

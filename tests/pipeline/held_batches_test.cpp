@@ -63,8 +63,8 @@ struct holding {
 }  // namespace
 
 TEST_CASE(
-    "held batches: who holds some in every slot and takes the next is told so, and goes on when "
-    "one has ended",
+    "held batches: a consumer that holds some in every slot gets an error for the next, and "
+    "continues when one has ended",
     "[batch][loader][host]") {
   const way through = GENERATE(from_range(all_ways()));
   const int readers = GENERATE(0, 2);
@@ -153,7 +153,7 @@ TEST_CASE("held batches: stop ends the wait for one of them", "[loader][host]") 
   stopper.join();
 }
 
-TEST_CASE("held batches: in a program of one thread nobody is waited for", "[loader][host]") {
+TEST_CASE("held batches: a program of one thread does not wait for another", "[loader][host]") {
   if (!detail::single_threaded()) {  // it is where this case runs alone
     WARN("Skipped: this program has, or had, other threads");
     return;

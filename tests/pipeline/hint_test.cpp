@@ -58,7 +58,7 @@ std::vector<std::uint64_t> order_of(const sampler& order, std::uint64_t epoch) {
   return numbers;
 }
 
-/// The order of another sampler, but for a place where it fails.
+/// The order of another sampler, except for a position where it fails.
 struct failing_order {
   std::uint64_t bad;
 
@@ -147,7 +147,7 @@ TEST_CASE("hints: wanted in mid-epoch, they begin there", "[reader][host]") {
   }
   const auto& hints = data->hints();
   REQUIRE_FALSE(hints.empty());
-  CHECK(hints.front() >= 40 * 8 - 3 * 32);  // what is in the ring at most
+  CHECK(hints.front() >= 40 * 8 - 3 * 32);  // the ring's largest content
   CHECK(hints.front() <= 40 * 8 + 32);
   CHECK(hints.back() == samples - 1);
   CHECK(std::set(hints.begin(), hints.end()).size() == hints.size());
@@ -200,7 +200,7 @@ TEST_CASE("hints: a sampler that fails ahead is heard when its samples are read,
   CHECK(batches == 203 / 8);
 }
 
-TEST_CASE("hints: after a seek no sample before the place is hinted, and those behind it are once",
+TEST_CASE("hints: after a seek no sample before its position is hinted, and later ones are once",
           "[reader][host]") {
   const travelling by{GENERATE(way::in_place, way::stream, way::transformed)};
   const int readers = GENERATE(0, 3);

@@ -50,7 +50,7 @@ TEST_CASE("moved: a loader that was moved from says so, and may be stopped and a
   // NOLINTEND(bugprone-use-after-move)
 }
 
-TEST_CASE("moved: a range that was moved from says so, and the other goes on where it stood",
+TEST_CASE("moved: a range that was moved from says so, and the other continues where it stood",
           "[loader][host]") {
   const std::string refusal = "an epoch's range was used after it was moved from";
   loader loader = make_loader();

@@ -50,8 +50,8 @@ class near_device final : public wrapped_device {
 };
 
 struct run {
-  std::vector<core_list> threads;  ///< as they began
-  std::set<core_list> reads;       ///< of all reads
+  std::vector<core_list> threads;  ///< cores of the threads as they began
+  std::set<core_list> reads;       ///< cores of all reads
 };
 
 /// @param near The device's cores.

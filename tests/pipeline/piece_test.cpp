@@ -128,7 +128,7 @@ TEST_CASE("piece: an epoch that is left amid a batch leaves nothing of it in the
   const travelling by{GENERATE(from_range(copied_ways))};
   const int readers = GENERATE(1, 4);
   CAPTURE(to_string(by.through), readers);
-  // Of the second batch of epoch 0 only the first pieces are read before the epoch is left.
+  // Only the first pieces of epoch 0's second batch are read before the epoch is left.
   std::atomic<bool> met{false};
   std::atomic<bool> open{false};
   const auto data = gated(make_identity_rows(sample_count, row_bytes), [&](auto run) {
@@ -171,7 +171,7 @@ TEST_CASE("piece: a batch is not ready before all its pieces are, whichever copy
     auto taken = range.next();
     REQUIRE(taken);
     record(*taken);
-    for (std::uint64_t copy = 0; copy < batch_size / samples * 3; ++copy) {  // of three fields
+    for (std::uint64_t copy = 0; copy < batch_size / samples * 3; ++copy) {  // three fields
       by.on.device->allow_copies(1);
       by.on.device->wait_for_completed_copies(++copied);
     }
@@ -185,7 +185,7 @@ TEST_CASE("piece: where the consumer still uses the slot, a batch's copies keep 
           "[transfer][host]") {
   const bool in_use = GENERATE(false, true);
   const auto device = std::make_shared<recording_device>();
-  std::set<event_handle> copied;  // what is recorded behind a copy
+  std::set<event_handle> copied;  // events recorded after a copy
   bool behind_copy = false;
   device->on_call = [&](const recorded_call& call) {
     if (call.what == device_call::record && behind_copy) copied.insert(call.event);
@@ -242,7 +242,8 @@ TEST_CASE("piece: memory stays where a copy is refused amid a batch, and the one
 TEST_CASE("piece: a copy that the device refuses fails its batch, and none before it",
           "[transfer][host]") {
   const travelling by{way::stream};
-  const std::uint64_t refused = GENERATE(0U, 4U, 11U);  // of a batch's four pieces by three copies
+  const std::uint64_t refused =
+      GENERATE(0U, 4U, 11U);  // index of the copy: four pieces of three copies
   CAPTURE(refused);
   loader loader =
       by.load(make_identity_rows(sample_count, row_bytes), sequential{}, in_pieces(no_readers, 7));

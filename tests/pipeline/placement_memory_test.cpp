@@ -1,5 +1,4 @@
-/// Placements: what they take, what they give back, and what becomes of them when there is too
-/// little.
+/// Placements: the memory that they take and give back, and what they do when there is too little.
 
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
@@ -213,7 +212,7 @@ TEST_CASE("placement: one that was asked for outright throws out_of_memory, and 
     return by.load(make_identity_rows(sample_count, row_bytes), sequential{}, small_slots(2));
   };
   if (nth == 4 && through == way::transformed) {
-    CHECK_NOTHROW(make());  // staging, device slots, landing buffers: there is no fourth
+    CHECK_NOTHROW(make());  // staging, device slots, copy destinations: there is no fourth
   } else {
     CHECK_THROWS_AS(make(), out_of_memory);
   }

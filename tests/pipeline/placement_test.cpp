@@ -33,7 +33,8 @@ constexpr std::uint64_t sample_count = 331;  // a prime: nothing divides it
 constexpr std::size_t row_bytes = 37;
 constexpr std::size_t sample_size = 8 + row_bytes + 1;
 
-/// Visits each sample of a window three times before it goes on, and its first sample everywhere.
+/// Visits each sample of a window three times before the next window, and its first sample
+/// everywhere.
 struct repeating {
   std::uint64_t size(std::uint64_t samples) const { return 3 * samples; }
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,
@@ -211,8 +212,7 @@ TEST_CASE("placement: resident rows cross once, then only tables do", "[transfer
   }
 }
 
-TEST_CASE("placement: of cached rows those that are kept cross once, the others each time",
-          "[transfer][host]") {
+TEST_CASE("placement: cached rows cross the bus once, other rows each time", "[transfer][host]") {
   const int readers = GENERATE(0, 3);
   CAPTURE(readers);
   counted on{way::cached_half, small_slots(readers)};
@@ -253,7 +253,7 @@ TEST_CASE("placement: a gather has no reader thread unless it is told to, but wo
   CHECK(!plan_with(0).background);
   CHECK(plan_with(3).readers == 3);
   const loader ahead = by.load(data, sequential{}, {.batch_size = 16, .epochs = 1});
-  by.on.device->wait_for_issued_copies(2);  // nobody asked for a batch yet
+  by.on.device->wait_for_issued_copies(2);  // no batch was asked for yet
 }
 
 TEST_CASE("placement: a gather reads nothing from the dataset but where its rows lie",
@@ -331,9 +331,9 @@ TEST_CASE("placement: rows of an epoch that was left while they were being kept 
 
 TEST_CASE("placement: rows are not taken for kept before the work that keeps them was issued",
           "[transfer][host]") {
-  // Readers run ahead of the transfer by a ring: while every assembly is held they must go on
-  // reading rows that are not there, and the slots that were filled meanwhile must find what they
-  // were told.
+  // Readers run ahead of the transfer by a ring: while every assembly is held they must continue to
+  // read rows that are not cached, and the slots filled meanwhile must find the rows that their
+  // tables name.
   const way through = GENERATE(way::resident, way::cached_half);
   CAPTURE(to_string(through));
   const travelling by{through};

@@ -1,4 +1,4 @@
-/// What the rings promise: exact memory, fixed addresses, several readers in one slot,
+/// The promises of the rings: exact memory, fixed addresses, several readers in one slot,
 /// back-pressure.
 
 #include <feedline/device/host_device.hpp>
@@ -71,7 +71,7 @@ TEST_CASE(
 
 TEST_CASE("reader pool: several readers fill one slot at once", "[reader][host]") {
   // Four reads of one slot meet at a barrier: with fewer than four readers in the slot none of them
-  // would go on.
+  // would continue.
   std::barrier meeting{4};
   const auto data = gated(make_identity_dataset(32, 8), [&](auto) { meeting.arrive_and_wait(); });
   loader loader{

@@ -131,7 +131,7 @@ TEST_CASE("samplers: one that does not suit the dataset is refused before a thre
 
 namespace {
 
-/// Each answer is another: what a user writes who draws from a generator.
+/// Each answer differs, as in a user's sampler that draws from a generator.
 struct generating {
   std::uint64_t size(std::uint64_t samples) const { return samples; }
   void indices(std::uint64_t samples, std::uint64_t /*epoch*/, position /*first*/,

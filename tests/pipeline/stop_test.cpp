@@ -40,13 +40,12 @@ struct blocked_dataset {
       });
 };
 
-/// What is there of a loader that was destroyed behind work on its device slots that goes on only
-/// when the loader is gone.
+/// State after a loader was destroyed while work on its device slots was held until after its end.
 struct aftermath {
   way through;
   int readers;
   bool outlived;
-  int batches = 0;                    ///< that were delivered before
+  int batches = 0;                    ///< batches delivered before
   std::size_t kept_device_bytes = 0;  ///< while the work is held
   std::size_t device_bytes = 0;       ///< once it is done, and so are the others
   std::size_t staging_bytes = 0;
@@ -74,8 +73,7 @@ aftermath destroy_behind_work(way through, int readers, bool outlived) {
       on.device->launch(by.stream, [] {});
     }
     if (!outlived) kept.reset();
-    // The copies into both slots stand behind the work, and the slot scheduler waits for one of
-    // them.
+    // The copies into both slots wait for the work, and the slot scheduler waits for one of them.
     if (readers != 0) on.device->wait_for_issued_copies(outlived ? 3 : 4);
     destroyed.reset();
     kept.reset();
@@ -150,7 +148,7 @@ TEST_CASE("destruction: does not wait for work of the consumer's that waits for 
   }
 }
 
-TEST_CASE("destruction: of a loader that was never used, with epochs read ahead or not",
+TEST_CASE("destruction: a loader that was never used ends, with epochs read ahead or not",
           "[loader][host]") {
   const travelling by{GENERATE(from_range(all_ways()))};
   const std::uint64_t epochs = GENERATE(0U, 3U);

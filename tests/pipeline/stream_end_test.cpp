@@ -19,7 +19,7 @@ using namespace feedline::test;
 
 namespace {
 
-/// Slots of four batches: the feed holds one of which some were dealt.
+/// Slots of four batches: the feed holds one of which some batches were handed out.
 constexpr std::uint64_t batches = 32;
 loader_options options(int readers) {
   return {.batch_size = 8,

@@ -97,14 +97,14 @@ TEST_CASE("threads: readers open what they measure themselves by before they rea
   CHECK(files_open("/schedstat") == 0);
 }
 
-TEST_CASE("threads: a loader goes away though its readers never had anything to read",
+TEST_CASE("threads: a loader is destroyed though its readers never had anything to read",
           "[loader][host]") {
   for (int round = 0; round < 20; ++round)
     const loader loader{make_identity_dataset(16, 8), sequential{}, make_host_device(), small};
   SUCCEED("every thread ended");
 }
 
-TEST_CASE("threads: one that cannot be started is named, with how many there were to be",
+TEST_CASE("threads: one that cannot be started is named, with the number that was asked for",
           "[loader][host]") {
   const auto data = make_identity_dataset(16, 8);
   const auto in_memory = load_into_memory(data);
@@ -119,8 +119,7 @@ TEST_CASE("threads: one that cannot be started is named, with how many there wer
         }) == "the transfer's thread" + why);
 }
 
-TEST_CASE("threads: a loader whose threads cannot be started leaves nothing behind",
-          "[loader][host]") {
+TEST_CASE("threads: a loader whose threads cannot be started leaks nothing", "[loader][host]") {
   const auto data = make_identity_dataset(16, 8);
   {
     const test::no_more_threads limit;

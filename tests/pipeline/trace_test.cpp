@@ -147,7 +147,7 @@ TEST_CASE("trace: a consumer's stream that waits for a copy is starved", "[stati
     auto range = loader.epoch(0, by.stream);
     auto taken = range.next();
     REQUIRE(taken);
-    CHECK(of_lane(loader.trace(), "consumer's stream").empty());  // it goes on
+    CHECK(of_lane(loader.trace(), "consumer's stream").empty());  // it continues
     by.on.device->allow_all_copies();
     by.on.device->drain(by.stream);
   }
@@ -179,7 +179,7 @@ TEST_CASE("trace: a copy stream that waits for the consumer's work is stalled",
   CHECK(!of_activity(of_lane(loader.trace(), "copy stream"), trace_activity::stalled).empty());
 }
 
-TEST_CASE("trace: what the stream does behind an epoch that was left is not told",
+TEST_CASE("trace: work of the stream after an epoch that was left is not recorded",
           "[statistics][host]") {
   const travelling by{way::stream};
   loader loader = by.load(make_identity_rows(16 * batches_per_epoch, 37), sequential{}, traced(1));

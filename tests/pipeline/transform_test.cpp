@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::uint64_t sample_count = 101;
 
-/// Images of 6 × 5 × 3 in which each byte tells its place, labels 0 to 9, and the sample's number.
+/// Images of 6 × 5 × 3 in which each byte tells its position, labels 0 to 9, and the sample's
+/// number.
 dataset_ptr images() {
   std::vector<std::uint8_t> pixels(sample_count * 90);
   std::vector<std::int32_t> labels(sample_count);
@@ -189,7 +190,7 @@ TEST_CASE("transforms: choices depend on seed, epoch and sample, and on no order
   reseeded.seed = 78;
   const table other = deliver(through, reseeded);
 
-  // 5 × 5 places and two sides: nearly every image differs, and none of the labels.
+  // 5 × 5 positions and two sides: nearly every image differs, and none of the labels.
   const auto differing = [](const table& a, std::uint64_t in, const table& b, std::uint64_t of) {
     std::uint64_t count = 0;
     for (std::uint64_t sample = 0; sample < sample_count; ++sample)

@@ -92,7 +92,8 @@ struct consumer {
   std::set<std::pair<std::uint64_t, std::uint64_t>> settings = {};
 };
 
-/// What an untuned loader without readers delivers where a tuned one takes the same steps.
+/// Checks that a tuned loader delivers the same as an untuned one without readers, for the same
+/// steps.
 template <class Steps>
 void check_same(way through, const dataset_ptr& data, const sampler& order, const Steps& steps) {
   consumer reference{travelling{through}, data, order, untuned()};
@@ -148,7 +149,7 @@ TEST_CASE("tuning: epochs that are left early, and seeks, change nothing in what
   });
 }
 
-TEST_CASE("tuning: a sample that cannot be read ends the epoch behind the same batch",
+TEST_CASE("tuning: a sample that cannot be read ends the epoch after the same batch",
           "[loader][host]") {
   const way through = GENERATE(from_range(reading_ways()));
   INFO(to_string(through));
@@ -183,14 +184,14 @@ TEST_CASE("tuning: readers that rest do not read, and end with the loader", "[lo
   for (int i = 0; i < 10'000; ++i) std::this_thread::yield();  // others have time to come
   const loader_statistics seen = loader.statistics();
   CHECK(seen.reader.threads == 2);
-  CHECK(seen.reader.time() <= 2 * seen.time + 1ms);  // who rests takes no part
+  CHECK(seen.reader.time() <= 2 * seen.time + 1ms);  // resting readers do not count
   CHECK(most.load() == 2);
   gate.store(true);
   gate.notify_all();
   CHECK(epoch.next());
 }
 
-TEST_CASE("tuning: a loader goes away, or stops, while readers rest and slots are kept back",
+TEST_CASE("tuning: a loader is destroyed, or stops, while readers rest and slots are withheld",
           "[loader][host]") {
   const bool begun = GENERATE(false, true);
   loader loader{make_identity_dataset(samples, 37), sequential{}, make_host_device(), tuned()};
@@ -201,8 +202,9 @@ TEST_CASE("tuning: a loader goes away, or stops, while readers rest and slots ar
   CHECK_FALSE(epoch.next());
 }
 
-TEST_CASE("tuning: who holds batches in all slots that go round gets more, up to the budget",
-          "[loader][host]") {
+TEST_CASE(
+    "tuning: a consumer that holds batches in all circulating slots gets more, up to the budget",
+    "[loader][host]") {
   planned_pipeline under_test{make_identity_dataset(samples, 37), sequential{}, make_host_device(),
                               tuned()};
   under_test.set({.before_refusal = 1ms, .before_warning = 1h});

@@ -1,5 +1,5 @@
-/// A dataset that says serialized is read by one thread at a time, whoever asks and by whatever
-/// way.
+/// A dataset that says serialized is read by one thread at a time, whichever thread asks, on any
+/// path.
 
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/load_into_memory.hpp>
@@ -69,7 +69,7 @@ dataset_ptr padded(const dataset_ptr& of) {
   return pad(make_ragged_dataset(of, make_memory_dataset({own("offset", std::move(offsets))})));
 }
 
-/// Samples of one element. Reads what is behind it out of turn, so its own turns must do.
+/// Samples of one element. It reads its source out of turn, so its own turns must do.
 class own_ragged final : public ragged_dataset {
  public:
   explicit own_ragged(dataset_ptr of) : of_{std::move(of)} {}
@@ -121,7 +121,8 @@ std::vector<pair_of_datasets> pairs() {
   };
 }
 
-/// One field, "value", so that anything can be made of it; it must be read, for it lies nowhere.
+/// One field, "value", so that anything can be made of it; it must be read, because it is not in
+/// memory.
 dataset_ptr numbers() {
   std::vector<std::uint32_t> values(sample_count);
   std::iota(values.begin(), values.end(), 0U);
@@ -157,9 +158,8 @@ TEST_CASE("serialized dataset: two loaders over parts of it are never in its rea
   }
 }
 
-TEST_CASE(
-    "serialized dataset: a read that comes round to the same dataset does not wait for itself",
-    "[dataset][host]") {
+TEST_CASE("serialized dataset: a read that calls the same dataset again does not wait for itself",
+          "[dataset][host]") {
   dataset_ptr whole;
   int depth = 0;
   std::vector<int> depths;

@@ -55,7 +55,7 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST_CASE(
     "deadline: a read that hangs leaves the consumer free, with an error that names the sample, "
-    "and delivery goes on when it returns",
+    "and delivery continues when it returns",
     "[loader][host]") {
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   const int readers = GENERATE(1, 3);
@@ -115,7 +115,7 @@ TEST_CASE("deadline: a replacement sample that hangs is named", "[loader][host]"
   CHECK(sixth->samples()[0].value == 31U);
 }
 
-TEST_CASE("deadline: of a request of several batches that which is read is named",
+TEST_CASE("deadline: the error names the batch that is being read in a request of several",
           "[loader][host]") {
   const hanging_dataset hanging{make_identity_rows(32, 8), 6};
   loader loader{
@@ -161,8 +161,9 @@ TEST_CASE("deadline: one that has passed takes what is there, and asking again g
   CHECK(in_order_and_intact({seen.data() + 16, 16}));
 }
 
-TEST_CASE("deadline: a failing read is told to who only asks, behind the good batches",
-          "[loader][host]") {
+TEST_CASE(
+    "deadline: a consumer that only polls gets the error of a failing read, after the good batches",
+    "[loader][host]") {
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
@@ -286,7 +287,7 @@ TEST_CASE("deadline: a read of an epoch that was left is named with its own epoc
   CHECK(range.next(in(std::chrono::minutes{5})).value().index() == 0);
 }
 
-TEST_CASE("stop token: a request ends the wait from another thread, and the next call goes on",
+TEST_CASE("stop token: a request ends the wait from another thread, and the next call continues",
           "[loader][host]") {
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   const bool with_deadline = GENERATE(false, true);

@@ -1,4 +1,4 @@
-/// A process that ends while a read is left behind: the read returns as static objects are
+/// A process that exits during an abandoned read: the read returns while static objects are
 /// destroyed. Its dataset must not be destroyed then. Fails if it is.
 
 #include <feedline/dataset/dataset.hpp>
@@ -52,7 +52,7 @@ struct last_moments {
     may_return.store(true);
     may_return.notify_all();
     returned.wait(false);
-    // The thread goes on from here. It does nothing that could be waited for; so it is given time.
+    // The thread continues from here. Nothing it does can be waited for, so it is given time.
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{200};
     while (!destroyed.load() && std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -73,5 +73,5 @@ int main() {
                            .expert = {.leave_reads_after = std::chrono::milliseconds{1}}}};
   const auto range = loader.epoch(0);
   is_read.wait(false);
-  return 0;  // the range goes, the loader leaves the read behind
+  return 0;  // destroys the range; the loader abandons the read
 }

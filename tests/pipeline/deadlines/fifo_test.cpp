@@ -1,4 +1,4 @@
-/// A file that hangs, as on a network mount that is gone: a FIFO that nobody writes.
+/// A file that hangs, as on a lost network mount: a FIFO without a writer.
 
 #include <feedline/deadline_error.hpp>
 #include <feedline/device/host_device.hpp>
@@ -87,7 +87,7 @@ std::uint8_t number_in(const std::optional<batch>& taken) {
 
 TEST_CASE(
     "deadline: a file that hangs is named by its sample within 10 ms of the deadline, and delivery "
-    "goes on when it answers",
+    "continues when it answers",
     "[loader][host]") {
   const int readers = GENERATE(1, 2);
   const mount files;
@@ -106,8 +106,9 @@ TEST_CASE(
   CHECK_FALSE(range.next());
 }
 
-TEST_CASE("destruction: a file that hangs is left behind, and one that fails later harms nobody",
-          "[loader][host]") {
+TEST_CASE(
+    "destruction: the read of a file that hangs is abandoned, and its later failure does no harm",
+    "[loader][host]") {
   const mount files;
   const log_capture log{spdlog::level::err};
   auto data = std::make_shared<file_per_sample>(files.paths);

@@ -37,7 +37,7 @@ loader_options impatient(int readers) {
                      .leave_reads_after = std::chrono::milliseconds{20}}};
 }
 
-/// A loader of which a read hangs, and what it leaves behind.
+/// A loader with a read that hangs, and its objects that survive it.
 struct hanging_loader {
   hanging_loader(way through, int readers) : by{through} {
     under_test.emplace(by.load(hanging.data, sequential{}, impatient(readers)));
@@ -47,7 +47,7 @@ struct hanging_loader {
     dataset = hanging.data;
     hanging.data.reset();
   }
-  /// Blocks until the read that was left behind has returned, and all it kept is gone.
+  /// Blocks until the abandoned read has returned, and everything that it held is freed.
   void let_return() {
     hanging.gate->open();
     detail::poll_until([&] {
@@ -67,8 +67,8 @@ struct hanging_loader {
 }  // namespace
 
 TEST_CASE(
-    "destruction: leaves a read behind that takes longer than its limit, says which, and the read "
-    "frees all it used when it returns",
+    "destruction: abandons a read that takes longer than its limit, says which, and the read frees "
+    "all it used when it returns",
     "[loader][host]") {
   const way through = GENERATE(from_range(first_reading_ways()));
   const int readers = GENERATE(1, 3);
@@ -108,8 +108,10 @@ TEST_CASE(
   CHECK(on.by.on.device->freed_in_use() == 0);
 }
 
-TEST_CASE("destruction: what outlives the loader may go before or after the read left behind",
-          "[loader][batch][host]") {
+TEST_CASE(
+    "destruction: a range or batch that outlives the loader may end before or after an abandoned "
+    "read",
+    "[loader][batch][host]") {
   const way through = GENERATE(way::in_place, way::stream, way::transformed);
   CAPTURE(to_string(through));
   const log_capture log{spdlog::level::err};
@@ -131,8 +133,7 @@ TEST_CASE("destruction: what outlives the loader may go before or after the read
   }
 }
 
-TEST_CASE("destruction: a read that returns within the limit is not left behind",
-          "[loader][host]") {
+TEST_CASE("destruction: a read that returns within the limit is not abandoned", "[loader][host]") {
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   CAPTURE(to_string(by.through));
   const log_capture log;
@@ -175,7 +176,7 @@ TEST_CASE("destruction: without a limit it waits for a read to its end, and the 
         std::string::npos);
 }
 
-TEST_CASE("destruction: a read that is left behind gives back its turn under the CPU budget",
+TEST_CASE("destruction: an abandoned read gives back its turn under the CPU budget",
           "[loader][host]") {
   struct budget {
     budget() { set_cpu_budget(1); }
@@ -192,5 +193,5 @@ TEST_CASE("destruction: a read that is left behind gives back its turn under the
   CHECK(count == 32);
   on.range.reset();
   on.let_return();
-  CHECK(next.epoch(1).next());  // nobody's turn was given back twice
+  CHECK(next.epoch(1).next());  // no turn was given back twice
 }

@@ -1,4 +1,4 @@
-# Reads that hang, and who waits for them.
+# Reads that hang, and the threads that wait for them.
 
 target_sources(feedline_pipeline_tests PRIVATE
   pipeline/deadlines/deadline_test.cpp

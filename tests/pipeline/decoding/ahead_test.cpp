@@ -73,7 +73,7 @@ TEST_CASE("blocks ahead: with zero readers few are read for a batch", "[loader][
   loader loader{make_encoded(make_identity_rows(sample_count, row_bytes), rows, script), taken,
                 on.device, options_of(0, 4)};
   REQUIRE(loader.plan().decode_on == decode_on::device);
-  const auto blocks = [&] { return script->block_reads.load() / 3; };  // of three fields
+  const auto blocks = [&] { return script->block_reads.load() / 3; };  // counts three fields
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
     std::uint64_t before = blocks();
     auto range = loader.epoch(epoch, on.stream);

@@ -1,5 +1,5 @@
-/// What an error says of a block that the device misses, and the CPU can read after all: a disk
-/// that failed once, or a decoder that takes less than the CPU's.
+/// Tests the error for a block that the device lacks, but the CPU can read: after a disk that
+/// failed once, or with a decoder that takes less than the CPU's.
 
 #include "pipeline/decoding/loading.hpp"
 #include "support/checks/contains.hpp"

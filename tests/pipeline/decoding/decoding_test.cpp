@@ -75,7 +75,7 @@ TEST_CASE("decoding on the device: each block is read once an epoch, and no samp
   const run_result seen = deliver(decode_on::device, rows, order_of(shuffled),
                                   {.batch_size = 16, .epochs = 3, .readers = 2}, script);
   CHECK(all_intact(seen.batches));
-  CHECK(script->block_reads == 3 * 3 * blocks_of(rows));  // of three fields, in three epochs
+  CHECK(script->block_reads == 3 * 3 * blocks_of(rows));  // three fields, in three epochs
   CHECK(script->sample_reads == 0);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("decoding on the device: a damaged block ends the epoch as it does whe
   }
 }
 
-TEST_CASE("decoding on the device: an epoch left before a damaged block leaves nothing behind",
+TEST_CASE("decoding on the device: an epoch left before a damaged block leaves no failure",
           "[loader][host]") {
   const scripted on;
   const auto script = std::make_shared<encoded_script>();
@@ -242,7 +242,7 @@ TEST_CASE("decoding on the device: the plan says all memory that it takes", "[lo
   CHECK(on.device->allocated_bytes(memory_kind::staging) == plan.staging_bytes);
 }
 
-TEST_CASE("decoding on the device: where it cannot be, the plan says why, and readers decode",
+TEST_CASE("decoding on the device: if it is impossible, the plan says why, and readers decode",
           "[loader][host]") {
   struct obstacle {
     const char* why;
@@ -313,7 +313,7 @@ TEST_CASE("decoding on the device: a dataset or device without blocks is read as
 }
 
 TEST_CASE(
-    "decoding on the device: a call that the device refuses ends the epoch, behind good batches",
+    "decoding on the device: a call that the device refuses ends the epoch, after good batches",
     "[loader][host]") {
   const std::uint64_t nth = GENERATE(1U, 2U, 3U, 8U);
   const scripted on;

@@ -1,5 +1,6 @@
-/// The edges between the streams of a device that decodes blocks: nobody reads what is not decoded
-/// yet, and nobody overwrites what is still read. Each is proved by holding what comes first.
+/// The edges between the streams of a device that decodes blocks: no block is read before it is
+/// decoded, and none is overwritten while it is read. Each edge is proved by holding the work that
+/// comes first.
 
 #include <feedline/deadline_error.hpp>
 
@@ -19,7 +20,7 @@ using namespace feedline::test;
 
 namespace {
 
-/// Slots of ten blocks, in order; the store has 26 places, and a group ten blocks.
+/// Slots of ten blocks, in order; the decoded-block buffer has 26 slots, and a group ten blocks.
 loader make_tight(const scripted& on, int readers = 2) {
   loader made{make_encoded(make_identity_rows(sample_count, row_bytes), 3),
               sequential{},
@@ -77,8 +78,8 @@ TEST_CASE("edges of decoding: no block is overwritten before the slots that read
   on.device->hold_assemblies();
   loader loader = make_tight(on);
   auto range = loader.epoch(0, on.stream);
-  // The third call writes to places of the first slot's blocks. It would do so at once: streams
-  // that were made first go on first, and the assemblies' is the last.
+  // The third call overwrites the first slot's blocks. It would do so at once: streams that were
+  // made first continue first, and the assemblies' is the last.
   on.device->wait_for_issued_decodes(3);
   on.device->allow_all_assemblies();
   CHECK(in_order_and_intact(all_of(range, on)));
@@ -134,7 +135,7 @@ TEST_CASE("edges of decoding: memory is not freed while blocks are decoded into 
     recorder record{on};
     for (int i = 0; i < 2; ++i) record(*range.next());
     CHECK(in_order_and_intact(record.seen()));
-    on.device->wait_for_issued_decodes(3);  // which these slots do not need
+    on.device->wait_for_issued_decodes(3);  // these slots do not need it
   }
   CHECK(on.device->freed_in_use() == 0);
   CHECK(on.device->allocated_bytes(memory_kind::device) > 0);
@@ -166,7 +167,8 @@ TEST_CASE("edges of decoding: memory stays where the device does not say when bl
     auto range = loader.epoch(0, on.stream);
     for (int i = 0; i < 2; ++i) held.push_back(range.next().value());
     on.device->wait_for_issued_decodes(3);
-    // Behind four for the landing buffers and one for arrivals: one for each of three lanes.
+    // After four for the copy destinations and one for arrivals: one for each of three worker
+    // streams.
     on.device->fail_call(device_call::sync, 6, 3);
   }
   CHECK(on.device->freed_in_use() == 0);
@@ -175,7 +177,7 @@ TEST_CASE("edges of decoding: memory stays where the device does not say when bl
   on.device->drain();
 }
 
-TEST_CASE("edges of decoding: memory stays where no event is recorded behind what is decoded",
+TEST_CASE("edges of decoding: memory is kept if no event is recorded after its decoding",
           "[transfer][host]") {
   const std::uint64_t times = GENERATE(1U, 2U);
   const scripted on;
@@ -183,7 +185,7 @@ TEST_CASE("edges of decoding: memory stays where no event is recorded behind wha
   {
     loader loader = make_tight(on, 0);
     on.device->hold_decodes();
-    on.device->fail_call(device_call::record, 2, times);  // behind that of the arrival
+    on.device->fail_call(device_call::record, 2, times);  // the one after the arrival's
     auto range = loader.epoch(0, on.stream);
     CHECK_THROWS_AS((void)range.next(), stage_error);
     CHECK(on.device->issued_decodes().size() == 1);

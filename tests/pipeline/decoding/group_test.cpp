@@ -62,7 +62,7 @@ TEST_CASE("groups of blocks: batches are the same however few blocks come ahead"
 
 TEST_CASE("groups of blocks: a call decodes a whole group, as soon as it has come",
           "[loader][transfer][host]") {
-  // The first two slots bring their own, and behind the second come all 32 others.
+  // The first two slots bring their own, and after the second come all 32 others.
   CHECK(decode_calls(10, {.batch_size = 10, .readers = 2, .expert = {.batches_per_slot = 1}}) ==
         std::vector<std::uint32_t>{fields, fields, 11 * fields, 11 * fields, 10 * fields});
   // With 20 ahead or less a group has six.
@@ -96,7 +96,7 @@ TEST_CASE("groups of blocks: a slot of many blocks is decoded by few calls where
                        .memory = {.cache = room_for(2 + 1 + 20 + 3, 3)},
                        .expert = {.batches_per_slot = 1}});
   CHECK(all_of(loads) == 111 * fields);
-  CHECK(loads.size() == 12);  // of ten blocks, but for the last
+  CHECK(loads.size() == 12);  // ten blocks each, except the last
 }
 
 TEST_CASE("groups of blocks: they come while no device slot is free", "[loader][transfer][host]") {
@@ -113,7 +113,7 @@ TEST_CASE("groups of blocks: they come while no device slot is free", "[loader][
                                           .piece_bytes = 2000,
                                           .device_slots = 2}}};
   auto range = loader.epoch(0, on.stream);
-  on.device->wait_for_issued_decodes(3);  // of ten blocks that the third slot needs
+  on.device->wait_for_issued_decodes(3);  // ten blocks that the third slot needs
   recorder record{on};
   while (const auto batch = range.next()) record(*batch);
   CHECK(in_order_and_intact(record.seen()));

@@ -27,7 +27,7 @@ namespace feedline::test {
 inline constexpr std::uint64_t sample_count = 331;  // a prime: nothing divides it
 inline constexpr std::size_t row_bytes = 37;
 
-/// What a loop over some epochs saw, until they ended or an error came.
+/// Results of a loop over some epochs, until they ended or an error came.
 struct run_result {
   std::vector<seen_batch> batches;
   std::optional<std::string> error;

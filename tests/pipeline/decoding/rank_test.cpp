@@ -54,7 +54,7 @@ TEST_CASE("ranks that decode on the device: a rank reads its own samples, or eac
       .batch_size = 8, .partial_batch = partial_batch::drop, .shard = {1, 4}, .readers = 2};
   (void)deliver(decode_on::device, rows, order_over(rows), options, script, 2);
   const std::uint64_t own = sample_count / 32 * 8;
-  CHECK(script->block_reads == 2 * 3 * (rows == 1 ? own : blocks_of(rows)));  // of three fields
+  CHECK(script->block_reads == 2 * 3 * (rows == 1 ? own : blocks_of(rows)));  // three fields
 }
 
 TEST_CASE("ranks that decode on the device: little memory holds what a rank's slots come through",

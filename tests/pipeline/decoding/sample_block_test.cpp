@@ -34,7 +34,7 @@ sampler listed() {
   return explicit_order{order};
 }
 
-/// In order, but for one position: there it throws, or gives a sample that is none.
+/// In order, except for one position: there it throws, or gives an invalid sample.
 struct faulty_order {
   std::uint64_t bad;
   bool throws;
@@ -73,7 +73,7 @@ TEST_CASE("blocks of a sample: the same batches as readers make, in any order", 
 TEST_CASE("blocks of a sample: each position of the order brings one", "[loader][host]") {
   const auto script = std::make_shared<encoded_script>();
   (void)deliver(decode_on::device, 1, drawn(), {.batch_size = 16, .readers = 2}, script, 3);
-  CHECK(script->block_reads == 3 * 3 * 400);  // of three fields, in three epochs
+  CHECK(script->block_reads == 3 * 3 * 400);  // three fields, in three epochs
   CHECK(script->sample_reads == 0);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("blocks of a sample: a bad one ends the epoch wherever the order comes
   }
 }
 
-TEST_CASE("blocks of a sample: a sampler's fault is told behind the batches before it",
+TEST_CASE("blocks of a sample: a sampler's fault is reported after the batches before it",
           "[loader][host]") {
   const bool throws = GENERATE(true, false);
   const std::uint64_t bad = GENERATE(0U, 1U, 95U, 330U);
@@ -109,7 +109,7 @@ TEST_CASE("blocks of a sample: a sampler's fault is told behind the batches befo
   CHECK(seen.error == expected.error);
   CHECK(seen.batches == expected.batches);
   CHECK(seen.batches.size() == bad / 10);
-  if (bad == 330) CHECK(script->block_reads == 3 * 330);  // of three fields, and none that is none
+  if (bad == 330) CHECK(script->block_reads == 3 * 330);  // three fields, and no invalid sample
 }
 
 TEST_CASE("blocks of a sample: an epoch that is left, and a run that resumes", "[loader][host]") {

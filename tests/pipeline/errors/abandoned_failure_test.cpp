@@ -1,4 +1,5 @@
-/// A failure is its consumer's who comes to it: in a part of an epoch that was left it is nobody's.
+/// A failure reaches the consumer that comes to it. In a part of an epoch that was left it reaches
+/// no consumer.
 
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
@@ -32,8 +33,8 @@ loader_options options(int readers) {
           .expert = {.batches_per_slot = 8, .staging_slots = 6, .device_slots = 6}};
 }
 
-/// Where the bad batch is met: whoever comes there says so, waits while the gate is closed, and
-/// fails.
+/// The point where the bad batch is met: a thread that comes there records it, waits while the gate
+/// is closed, and fails.
 class bad_place {
  public:
   void operator()(std::uint64_t batch) {
@@ -51,7 +52,7 @@ class bad_place {
     const std::scoped_lock lock{mutex_};
     open_ = false;
   }
-  /// Lets all go on that wait here.
+  /// Releases all threads that wait here.
   void open() {
     std::unique_lock lock{mutex_};
     open_ = true;
@@ -171,15 +172,15 @@ TEST_CASE("error: in the slot at hand it ends nothing if its epoch is left befor
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
     auto range = loader.epoch(epoch, by.stream);
     for (std::uint64_t i = 0; i < bad_batch; ++i) REQUIRE(range.next());
-    // Of the batch's blocks, a sample each, all fields are read one by one; and the consumer reads
-    // the first bad sample again, to know why.
+    // All fields of the batch's blocks, one sample each, are read one by one; and the consumer
+    // reads the first bad sample again, to know why.
     const std::uint64_t times = by.through == way::decoded ? 3 * batch_size + 1 : 1;
     CHECK(bad.met() == times * (epoch + 1));
   }
   check_consumed_wholly(loader, by, 4);
 }
 
-TEST_CASE("error: of a user's function it ends nothing if its epoch is left before it",
+TEST_CASE("error: a user function's failure ends nothing if its epoch is left before it",
           "[transfer][host]") {
   const scripted on;
   const int readers = GENERATE(0, 2);

@@ -55,7 +55,7 @@ TEST_CASE("cap: a share that is reached exactly is allowed, and each epoch count
 }
 
 TEST_CASE(
-    "cap: one more ends the epoch behind the good batches, and the error says how many of how many "
+    "cap: one more ends the epoch after the good batches, and the error says how many of how many "
     "failed, the limit, the last cause and what to do",
     "[reader][host]") {
   const log_capture unheard;
@@ -102,7 +102,7 @@ TEST_CASE("cap: with the share 0 the first bad sample ends the epoch, at its bat
 TEST_CASE("cap: bad samples from the epoch's end count where they are wanted", "[reader][host]") {
   const log_capture unheard;
   const travelling by{GENERATE(from_range(first_reading_ways()))};
-  // Sample 5's place would be taken by 39, 38 or 37: the third bad one is one too many.
+  // Sample 5 would be replaced by 39, 38 or 37: the third bad one is one too many.
   loader loader =
       by.load(make_bad_rows(40, {5, 38, 39}), sequential{},
               {.batch_size = 4, .errors = {.action = error_action::skip, .max_share = 0.05}});
@@ -113,8 +113,7 @@ TEST_CASE("cap: bad samples from the epoch's end count where they are wanted", "
 }
 
 TEST_CASE(
-    "cap: an epoch whose last batch is cut off ends with the error all the same, if more failed "
-    "than may",
+    "cap: an epoch whose last batch is cut off still ends with the error, if more failed than may",
     "[reader][host]") {
   const log_capture unheard;
   const travelling by{GENERATE(from_range(first_reading_ways()))};
@@ -128,7 +127,8 @@ TEST_CASE(
     std::uint64_t sample;  // the first of too many
   };
   const auto of = GENERATE(
-      // Batch 9 is dropped with its first bad sample; samples from its end take the first places.
+      // Batch 9 is dropped with its first bad sample; samples from its end are replacements for the
+      // first.
       ending{100, partial_batch::drop, 905, 1000, 9, 950},
       ending{100, partial_batch::drop, 900, 995, 9, 950},
       // The 51st takes the last sample of its batch away.
@@ -159,7 +159,7 @@ TEST_CASE("cap: repeats count neither as samples nor as failures", "[reader][hos
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   const int readers = GENERATE(0, 2);
   const double max_share = GENERATE(1.0, 0.9, 0.85);
-  // 12 places of 10 samples, of which 9 are bad; samples 0 and 1 come again.
+  // 12 positions for 10 samples, of which 9 are bad; samples 0 and 1 come again.
   loader loader = by.load(
       make_bad_rows(10, {0, 1, 2, 3, 4, 5, 6, 7, 8}), sequential{},
       {.batch_size = 4,

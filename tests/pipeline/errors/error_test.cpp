@@ -88,8 +88,8 @@ TEST_CASE("error: every later step throws the same, in this epoch and in others"
 }
 
 TEST_CASE(
-    "error: of several reads that fail the first in the epoch's order is thrown, with any number "
-    "of readers",
+    "error: if several reads fail, the first in the epoch's order is thrown, with any number of "
+    "readers",
     "[reader][host]") {
   const way through = GENERATE(from_range(first_reading_ways()));
   const int readers = GENERATE(0, 1, 2, 8);
@@ -109,7 +109,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("error: an exception that is none of feedline's is reported too, without a sample",
+TEST_CASE("error: an exception of a foreign type is reported too, without a sample",
           "[reader][host]") {
   const auto data =
       gated(make_identity_dataset(64, 8), [](auto) { throw std::runtime_error{"out of luck"}; });
@@ -121,7 +121,7 @@ TEST_CASE("error: an exception that is none of feedline's is reported too, witho
   std::optional<stage_error> failure;
   CHECK(batches_before_failure(range, failure) == 0);
   REQUIRE(failure);
-  CHECK(!failure->where().sample);  // of several that were read at once
+  CHECK(!failure->where().sample);  // several were read at once
   CHECK_THROWS_AS(std::rethrow_exception(failure->cause()), std::runtime_error);
 }
 
@@ -169,9 +169,8 @@ TEST_CASE("error: a failing device call ends the epoch in order and names the st
   CHECK_THROWS_AS((void)range.next(), stage_error);
 }
 
-TEST_CASE(
-    "error: memory that is not to be had is out_of_memory at construction, and nothing is kept",
-    "[staging][host]") {
+TEST_CASE("error: memory that is unavailable is out_of_memory at construction, and nothing is kept",
+          "[staging][host]") {
   const std::uint64_t nth = GENERATE(1U, 2U);
   const scripted on;
   const auto handles = on.device->handles();
@@ -185,7 +184,7 @@ TEST_CASE(
   CHECK(on.device->handles() == handles);
 }
 
-TEST_CASE("error: a failing make_event or make_stream at construction leaves nothing behind",
+TEST_CASE("error: a failing make_event or make_stream at construction leaks nothing",
           "[device][host]") {
   const auto call = GENERATE(device_call::make_event, device_call::make_stream);
   const scripted on;

@@ -1,5 +1,5 @@
-/// After a stage_error: a seek goes on past the batch that cannot be had, by the same threads and
-/// slots; where delivery has ended it is refused.
+/// After a stage_error, a seek continues past the unavailable batch, with the same threads and
+/// slots. If delivery has ended, it is refused.
 
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::uint64_t samples = 64;
 
-/// Takes epochs to their end; at each error it seeks past the batch that cannot be had.
+/// Takes epochs to their end; at each error it seeks past the unavailable batch.
 /// @param failed Gets those batches.
 batch_log take_past_errors(loader& loader, const travelling& by, std::uint64_t epochs,
                            std::vector<std::pair<std::uint64_t, std::uint64_t>>& failed) {
@@ -244,7 +244,7 @@ TEST_CASE("going on: an epoch that is left before its failure holds no later one
   CHECK(left->next());
   if (ends == 1) left.reset();
   if (ends == 2) {
-    loader.stop();  // the transfer's thread ends too, though nobody met the failure
+    loader.stop();  // the transfer's thread ends too, though no consumer met the failure
     return;
   }
   auto next = loader.epoch(1, by.stream);

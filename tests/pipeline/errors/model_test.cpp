@@ -22,7 +22,7 @@ using namespace feedline::test;
 
 namespace {
 
-/// What a loader does with an epoch.
+/// Result of an epoch.
 struct outcome {
   std::vector<std::vector<std::uint64_t>> batches;
   bool fails = false;

@@ -1,5 +1,4 @@
-/// What becomes of memory where the device refuses calls: it is never freed under work that uses
-/// it.
+/// Memory after calls that the device refuses: it is never freed under work that uses it.
 
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
@@ -53,7 +52,7 @@ TEST_CASE(
     record(*taken);
     by.on.device->fail_call(device_call::record, 1, 2);
     taken.reset();
-  }  // nobody can wait for the look
+  }  // no thread can wait for the look
   CHECK(by.on.device->freed_in_use() == 0);
   CHECK(by.on.device->allocated_bytes(memory_kind::device) > 0);
   by.on.device->allow_all_work();
@@ -96,7 +95,7 @@ TEST_CASE(
   CHECK(all_intact(record.seen()));
 }
 
-TEST_CASE("refused calls: memory stays where no event can be recorded behind a copy",
+TEST_CASE("refused calls: memory is kept if no event can be recorded after a copy",
           "[staging][transfer][host]") {
   const travelling by{GENERATE(from_range(on_device))};
   CAPTURE(to_string(by.through));
@@ -163,8 +162,8 @@ TEST_CASE("refused calls: what a refused batch had begun is done before its slot
   auto whole = alone.epoch(1, plain.stream);
   take_two(whole, expected);
 
-  // Of epoch 0's second batch one piece is on its way, and the next one's copy is refused. That
-  // stream goes on first, and with it what epoch 1 writes into the same slot.
+  // One piece of epoch 0's second batch is in flight, and the next piece's copy is refused. That
+  // stream continues first, and with it what epoch 1 writes into the same slot.
   const travelling by{way::transformed};
   recorder seen{by.looks()};
   loader loader = by.load(data, order, loading);

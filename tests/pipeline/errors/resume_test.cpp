@@ -43,7 +43,7 @@ loader_options options_of(std::uint64_t number, partial_batch last, const error_
 
 }  // namespace
 
-TEST_CASE("resume: cut at any batch, an epoch with bad samples goes on as if undisturbed",
+TEST_CASE("resume: cut at any batch, an epoch with bad samples continues as if undisturbed",
           "[loader][host]") {
   const log_capture unheard;
   const way before = GENERATE(from_range(first_reading_ways()));
@@ -93,7 +93,7 @@ TEST_CASE("resume: what failed before the cut counts for the share that may fail
         std::string::npos);
 }
 
-TEST_CASE("resume: a run that failed at a bad sample goes on with a policy that skips it",
+TEST_CASE("resume: a run that failed at a bad sample continues with a policy that skips it",
           "[loader][host]") {
   const log_capture unheard;
   const auto data = make_bad_rows(20, {9});

@@ -84,7 +84,7 @@ TEST_CASE("retry: a read that succeeds when it is tried again leaves no trace bu
                "nfs/part-1.bin: field 'row', sample " +
                sample + ": input/output error") != std::string::npos;
   };
-  // Of two readers that fail within a second one is heard.
+  // If two readers fail within a second, only one is logged.
   CHECK((is_told_of("5") || (readers == 2 && is_told_of("14"))));
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("retry: what fails every time is tried as often as asked for, then the
 }
 
 TEST_CASE(
-    "retry: tries are counted by sample: what becomes of one does not depend on the request that "
-    "it is read with",
+    "retry: tries are counted by sample: the result of one does not depend on the request that it "
+    "is read with",
     "[reader][host]") {
   const log_capture unheard;
   const travelling by{GENERATE(way::in_place, way::stream, way::transformed, way::cached_half)};
@@ -121,7 +121,7 @@ TEST_CASE(
   if (!cases.takes_next()) return;
   CAPTURE(to_string(by.through), batch_size, request_bytes, readers, retries,
           static_cast<int>(action));
-  // Those from the end, which take others' places, can be read at once.
+  // Replacements from the end can be read at once.
   hiccups storage;
   sample_set bad;
   std::uint64_t recovered = 0;
@@ -192,8 +192,9 @@ TEST_CASE(
   CHECK(failed > 50);
 }
 
-TEST_CASE("retry: an error that names no sample is nobody's try, and reading each alone is one",
-          "[reader][host]") {
+TEST_CASE(
+    "retry: an error that names no sample counts as no sample's try, and reading each alone is one",
+    "[reader][host]") {
   const log_capture unheard;
   const travelling by{way::stream};
   const auto action = GENERATE(error_action::fail, error_action::skip);
@@ -249,7 +250,7 @@ TEST_CASE("retry: an epoch that is to fail does so after the last try", "[reader
 TEST_CASE("retry: a sample from the epoch's end is tried again too", "[reader][host]") {
   const log_capture unheard;
   const travelling by{way::stream};
-  // Sample 39 is read when it takes the place of sample 1, long before its own turn.
+  // Sample 39 is read when it replaces sample 1, long before its own turn.
   hiccups storage{{{1, 1000}, {39, 1}}};
   loader loader = by.load(storage.data(40), sequential{},
                           {.batch_size = 4,

@@ -60,8 +60,8 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> failed_of(const failure_rep
 }  // namespace
 
 TEST_CASE(
-    "skip: each bad sample's place is taken by the epoch's last one, on every way, with any "
-    "readers, slots and pieces",
+    "skip: each bad sample is replaced by the epoch's last one, on every path, with any readers, "
+    "slots and pieces",
     "[reader][host]") {
   const log_capture unheard;
   const way through = GENERATE(from_range(first_reading_ways()));

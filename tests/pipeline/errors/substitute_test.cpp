@@ -1,4 +1,4 @@
-/// One sample stands in the place of each that cannot be read.
+/// One sample replaces each that cannot be read.
 
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/map.hpp>
@@ -47,8 +47,8 @@ dataset_ptr mapped(Throw refuse) {
 }  // namespace
 
 TEST_CASE(
-    "substitute: the sample that was named stands in each bad one's place, on every way, with any "
-    "readers, slots, pieces and ranks",
+    "substitute: the named sample replaces each bad one, on every path, with any readers, slots, "
+    "pieces and ranks",
     "[reader][host]") {
   const log_capture unheard;
   const way through = GENERATE(from_range(first_reading_ways()));
@@ -94,7 +94,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("substitute: one that cannot be read either ends the epoch behind the good batches",
+TEST_CASE("substitute: one that cannot be read either ends the epoch after the good batches",
           "[reader][host]") {
   const log_capture unheard;
   const travelling by{GENERATE(from_range(first_reading_ways()))};

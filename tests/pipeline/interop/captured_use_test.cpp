@@ -113,7 +113,7 @@ TEST_CASE("captured use: one that ends in a capture of its stream is marked afte
     batch.reset();
     by.on.device->begin_capture(by.further);
   }
-  by.record(*range.next());  // the loader goes on with the other slot
+  by.record(*range.next());  // the loader continues with the other slot
   by.on.device->end_capture(by.further);
   by.record(*range.next());
   by.on.device->wait_for_issued_copies(4);
@@ -148,7 +148,7 @@ TEST_CASE("captured use: who lost every slot in captures of further streams is t
   CHECK(by.on.device->captured_calls() == 0);
 }
 
-TEST_CASE("captured use: a loader that goes away in a capture frees its memory after it",
+TEST_CASE("captured use: a loader that is destroyed in a capture frees its memory after it",
           "[batch][interop][host]") {
   capturing by;
   {
@@ -160,7 +160,7 @@ TEST_CASE("captured use: a loader that goes away in a capture frees its memory a
   CHECK(by.on.device->allocated_bytes(memory_kind::device) != 0);
   by.on.device->end_capture(by.further);
   detail::poll_until([&] {
-    detail::free_retired();  // as the next loader does
+    detail::free_retired();  // the next loader does this
     return by.on.device->allocated_bytes(memory_kind::device) == 0;
   });
   CHECK(by.on.device->captured_calls() == 0);

@@ -129,7 +129,7 @@ TEST_CASE("dlpack: the slot is free once the last tensor is, whatever thread fre
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("dlpack: a slot whose tensor is kept is not filled again before a slow consumer is done",
+TEST_CASE("dlpack: a slot with a live tensor is filled again only after a slow consumer is done",
           "[interop][host]") {
   const scripted on;
   const stream_ref further = on.device->make_stream();

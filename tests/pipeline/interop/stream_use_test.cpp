@@ -190,7 +190,7 @@ TEST_CASE("stream use: a slot waits for the consumer's own work, too, where furt
   by.on.device->hold_work();
   for (int i = 0; i < 2; ++i) {
     const stream_use use{shared(range.next()), by.further};
-    by.record(*use);  // issued behind the mark that the further stream waits for
+    by.record(*use);  // issued after the mark that the further stream waits for
   }
   by.on.device->wait_for_issued_copies(4);
   CHECK(by.on.device->started_copies() == 2);

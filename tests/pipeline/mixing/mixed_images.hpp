@@ -18,7 +18,8 @@
 
 namespace feedline::test {
 
-/// Images of 6 × 5 × 3 in which each byte tells its place, labels 0 to 9, and the sample's number.
+/// Images of 6 × 5 × 3 in which each byte tells its position, labels 0 to 9, and the sample's
+/// number.
 struct mixed_images {
   static constexpr std::uint64_t samples = 45;
   static constexpr std::size_t height = 6;

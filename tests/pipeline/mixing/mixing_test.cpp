@@ -22,7 +22,7 @@ namespace {
 
 const sampler order = shuffle{.seed = 5};
 
-/// What the device is told of these options.
+/// The mixing that these options request of the device.
 pair_mixing mixing_of(const loader_options& options) {
   return detail::convert_fields(mixed_images::make()->fields(), options.transforms, options.mixing)
       .mixing.value();
@@ -145,7 +145,7 @@ TEST_CASE("mixing: images that are floats in the dataset need no transform", "[l
   CHECK(expected.size() == planes.size());
   const way through = GENERATE(from_range(all_ways()));
   CHECK((images_of(through) == expected));
-  // What the dataset holds is not what was mixed.
+  // The dataset's values differ from the mixed ones.
   std::vector<float> row(24);
   const sample_index third{3};
   std::vector<std::uint64_t> id(1);
@@ -209,7 +209,7 @@ TEST_CASE("mixing: ranks with even batches mix what one process mixes", "[loader
   CHECK((joined == whole));
 }
 
-TEST_CASE("mixing: a run that goes on in an epoch mixes what the first one would have",
+TEST_CASE("mixing: a run that resumes in an epoch mixes what the first one would have",
           "[loader][host]") {
   const way through = GENERATE(from_range(all_ways()));
   const std::uint64_t done = GENERATE(1U, 4U);

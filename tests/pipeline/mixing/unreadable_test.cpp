@@ -1,4 +1,4 @@
-/// Samples that cannot be read, where samples are mixed: what takes their place takes their part.
+/// Samples that cannot be read, with mixing: a replacement sample takes part instead.
 
 #include <feedline/error.hpp>
 #include <feedline/sampler/shuffle.hpp>
@@ -22,7 +22,7 @@ namespace {
 
 const sampler order = shuffle{.seed = 5};
 
-/// Of which some cannot be read.
+/// Images of which some cannot be read.
 dataset_ptr bad_images(const sample_set& bad) {
   return gated(mixed_images::make(), [bad](std::span<const sample_index> run) {
     for (const sample_index each : run)

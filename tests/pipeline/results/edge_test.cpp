@@ -1,7 +1,7 @@
-/// The edges of the way back: a copy does not read what is not made yet, nobody overwrites what is
-/// still copied, the CPU reads no result before its copy is done, and the device writes no slot
-/// that the CPU still reads. Each is proved by holding work or copies open, and each proof is put
-/// to the test by a device that forgets the edge.
+/// The edges of the path back: a copy reads no result before it is made, no result is overwritten
+/// while it is copied, the CPU reads no result before its copy is done, and the device writes no
+/// slot that the CPU still reads. Each edge is proved by holding work or copies open, and each
+/// proof is tested itself by a device that forgets the edge.
 
 #include <feedline/results/ring.hpp>
 
@@ -31,8 +31,8 @@ struct returning {
                 {.slot_bytes = bytes, .slots = slots}} {}
   returning(const returning&) = delete;
   returning& operator=(const returning&) = delete;
-  /// Work may still write the buffer: nobody else waits for it where an edge is forgotten, and it
-  /// is held where a test has failed.
+  /// Work may still write the buffer: nothing else waits for it if an edge is forgotten, and it is
+  /// held if a test has failed.
   ~returning() {
     on.device->allow_all_work();
     on.device->allow_all_copies_back();
@@ -187,7 +187,7 @@ TEST_CASE("result ring: a slot whose result the CPU holds is not written", "[res
   CHECK(all_are(back.results.next(), std::byte{3}));
 }
 
-TEST_CASE("result ring: nothing is pushed on a captured stream, and the ring goes on after it",
+TEST_CASE("result ring: nothing is pushed on a captured stream, and the ring continues after it",
           "[results][host]") {
   returning back{forgotten::nothing};
   back.produce(std::byte{1});

@@ -80,7 +80,7 @@ class waiting_device final : public wrapped_device {
   std::shared_ptr<scripted_device> scripted_;
 };
 
-/// The ring is made anew, on a `waiting_device`.
+/// Makes the ring again, on a `waiting_device`.
 void complete_copies_when_waited_for(returning& back) {
   back.results = std::make_unique<result_ring>(std::make_shared<waiting_device>(back.on.device),
                                                result_options{.slot_bytes = bytes, .slots = 2});
@@ -143,7 +143,7 @@ TEST_CASE("result ring: results and leases may outlive it, and its memory lasts 
   CHECK(back.on.device->freed_in_use() == 0);
 }
 
-TEST_CASE("result ring: memory that a copy still writes is freed after it, though nobody waits",
+TEST_CASE("result ring: memory that a copy still writes is freed after it, though no thread waits",
           "[results][host]") {
   returning back;
   const log_capture log;
@@ -160,7 +160,7 @@ TEST_CASE("result ring: memory that a copy still writes is freed after it, thoug
   CHECK(back.on.device->freed_in_use() == 0);
 }
 
-TEST_CASE("result ring: it leaves no stream, event or memory behind", "[results][host]") {
+TEST_CASE("result ring: its destruction frees every stream, event and memory", "[results][host]") {
   const scripted on;
   const std::size_t before = on.device->handles();
   { const result_ring results{on.device, {.slot_bytes = bytes, .slots = 5}}; }
@@ -174,7 +174,7 @@ TEST_CASE("result ring: without memory it is not made, and says so", "[results][
   CHECK_THROWS_AS((result_ring{on.device, {.slot_bytes = bytes, .slots = 2}}), out_of_memory);
 }
 
-TEST_CASE("result ring: a push that the device refuses is told to both sides, behind what was good",
+TEST_CASE("result ring: both sides see a push that the device refuses, after the good results",
           "[results][host]") {
   const auto call = GENERATE(device_call::record, device_call::wait, device_call::copy_back);
   CAPTURE(static_cast<int>(call));
@@ -197,11 +197,11 @@ TEST_CASE("result ring: a push that the device refuses is told to both sides, be
   CHECK(message_of<stage_error>([&] { (void)back.results->try_next(); }) == why);
 }
 
-TEST_CASE("result ring: work behind a push that was refused still waits for what was issued of it",
+TEST_CASE("result ring: work after a refused push still waits for the part of it that was issued",
           "[results][host]") {
   const returning back;
   back.on.device->hold_copies_back();
-  back.on.device->fail_call(device_call::record, 2);  // the one behind the copy
+  back.on.device->fail_call(device_call::record, 2);  // the one after the copy
   CHECK_THROWS_AS((void)back.push(), stage_error);
   std::uint64_t copied = 0;
   back.on.device->launch(back.on.stream, [&] { copied = back.on.device->completed_copies_back(); });
@@ -228,7 +228,7 @@ TEST_CASE("result ring: a push that is refused blocks, where the stream cannot b
   const log_capture log;
   returning back;
   complete_copies_when_waited_for(back);
-  back.on.device->fail_call(device_call::record, 2);  // the one behind the copy
+  back.on.device->fail_call(device_call::record, 2);  // the one after the copy
   back.on.device->fail_call(device_call::wait, 2);    // the consumer's, for what was issued
   CHECK_THROWS_AS((void)back.push(), stage_error);
   CHECK(back.on.device->completed_copies_back() == 1);

@@ -1,4 +1,4 @@
-/// What a result ring delivers, on the host and on a device that copies, and what it refuses.
+/// Tests what a result ring delivers, on the host and on a device that copies, and what it refuses.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/results/ring.hpp>
@@ -137,7 +137,7 @@ TEST_CASE("result ring: results that are moved are given back once", "[results][
   for (std::uint64_t i = 2; i < 5; ++i) CHECK(is_number(results.next().value(), i));
 }
 
-TEST_CASE("result ring: it says what cannot be pushed, and goes on", "[results][host]") {
+TEST_CASE("result ring: it says what cannot be pushed, and continues", "[results][host]") {
   const source from{false, 2};
   result_ring results{from.device, few_slots};
   CHECK(results.slot_bytes() == 128);
@@ -167,7 +167,7 @@ TEST_CASE("result ring: it says what cannot be pushed, and goes on", "[results][
   CHECK_FALSE(results.next());
 }
 
-TEST_CASE("result ring: it says which sizes cannot be", "[results][host]") {
+TEST_CASE("result ring: it refuses invalid sizes with a reason", "[results][host]") {
   const auto why = [](const device_ptr& device, result_options options) {
     return message_of<usage_error>([&] { const result_ring results{device, options}; });
   };

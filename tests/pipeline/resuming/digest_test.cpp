@@ -40,7 +40,7 @@ TEST_CASE("digest: all ranks of a run have the same one, whatever they read with
   }
 }
 
-TEST_CASE("digest: it stays as it is while batches are taken, and behind a seek",
+TEST_CASE("digest: it does not change while batches are taken, or after a seek",
           "[loader][shard][host]") {
   const auto rows = make_identity_rows(100, 8);
   loader loader{rows, shuffle{.seed = 1}, make_host_device(), rank_of(0, 2)};

@@ -58,7 +58,7 @@ class life {
     while (batches-- > 0 && ::read(from_[0], &byte, 1) == 1) {
     }
   }
-  /// What `waitpid` says of it.
+  /// Status of `waitpid` for it.
   [[nodiscard]] int end() const {
     int status = 0;
     REQUIRE(::waitpid(process_, &status, 0) == process_);

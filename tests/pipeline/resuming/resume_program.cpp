@@ -1,6 +1,6 @@
 /// A training that can be killed: `resume_program CHECKPOINT READERS BATCHES_PER_SLOT`. Before each
-/// batch it reads a byte, and writes one when the batch is done, so that whoever runs it knows how
-/// far it is. Goes on from the checkpoint if there is one. At its end the checkpoint's epoch is 4.
+/// batch it reads a byte, and writes one when the batch is done, so that its parent knows how far
+/// it is. It continues from the checkpoint if there is one. At its end the checkpoint's epoch is 4.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -22,7 +22,7 @@ using namespace feedline;
 
 namespace {
 
-/// Whose value hangs on all batches and their order.
+/// Weights that depend on all batches and their order.
 using weights = std::array<float, 16>;
 
 void step(weights& of, const batch& by) {

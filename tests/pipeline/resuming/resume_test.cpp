@@ -1,5 +1,5 @@
-/// Resuming: what follows a seek is bitwise what the undisturbed run delivers, wherever it was cut,
-/// on every way, whatever else is different behind the cut.
+/// Resuming: batches after a seek are bitwise those of the undisturbed run, wherever it was cut, on
+/// every path, whatever else differs after the cut.
 
 #include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
@@ -68,12 +68,12 @@ std::vector<std::pair<std::string, sampler>> all_samplers() {
 
 dataset_ptr data_for(way through) {
   auto rows = make_identity_rows(sample_count, 11);
-  // What has chunks does not lie in memory, where `gather` needs it.
+  // A dataset with chunks is not in memory, as `gather` needs it.
   if (through == way::gather) return rows;
   return make_chunked(std::move(rows), {.samples = 8, .bytes = 160, .kept = 100});
 }
 
-/// One way to run: what may be other before a cut and behind it.
+/// One setting of a run: options that may differ before and after a cut.
 struct manner {
   way through = way::in_place;
   int readers = no_readers;
@@ -100,8 +100,8 @@ manner some_manner(way through, std::uint64_t cut) {
 /// Batches of all ranks joined, without repeats.
 using joined = std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>>;
 
-/// Goes on from `from`, or begins; takes `count` batches, or all. The state behind them, which all
-/// ranks must have.
+/// Continues from `from`, or begins; takes `count` batches, or all. Returns the state after them,
+/// which all ranks must have.
 std::string run(const manner& how, const sampler& order, const std::string& from,
                 std::uint64_t count, joined& into) {
   std::string to;
@@ -146,7 +146,7 @@ std::string run(const manner& how, const sampler& order, const std::string& from
 }  // namespace
 
 TEST_CASE(
-    "resume: cut at any batch, every order goes on as if undisturbed, on every way and onto "
+    "resume: cut at any batch, every order continues as if undisturbed, on every path and onto "
     "every other",
     "[loader][host]") {
   const log_capture unheard;
@@ -286,8 +286,9 @@ TEST_CASE("resume: the conversions of fields are what they would have been, at r
   }
 }
 
-TEST_CASE("resume: at random places of a large epoch, on every way, come the samples of the order",
-          "[loader][host]") {
+TEST_CASE(
+    "resume: at random positions of a large epoch, every path delivers the samples of the order",
+    "[loader][host]") {
   const travelling by{GENERATE(from_range(all_ways()))};
   constexpr std::uint64_t large = 100'003;
   constexpr std::uint64_t batch_size = 64;
@@ -334,7 +335,7 @@ struct counted {
 
 }  // namespace
 
-TEST_CASE("resume: a place among a billion samples is found by arithmetic, in any epoch",
+TEST_CASE("resume: a position among a billion samples is found by arithmetic, in any epoch",
           "[loader][host]") {
   constexpr std::uint64_t billion = 1'000'000'000;
   constexpr std::uint64_t batch_size = 1000;

@@ -99,7 +99,7 @@ TEST_CASE("state: batches that are held count as done, wherever they are moved t
   CHECK(place_of(loader) == place{0, 2});
 }
 
-TEST_CASE("state: after a break it stays behind the last batch, until another epoch begins",
+TEST_CASE("state: after a break it stays after the last batch, until another epoch begins",
           "[loader][host]") {
   loader loader = five_batches();
   for (const batch& batch : loader.epoch(0)) {
@@ -123,7 +123,7 @@ TEST_CASE("state: epochs that were asked for ahead count when they begin", "[loa
   CHECK(place_of(loader) == place{2, 1});
 }
 
-TEST_CASE("state: after an error it is the batch that cannot be had, and after a stop the next one",
+TEST_CASE("state: after an error it is the failed batch, and after a stop the next one",
           "[loader][host]") {
   loader failing{make_damaged(make_identity_rows(20, 8), sample_index{13}),
                  sequential{},
@@ -140,7 +140,7 @@ TEST_CASE("state: after an error it is the batch that cannot be had, and after a
   CHECK(place_of(stopped) == place{0, 1});
 }
 
-TEST_CASE("seek: the epoch begins at the state's batch, and those behind it at their first",
+TEST_CASE("seek: the epoch begins at the state's batch, and later ones at their first",
           "[loader][host]") {
   const int readers = GENERATE(0, 2);
   const std::uint64_t epochs = GENERATE(0U, 4U);
@@ -157,8 +157,9 @@ TEST_CASE("seek: the epoch begins at the state's batch, and those behind it at t
   CHECK(places_of(loader.epoch(2)).size() == 5);  // once more, whole
 }
 
-TEST_CASE("seek: to the place at hand changes nothing, in the middle of a loop and between epochs",
-          "[loader][host]") {
+TEST_CASE(
+    "seek: to the current position changes nothing, in the middle of a loop and between epochs",
+    "[loader][host]") {
   loader loader = five_batches(2, 3);
   for (const batch& batch : loader.epoch(0)) {
     if (batch.index() == 2) break;
@@ -197,7 +198,7 @@ TEST_CASE("seek: abandons ranges that were asked for before, and batches that ar
   CHECK(all_intact(seen));
 }
 
-TEST_CASE("seek: a range that is dropped after it leaves the place alone", "[loader][host]") {
+TEST_CASE("seek: a range that is dropped after it does not change the position", "[loader][host]") {
   loader loader = five_batches();
   {
     auto range = loader.epoch(0);
@@ -208,7 +209,7 @@ TEST_CASE("seek: a range that is dropped after it leaves the place alone", "[loa
   CHECK(places_of(loader.epoch(3)).size() == 3);
 }
 
-TEST_CASE("seek: nothing before the place is read", "[loader][host]") {
+TEST_CASE("seek: nothing before the position is read", "[loader][host]") {
   std::vector<std::uint64_t> read;
   {
     loader loader{gated(make_identity_rows(20, 8),
@@ -326,9 +327,8 @@ TEST_CASE("seek: counts of unreadable samples that no run can have are refused, 
   CHECK(refusal(5, 5, 5) == "[nothing was thrown]");
 }
 
-TEST_CASE(
-    "seek: a state with a policy for partial batches that is none is refused, and not written",
-    "[loader][host]") {
+TEST_CASE("seek: a state with an invalid policy for partial batches is refused, and not written",
+          "[loader][host]") {
   loader loader = five_batches();
   loader_state state = loader.state();
   state.partial_batch = static_cast<partial_batch>(4);

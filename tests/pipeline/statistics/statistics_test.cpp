@@ -112,7 +112,7 @@ TEST_CASE("statistics: what is copied is counted, and a stream's wait is exposed
     const auto first = range.next();
     REQUIRE(first);
     std::this_thread::sleep_for(100ms);         // the stream waits
-    CHECK(loader.statistics().exposed == 0ns);  // as far as it has passed
+    CHECK(loader.statistics().exposed == 0ns);  // counts only what has passed
     on.device->allow_all_copies();
     on.device->drain(on.stream);
   }

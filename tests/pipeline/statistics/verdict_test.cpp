@@ -1,5 +1,5 @@
-/// Verdicts about loops that the system holds back: by a quota of CPU time, and by a slow disk
-/// behind a page cache that is cold. Both in a control group of the test's own.
+/// Verdicts about loops that the system slows down: by a quota of CPU time, and by a slow disk with
+/// a cold page cache. Both run in a control group of the test's own.
 
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/device/host_device.hpp>

@@ -47,7 +47,7 @@ struct feeding {
 
 }  // namespace
 
-TEST_CASE("batch cursor: it deals a slot's batches in order, then has none", "[batch][host]") {
+TEST_CASE("batch cursor: it hands out a slot's batches in order, then has none", "[batch][host]") {
   feeding on;
   on.cursor.begin(on.run, on.stream);
   CHECK_FALSE(on.cursor.deal().has_value());
@@ -67,13 +67,13 @@ TEST_CASE("batch cursor: it deals a slot's batches in order, then has none", "[b
   }
 }
 
-TEST_CASE("batch cursor: a slot is held while batches of it are still to be dealt",
+TEST_CASE("batch cursor: a slot is held while batches of it are still to be handed out",
           "[batch][host]") {
   feeding on;
   on.cursor.begin(on.run, on.stream);
   const slot_index slot = on.arrive(on.run, 0);
   on.cursor.accept(slot);
-  for (int i = 0; i < 2; ++i) on.cursor.deal().reset();  // dealt and destroyed
+  for (int i = 0; i < 2; ++i) on.cursor.deal().reset();  // handed out and destroyed
   CHECK(on.state(slot) == device_state::leased);
   auto last = on.cursor.deal();
   CHECK(on.state(slot) == device_state::leased);
@@ -83,7 +83,7 @@ TEST_CASE("batch cursor: a slot is held while batches of it are still to be deal
 
 TEST_CASE("batch cursor: slots of an epoch that was not begun go back unseen", "[batch][host]") {
   feeding on;
-  const auto other = std::make_shared<epoch_run>(1);  // of the same number, but another run
+  const auto other = std::make_shared<epoch_run>(1);  // the same number, but another pass
   on.cursor.begin(on.run, on.stream);
   const slot_index slot = on.arrive(other, 0);
   on.cursor.accept(slot);
@@ -93,8 +93,7 @@ TEST_CASE("batch cursor: slots of an epoch that was not begun go back unseen", "
   CHECK(on.cursor.deal().has_value());
 }
 
-TEST_CASE("batch cursor: beginning an epoch lets go of what is left of the one before",
-          "[batch][host]") {
+TEST_CASE("batch cursor: beginning an epoch releases the rest of the one before", "[batch][host]") {
   feeding on;
   on.cursor.begin(on.run, on.stream);
   const slot_index slot = on.arrive(on.run, 0);
@@ -113,7 +112,7 @@ TEST_CASE("batch cursor: beginning an epoch lets go of what is left of the one b
   CHECK(on.cursor.deal()->stream() == other);
 }
 
-TEST_CASE("batch cursor: its end lets go of the slot at hand", "[batch][host]") {
+TEST_CASE("batch cursor: its end releases the current slot", "[batch][host]") {
   feeding on;
   slot_index slot{};
   {
@@ -126,7 +125,8 @@ TEST_CASE("batch cursor: its end lets go of the slot at hand", "[batch][host]") 
   CHECK(on.state(slot) == device_state::free);
 }
 
-TEST_CASE("batch cursor: a slot the device refuses to lease is not dealt from", "[batch][host]") {
+TEST_CASE("batch cursor: a slot that the device refuses to lease hands out no batch",
+          "[batch][host]") {
   feeding on;
   on.cursor.begin(on.run, on.stream);
   const slot_index slot = on.arrive(on.run, 0);

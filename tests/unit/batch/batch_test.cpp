@@ -51,7 +51,7 @@ struct leasing {
 
 }  // namespace
 
-TEST_CASE("batch: it names its fields, its place and its samples", "[batch][host]") {
+TEST_CASE("batch: it names its fields, its position and its samples", "[batch][host]") {
   leasing on;
   const batch taken = on.take(2);
   CHECK(taken.field_count() == 2);
@@ -112,7 +112,7 @@ TEST_CASE("batch: assigning ends the lease that was held, and takes the other", 
   CHECK_FALSE(on.is_free(1));
 }
 
-TEST_CASE("batch: one that was moved from has no samples, and no place in an epoch",
+TEST_CASE("batch: one that was moved from has no samples, and no position in an epoch",
           "[batch][host]") {
   leasing on;
   batch third = on.take(1);

@@ -50,13 +50,13 @@ struct on_recording {
   stream_ref stream = device->make_stream();
 
   slot_content content(std::uint64_t ticket) const { return {parts.work(run, ticket)}; }
-  /// As the transfer does, without the copy.
+  /// Does the transfer's work, without the copy.
   slot_index deliver(std::uint64_t ticket) {
     const slot_index slot = ring.acquire().value();
     ring.deliver(slot, content(ticket));
     return slot;
   }
-  /// As the cursor does.
+  /// Does the cursor's work.
   slot_index take_and_lease() {
     const slot_index slot = ring.take().value();
     ring.lease(slot, stream);
@@ -95,8 +95,9 @@ TEST_CASE("device ring: every transition of the table is made, and no other", "[
   }
 }
 
-TEST_CASE("device ring: ending a lease that is none is a failure of the batch stage, not a throw",
-          "[device][host]") {
+TEST_CASE(
+    "device ring: ending a lease that does not exist is a failure of the batch stage, not a throw",
+    "[device][host]") {
   const auto from = GENERATE(device_state::free, device_state::filled);
   on_recording on;
   const slot_index slot = on.deliver(2);
@@ -108,7 +109,7 @@ TEST_CASE("device ring: ending a lease that is none is a failure of the batch st
         }).find("the batch stage failed in epoch 5, batch 6") == 0);
 }
 
-TEST_CASE("device ring: slots have fixed places in one block, as many as asked for",
+TEST_CASE("device ring: slots have fixed addresses in one block, as many as asked for",
           "[device][host]") {
   on_recording on;
   CHECK_FALSE(on.ring.in_place());
@@ -202,7 +203,7 @@ TEST_CASE("device ring: only the last lease's end marks the consumer's stream an
 
 TEST_CASE(
     "device ring: the last batch's end marks the stream though the cursor holds the slot, and the "
-    "cursor lets go without it",
+    "cursor releases it without a mark",
     "[device][host]") {
   on_recording on;
   const slot_index slot = on.deliver(0);
@@ -219,7 +220,7 @@ TEST_CASE(
   CHECK(on.ring[slot].state.load() == device_state::free);
 }
 
-TEST_CASE("device ring: a batch knows its place, and the last of an epoch its smaller size",
+TEST_CASE("device ring: a batch knows its position, and the last of an epoch its smaller size",
           "[device][host]") {
   const auto device = std::make_shared<recording_device>();
   stages parts{device, make_identity_dataset(18, 8), small};  // batches of 4 4 4 | 4 2
@@ -244,8 +245,7 @@ TEST_CASE("device ring: a batch knows its place, and the last of an epoch its sm
   ring.let_go(slot);
 }
 
-TEST_CASE("device ring: a slot nobody wants goes back with no mark on any stream",
-          "[device][host]") {
+TEST_CASE("device ring: a discarded slot goes back with no mark on any stream", "[device][host]") {
   on_recording on;
   const slot_index slot = on.deliver(0);
   on.device->forget_calls();

@@ -1,4 +1,4 @@
-/// What a device ring knows of a consumer that holds batches in every slot.
+/// Tests what a device ring knows of a consumer that holds batches in every slot.
 
 #include "batch/device_ring.hpp"
 #include "support/checks/catch.hpp"

@@ -11,7 +11,7 @@ const auto no_mark = [] { FAIL("marked"); };
 
 }  // namespace
 
-TEST_CASE("slot leases: nobody holds a slot once its batches have ended and the cursor has let go",
+TEST_CASE("slot leases: a slot is free once its batches have ended and the cursor has released it",
           "[device][host]") {
   slot_leases leases;
   leases.hold();
@@ -34,7 +34,7 @@ TEST_CASE("slot leases: nobody holds a slot once its batches have ended and the 
   }
 }
 
-TEST_CASE("slot leases: a batch that is dealt and ended during the mark is marked too",
+TEST_CASE("slot leases: a batch that is handed out and ended during the mark is marked too",
           "[device][host]") {
   slot_leases leases;
   leases.hold();
@@ -42,16 +42,17 @@ TEST_CASE("slot leases: a batch that is dealt and ended during the mark is marke
   int marks = 0;
   CHECK_FALSE(leases.end([&] {
     if (++marks > 1) return;
-    leases.add();                      // the consumer deals another one,
-    CHECK_FALSE(leases.end(no_mark));  // which another thread ends: it is not the only one
+    leases.add();                      // the consumer hands out another one,
+    CHECK_FALSE(leases.end(no_mark));  // and another thread ends it: it is not the only one
   }));
   CHECK(marks == 2);
   CHECK(leases.held() == 0);
   CHECK(leases.let_go());
 }
 
-TEST_CASE("slot leases: a batch that is dealt during the mark leaves the end to its own",
-          "[device][host]") {
+TEST_CASE(
+    "slot leases: a batch that is handed out during the mark leaves the release to its own end",
+    "[device][host]") {
   slot_leases leases;
   leases.hold();
   leases.add();

@@ -95,5 +95,5 @@ TEST_CASE("tensor view: half-precision fields are given as types that say what t
   CHECK(view.values<my_half>().size() == 4);
   CHECK_THROWS_AS(view.data<my_bfloat>(), usage_error);
   CHECK_THROWS_AS(view.data<std::uint16_t>(), usage_error);
-  static_assert(!element<not_a_half>);  // of another size
+  static_assert(!element<not_a_half>);  // its size differs
 }

@@ -16,7 +16,7 @@ namespace {
 
 struct sampled {
   std::uint64_t measured = 0;
-  double share = 0;  ///< of the waits' true time, by what was measured
+  double share = 0;  ///< estimate of the waits' true time, as a share of it
 };
 
 /// So many waits, each as long as the pattern says, with a step between two. What one took is known

@@ -8,7 +8,7 @@
 using namespace feedline;
 using feedline::detail::bijection;
 
-TEST_CASE("bijection: the place of an image is where it stands", "[sampler][host]") {
+TEST_CASE("bijection: the position of an image is where it stands", "[sampler][host]") {
   for (std::uint64_t size = 1; size <= 300; ++size) {
     const bijection order{size, size * 7, 3};
     std::vector<sample_index> images(size);
@@ -18,7 +18,7 @@ TEST_CASE("bijection: the place of an image is where it stands", "[sampler][host
   }
 }
 
-TEST_CASE("bijection: places are found among up to 2^64 - 1", "[sampler][host]") {
+TEST_CASE("bijection: positions are found among up to 2^64 - 1", "[sampler][host]") {
   const std::uint64_t size = GENERATE((1ULL << 40) + 1, 1ULL << 63, (1ULL << 63) + 1, UINT64_MAX);
   const bijection order{size, 5, 6};
   std::vector<sample_index> images(50);
@@ -27,7 +27,7 @@ TEST_CASE("bijection: places are found among up to 2^64 - 1", "[sampler][host]")
     CHECK(order.place_of(images[i].value) == size - 50 + i);
 }
 
-TEST_CASE("bijection: values in any order, repeated ones too, become what their places hold",
+TEST_CASE("bijection: values in any order, repeated ones too, become the values at their positions",
           "[sampler][host]") {
   // 1000 values are several blocks; 257 is just above a power of 2, so many walk twice.
   const std::uint64_t size = GENERATE(1U, 2U, 100U, 257U);

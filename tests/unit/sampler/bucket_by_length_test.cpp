@@ -191,8 +191,7 @@ TEST_CASE("bucket by length: samples of a batch, and of leftovers, are others in
   const std::uint64_t samples = 1003;
   const lengths of = test::skewed_lengths(samples, 50);
   const auto order = bound(of, {.seed = 1}, 16);
-  // Behind the last whole batch stand 11 samples: everyone at times, short ones and long ones
-  // alike.
+  // 11 samples follow the last whole batch: each sample at times, short ones and long ones alike.
   std::vector<std::uint64_t> times(samples);
   for (std::uint64_t epoch = 0; epoch < 4000; ++epoch)
     for (const sample_index sample : run_of(order, samples, epoch, samples - 11, 11))

@@ -20,7 +20,7 @@ using namespace feedline::test;
 
 namespace {
 
-/// Samples by what an answer is made of: position, place in `out`, and how often it was asked.
+/// Samples as a function of position, index in `out`, and how often the sampler was asked.
 template <class Answer>
 struct faulty {
   Answer answer;
@@ -45,7 +45,7 @@ struct growing {
                std::span<sample_index> /*out*/) const {}
 };
 
-/// Leaves the last place of `out` as it was.
+/// Leaves the last element of `out` unchanged.
 struct forgetful {
   std::uint64_t size(std::uint64_t samples) const { return samples; }
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,

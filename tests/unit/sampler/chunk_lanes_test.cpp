@@ -42,7 +42,7 @@ bool is_permutation_of_all(const std::vector<sample_index>& order) {
   });
 }
 
-/// Which chunks each rank of a world reads in whole batches.
+/// Chunks that each rank of a world reads in whole batches.
 std::vector<std::set<std::uint64_t>> chunks_of_ranks(const chunk_order& order,
                                                      std::uint64_t samples, std::uint64_t chunk,
                                                      std::uint64_t global, std::uint64_t world) {
@@ -135,13 +135,13 @@ TEST_CASE("chunk lanes: ranks read no chunk of each other's until the end of the
   }
 }
 
-// The figures of docs/decisions/0051-deal-global-batches-to-ranks.md.
+// The figures of `docs/decisions/0051-deal-global-batches-to-ranks.md`.
 TEST_CASE("chunk lanes: a rank reads its share of the chunks, and without lanes all of them",
           "[sampler][host]") {
   constexpr std::uint64_t samples = 1'000'000;
   constexpr std::uint64_t chunk = 256;  // 3907 chunks
   constexpr std::uint64_t global = 1024;
-  constexpr std::uint64_t windows = 4;  // of 977 chunks
+  constexpr std::uint64_t windows = 4;  // windows of 977 chunks
   const auto mean = [&](std::uint64_t lanes, std::uint64_t world) {
     double sum = 0;
     for (const auto& own : chunks_of_ranks(chunk_order{3, chunk, windows, {lanes, global}}, samples,

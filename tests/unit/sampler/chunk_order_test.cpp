@@ -165,7 +165,7 @@ TEST_CASE(
     CHECK(whole(chunk_order{42 + other, 10, 4}, 1000, 0) != first);
     same_chunks += chunks_between(order, 0, 250, 10) == in_first_window ? 1 : 0;
   }
-  CHECK(same_chunks == 0);  // of some 10^23 choices
+  CHECK(same_chunks == 0);  // there are about 10^23 choices
 }
 
 // Stable across versions of feedline, platforms and compilers, as plain shuffle is. If this test

@@ -60,7 +60,7 @@ TEST_CASE("class balanced: each class comes once in a round, whatever its size",
   }
 }
 
-TEST_CASE("class balanced: of few classes and of many, each round has all", "[sampler][host]") {
+TEST_CASE("class balanced: each round has all classes, few or many", "[sampler][host]") {
   for (const std::int64_t classes : {1, 2, 63, 64, 65, 300}) {
     INFO(classes << " classes");
     labels of;
@@ -77,7 +77,7 @@ TEST_CASE("class balanced: of few classes and of many, each round has all", "[sa
   }
 }
 
-TEST_CASE("class balanced: rounds go on over the epochs' ends", "[sampler][host]") {
+TEST_CASE("class balanced: rounds continue over the epochs' ends", "[sampler][host]") {
   const labels of = skewed_labels();
   const sampler whole = class_balanced{of, {.seed = 1, .epoch_size = 700}};
   const sampler cut = class_balanced{of, {.seed = 1, .epoch_size = 7}};

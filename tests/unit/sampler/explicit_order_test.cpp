@@ -40,7 +40,7 @@ TEST_CASE("explicit order: one order serves all epochs, and may repeat and leave
   CHECK(run_of(order, 10, 1, 2, 2) == numbers{0, 9});
 }
 
-TEST_CASE("explicit order: with a row an epoch, the rows come round again", "[sampler][host]") {
+TEST_CASE("explicit order: with a row an epoch, the rows repeat", "[sampler][host]") {
   const sampler order = explicit_order{std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}, 3};
   CHECK(order.size(6) == 2);
   CHECK(epoch_of(order, 6, 0) == numbers{0, 1});
@@ -80,7 +80,7 @@ TEST_CASE("explicit order: a position's sample is the same in every cut", "[samp
   check_is_pure(explicit_order{indices, 3}, 97);
 }
 
-TEST_CASE("explicit order: an index outside of the dataset is refused, with its place",
+TEST_CASE("explicit order: an index outside of the dataset is refused, with its position",
           "[sampler][host]") {
   const std::string none =
       " is not one of the dataset's 10 samples, which are numbered from 0; correct the order, or "

@@ -29,7 +29,7 @@ namespace {
 constexpr int world = 4096;
 constexpr std::uint64_t epoch = 3;
 
-/// What one rank's loader makes of its options.
+/// Share of one rank's loader, computed from its options.
 struct rank_share {
   rank_share(const dataset& data, const sampler& given, std::uint64_t batch_size, int rank)
       : share{share_of(given, data,
@@ -131,10 +131,10 @@ TEST_CASE("many ranks: a rank reads whole chunks in lanes, and a chunk a sample 
   const auto in_lanes = chunks_of_ranks({.seed = 1, .within = chunks(2 * world), .lanes = world});
   CHECK(in_lanes == std::pair{std::uint64_t{4}, samples / chunk});  // each chunk by one rank
   const auto without = chunks_of_ranks({.seed = 1});
-  CHECK(without.second > 60 * std::uint64_t{world});  // of 64 samples a rank
+  CHECK(without.second > 60 * std::uint64_t{world});  // a rank has 64 samples
 }
 
-TEST_CASE("many ranks: each of 4096 ranks finds its place in a billion samples by itself",
+TEST_CASE("many ranks: each of 4096 ranks finds its position in a billion samples by itself",
           "[loader][host]") {
   constexpr std::uint64_t samples = 1'000'000'007;
   constexpr std::uint64_t batch = 8;

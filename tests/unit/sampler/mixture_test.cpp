@@ -23,7 +23,7 @@ namespace {
 
 using numbers = std::vector<std::uint64_t>;
 
-/// Which part each sample is of.
+/// The part of each sample.
 numbers parts_of(const numbers& samples, const numbers& sizes) {
   numbers parts;
   for (std::uint64_t sample : samples) {
@@ -76,7 +76,7 @@ TEST_CASE("mixture: two equal parts do not take turns", "[sampler][host]") {
   const auto parts = parts_of(epoch_of(mixture{numbers{500, 500}, {1, 1}}, 1000, 0), {500, 500});
   std::uint64_t even = 0;
   for (std::size_t place = 0; place < 1000; place += 2) even += parts[place];
-  CHECK(even > 200);  // of 500; 250 are expected
+  CHECK(even > 200);  // 250 of 500 are expected
   CHECK(even < 300);
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("mixture: no sample comes again before all others of its part, also ov
       ++count;
     }
     CHECK(count >= 3);
-    CHECK(passes.size() + 1 >= count);  // each in an order of its own; of 7, two may agree
+    CHECK(passes.size() + 1 >= count);  // each has its own order; two orders of 7 may agree
   }
 }
 

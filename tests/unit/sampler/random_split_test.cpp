@@ -62,7 +62,7 @@ TEST_CASE("random split: a part keeps the dataset contract", "[dataset][sampler]
   CHECK(select(part, {"row"})->fields().size() == 1);
 }
 
-TEST_CASE("random split: shares are rounded so that all samples are dealt, counts are exact",
+TEST_CASE("random split: shares are rounded so that all samples are distributed, counts are exact",
           "[dataset][sampler][host]") {
   const auto whole = test::make_identity_dataset(101, 3);
   CHECK(sizes_of(random_split(whole, {0.9, 0.1}, 1)) == std::vector<std::uint64_t>{91, 10});

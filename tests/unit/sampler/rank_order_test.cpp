@@ -44,7 +44,7 @@ std::vector<std::uint64_t> lengths_of(std::uint64_t samples) {
   return lengths;
 }
 
-/// What a loader of any rank is given, by name.
+/// Samplers for a loader of any rank, by name.
 std::vector<std::pair<std::string, sampler>> samplers_over(std::uint64_t samples) {
   return {{"sequential", sequential{}},
           {"shuffle", shuffle{.seed = 42}},
@@ -106,7 +106,8 @@ std::vector<std::vector<sample_index>> global_batches(const dataset& data, const
 
 }  // namespace
 
-TEST_CASE("shard: how many of a rank's places stand before a position", "[sampler][host]") {
+TEST_CASE("shard: the number of a rank's positions before a position of the epoch",
+          "[sampler][host]") {
   const std::uint64_t world = GENERATE(1U, 2U, 5U);
   const std::uint64_t batch_size = GENERATE(1U, 4U);
   const std::uint64_t last = GENERATE(0U, 1U, 3U);

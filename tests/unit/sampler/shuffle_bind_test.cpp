@@ -31,7 +31,7 @@ dataset_ptr stored(std::uint64_t samples, chunking how) {
   return test::make_chunked(test::make_identity_dataset(samples, 8), how);
 }
 
-/// What binding, as a loader does it, logs.
+/// Warning that is logged when a loader binds the order.
 std::string warning(const shuffle& order, std::uint64_t samples, chunking how,
                     std::uint64_t batch_size) {
   const test::log_capture log;
@@ -88,7 +88,7 @@ TEST_CASE("shuffle: within as many chunks as the dataset keeps, a window is half
   struct shape {
     std::uint64_t kept, windows;
   };
-  // Of 63 chunks.
+  // Shapes of 63 chunks.
   const auto [kept, windows] = GENERATE(shape{0, 63}, shape{1, 63}, shape{2, 63}, shape{20, 7},
                                         shape{62, 3}, shape{63, 1}, shape{900, 1});
   INFO("kept " << kept);

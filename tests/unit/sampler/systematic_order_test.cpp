@@ -117,7 +117,7 @@ TEST_CASE("weighted without replacement: as many as there are give each sample o
   CHECK(std::count(drawn.begin(), drawn.end(), 6U) == 0);
 }
 
-TEST_CASE("weighted without replacement: where an epoch is long, a sample's place in it is any",
+TEST_CASE("weighted without replacement: in a long epoch, a sample may have any position",
           "[sampler][host]") {
   const auto order = drawing({1, 2, 3, 4, 5, 6, 7, 8}, 4);
   std::vector<numbers> at(8, numbers(4));
@@ -130,8 +130,8 @@ TEST_CASE("weighted without replacement: where an epoch is long, a sample's plac
 
 TEST_CASE("weighted without replacement: which samples are drawn together changes over the epochs",
           "[sampler][host]") {
-  // 20 of 200 alike: a pair is in 1 of 104.7 epochs, were all sets as likely. Of one line that
-  // stays as it is, there would be 10 sets, and most pairs would never come.
+  // 20 of 200 equal weights: a pair is in 1 of 104.7 epochs if all sets are equally likely. With
+  // one fixed line there would be only 10 sets, and most pairs would never come.
   constexpr std::uint64_t samples = 200;
   constexpr std::uint64_t epochs = 20'000;
   const auto order = drawing(std::vector<double>(samples, 1), 20);

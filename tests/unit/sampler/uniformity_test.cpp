@@ -92,7 +92,7 @@ TEST_CASE("shuffle: within an epoch, the step from a sample to the next is sprea
   CHECK(std::abs(deviation(counts)) < limit);
 }
 
-TEST_CASE("shuffle: a sample's place in one epoch says nothing of its place in the next",
+TEST_CASE("shuffle: a sample's position in one epoch tells nothing about its position in the next",
           "[sampler][host]") {
   constexpr std::uint64_t samples = 60'000;
   constexpr std::uint64_t buckets = 16;

@@ -38,7 +38,7 @@ TEST_CASE("weights: become integers in exact proportion, whatever their size", "
   CHECK(integer_weights("", std::vector<double>{1, 0x1p-62, 0x1p-63}) == integers{top, 1, 0});
 }
 
-TEST_CASE("weights: what is no weight is refused, with its value and place", "[sampler][host]") {
+TEST_CASE("weights: an invalid weight is refused, with its value and index", "[sampler][host]") {
   const std::string say = "; a weight is a finite number from 0 up";
   CHECK(refusal({1, 2, -0.5}) == "weighted: weight 2 is -0.500000" + say);
   CHECK(refusal({1, std::nan("")}) == "weighted: weight 1 is nan" + say);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t landing_buffers = assembling_transfer::landing_buffers;
 
-/// What a slot's calls were, where it waited for no other slot.
+/// A slot's calls if it waited for no other slot.
 struct carried_slot {
   explicit carried_slot(const std::vector<recorded_call>& calls)
       : copies{calls.at(1).stream}, stream{calls.back().stream}, assembled{calls.end()[-2].event} {}
@@ -38,8 +38,9 @@ carried_slot carry(carrying<Device>& on, std::uint64_t ticket) {
 
 }  // namespace
 
-TEST_CASE("assembling transfer: copies stand on one stream, landing buffers are taken in turns",
-          "[transfer][host]") {
+TEST_CASE(
+    "assembling transfer: copies are issued to one stream, copy destinations are taken in turns",
+    "[transfer][host]") {
   carrying<recording_device> on{way::gather};
   std::vector<carried_slot> slots;
   for (std::uint64_t i = 0; i < 2 * landing_buffers + 1; ++i) slots.push_back(carry(on, i % 3));
@@ -70,8 +71,8 @@ TEST_CASE("assembling transfer: where all rows come by copies, assemblies stand 
 }
 
 TEST_CASE(
-    "assembling transfer: where a slot cached rows all behind it wait for it, until its landing "
-    "buffer is reused",
+    "assembling transfer: after a slot that caches rows all later slots wait for it, until its "
+    "copy destination is reused",
     "[transfer][host]") {
   carrying<recording_device> on{way::resident};
   const carried_slot keeping = carry(on, 0);

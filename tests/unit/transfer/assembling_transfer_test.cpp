@@ -23,7 +23,7 @@ using feedline::test::scripted_device;
 using feedline::test::way;
 
 TEST_CASE(
-    "assembling transfer: a slot is copied behind the buffer's last assembly, and assembled behind "
+    "assembling transfer: a slot is copied after the buffer's last assembly, and assembled after "
     "its copy and its last use and before all its events",
     "[transfer][host]") {
   const way through = GENERATE(from_range(test::slotwise_ways()));
@@ -49,7 +49,8 @@ TEST_CASE(
   CHECK(calls[2] == call(device_call::record, on.staged(slot).copied.get(), copies));
   CHECK(calls[3] == call(device_call::wait, on.staged(slot).copied.get(), stream));
   CHECK(calls[4] == call(device_call::wait, target.released.get(), stream));
-  CHECK(calls[5] == call(device_call::wait, target.ready.get(), stream));  // of its last assembly
+  CHECK(calls[5] ==
+        call(device_call::wait, target.ready.get(), stream));  // event of its last assembly
   CHECK(calls[6] == call(device_call::assemble, event_handle::none, stream));
   CHECK(calls[7] == call(device_call::record, assembled, stream));
   CHECK(calls[8] == call(device_call::record, target.ready.get(), stream));
@@ -57,7 +58,7 @@ TEST_CASE(
   CHECK(target.state.load() == device_state::filled);
 }
 
-TEST_CASE("assembling transfer: the rows arrive in their places, in every kind of slot",
+TEST_CASE("assembling transfer: the rows arrive at their positions, in every kind of slot",
           "[transfer][host]") {
   const way through = GENERATE(from_range(test::slotwise_ways()));
   CAPTURE(to_string(through));
@@ -73,8 +74,8 @@ TEST_CASE("assembling transfer: the rows arrive in their places, in every kind o
 }
 
 TEST_CASE(
-    "assembling transfer: a slot that nobody took is not assembled again before its last assembly "
-    "is done",
+    "assembling transfer: a slot that was not taken is assembled again only after its last "
+    "assembly is done",
     "[transfer][host]") {
   const way through = GENERATE(from_range(test::slotwise_ways()));
   CAPTURE(to_string(through));
@@ -85,10 +86,9 @@ TEST_CASE(
     REQUIRE(on.under_test->step());
   }
   const slot_index left = on.parts->ring->take().value();
-  on.parts->ring->discard(
-      left);  // as in an epoch that was left: no consumer's stream waited for it
+  on.parts->ring->discard(left);  // like an abandoned epoch: no consumer's stream waited for it
   (void)on.fill(1);
-  REQUIRE(on.under_test->step());  // into the same slot, through the other landing buffer
+  REQUIRE(on.under_test->step());  // into the same slot, through the other copy destination
   on.device->favour_young_streams();
   on.device->allow_all_assemblies();
   on.device->sync((*on.parts->ring)[left].ready.get());
@@ -157,7 +157,7 @@ TEST_CASE(
     "go "
     "round",
     "[transfer][host]") {
-  // In the order of the test above; what stands on either stream is marked behind all of it.
+  // In the order of the test above; the work on either stream is marked after all of it.
   const auto refused = static_cast<std::size_t>(GENERATE(range(0, 9)));
   CAPTURE(refused);
   carrying<recording_device> on{way::resident};

@@ -66,7 +66,7 @@ struct filled_slot {
   staging_slot slot;
 };
 
-/// What lies at a load's place.
+/// The byte at a block read's position.
 std::uint32_t byte_of(const block_decoder::work& work, std::uint32_t number) {
   block_load load;
   std::memcpy(&load, work.landing_buffer + work.loads_at + number * sizeof load, sizeof load);

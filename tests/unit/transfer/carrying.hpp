@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a loader would put between a dataset and its device slots, for tests of the assembling
+/// The part of a loader between a dataset and its device slots, for tests of the assembling
 /// transfer: the test plays slot scheduler and reader.
 
 #include "loader/pipeline/slot_strategy.hpp"

@@ -1,5 +1,6 @@
-/// The waits between groups of blocks, each proved by letting go on what would do harm without it.
-/// The test plays slot scheduler, readers and transfer, so that it settles which group comes when.
+/// The waits between groups of blocks, each proved by releasing the work that would do harm without
+/// it. The test plays slot scheduler, readers and transfer, so that it settles which group comes
+/// when.
 
 #include "transfer/decoding_stage.hpp"
 
@@ -51,7 +52,7 @@ block_plan make_plan_of(const dataset_ptr& data) {
           .group_bytes = 1024};
 }
 
-/// A stage between streams of the test's: the copies' goes on first, and the assemblies' last.
+/// A stage between the test's streams: that of copies continues first, that of assemblies last.
 struct staged {
   void begin_run(std::uint64_t epoch) {
     run = std::make_shared<epoch_run>(epoch);
@@ -94,7 +95,7 @@ struct staged {
     for (const stream* each : {&oldest, &youngest}) device->launch(each->get(), [] {});
     for (const stream* each : {&oldest, &youngest}) device->drain(each->get());
   }
-  /// Whether the rows that lie at the places of some blocks are theirs.
+  /// Whether the rows in the slots of some blocks are theirs.
   bool holds(std::uint64_t first, std::uint64_t blocks) {
     std::vector<sample_index> numbers(blocks);
     plan->order.blocks(run->epoch, first, numbers);
@@ -154,7 +155,8 @@ struct checked_slot {
 TEST_CASE(
     "decoding stage: a run's group waits for the last ones of the run before, on the other lanes",
     "[transfer][host]") {
-  const std::uint64_t before = GENERATE(1U, 2U);  // the first of them is a lane, or two, behind
+  const std::uint64_t before =
+      GENERATE(1U, 2U);  // the first of them is on a worker stream one or two before
   CAPTURE(before);
   staged with;
   with.device->favour_young_streams();  // the last lane
@@ -200,7 +202,7 @@ TEST_CASE("decoding stage: a slot waits for groups of all lanes that are not kep
   const checked_slot slot{with, lanes * group};
   for (std::uint32_t lane = 1; lane < lanes; ++lane) {
     CAPTURE(lane);
-    with.device->allow_decodes(2);  // of one lane more its first group, and the first one kept
+    with.device->allow_decodes(2);  // one more worker stream's first group, and the first one kept
     with.settle();
     CHECK_FALSE(slot.is_checked());
   }
@@ -210,7 +212,7 @@ TEST_CASE("decoding stage: a slot waits for groups of all lanes that are not kep
   CHECK(*slot.to.first_bad == 0xFFFFFFFF);
 }
 
-TEST_CASE("decoding stage: a slot waits for no group behind those with its blocks",
+TEST_CASE("decoding stage: a slot waits for no group after those with its blocks",
           "[transfer][host]") {
   staged with;
   with.device->hold_decodes();

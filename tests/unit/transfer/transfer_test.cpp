@@ -79,7 +79,7 @@ TEST_CASE("transfer: nothing is issued into a device slot before the consumer is
   on.device->on_is_done = [](event_handle) { return true; };
 }
 
-TEST_CASE("transfer: a slot moves in one copy, behind its last use and before both its events",
+TEST_CASE("transfer: a slot moves in one copy, after its last use and before both its events",
           "[transfer][host]") {
   transferring<recording_device> on;
   const slot_index slot = on.parts.fill(on.run, 0);
@@ -172,7 +172,7 @@ TEST_CASE("transfer: a slot of an abandoned epoch is given back uncopied", "[tra
   CHECK(on.state(slot) == staging_state::free);
 }
 
-TEST_CASE("transfer: a failed read in an abandoned epoch is nobody's failure", "[transfer][host]") {
+TEST_CASE("transfer: a failed read in an abandoned epoch fails no consumer", "[transfer][host]") {
   transferring<recording_device> on;
   const slot_index slot = on.parts.fill(on.run, 0);
   fail_batch(on.staged(slot), 1);
@@ -181,7 +181,7 @@ TEST_CASE("transfer: a failed read in an abandoned epoch is nobody's failure", "
   CHECK(on.failure() == nothing_thrown);
   CHECK(on.state(slot) == staging_state::free);
 
-  // The slot is as good as new for the next epoch.
+  // The slot is like new for the next epoch.
   const auto next = std::make_shared<epoch_run>(5);
   (void)on.parts.fill(next, 0);
   CHECK(on.parts.fill(next, 1) == slot);
@@ -191,8 +191,8 @@ TEST_CASE("transfer: a failed read in an abandoned epoch is nobody's failure", "
 }
 
 TEST_CASE(
-    "transfer: good batches before a failed read are delivered with it, nothing more of its "
-    "epoch pass is moved, and it goes on with another",
+    "transfer: good batches before a failed read are delivered with it, nothing more of its epoch "
+    "pass is moved, and it continues with another",
     "[transfer][host]") {
   transferring<recording_device> on;
   const slot_index slot = on.parts.fill(on.run, 0);
@@ -252,7 +252,7 @@ TEST_CASE("transfer: a call the device refuses is its failure, and both slots go
   CHECK((*on.parts.ring)[to].state.load() == device_state::free);
 }
 
-TEST_CASE("transfer: where no event can be recorded behind a copy, the slots are not used again",
+TEST_CASE("transfer: if no event can be recorded after a copy, the slots are not used again",
           "[transfer][host]") {
   transferring<recording_device> on;
   on.device->on_call = [](const recorded_call& call) {
@@ -287,7 +287,7 @@ TEST_CASE("transfer: a copy that was issued is known to both rings, though an ev
   on.device->allow_all_copies();
 }
 
-TEST_CASE("transfer: why opening ended is its failure, behind all that was opened",
+TEST_CASE("transfer: the reason why opening ended is its failure, after all that was opened",
           "[transfer][host]") {
   transferring<recording_device> on;
   (void)on.parts.fill(on.run, 0);
@@ -324,7 +324,7 @@ TEST_CASE("transfer: when the rings close it ends, and that is no failure", "[tr
   CHECK(on.failure() == nothing_thrown);
 }
 
-TEST_CASE("transfer: where the consumer reads in place nothing is copied, slots are lent",
+TEST_CASE("transfer: if the consumer reads in place, nothing is copied, and slots are leased",
           "[transfer][host]") {
   stages parts{make_host_device(), make_identity_dataset(18, 8), small};
   transfer under_test{nullptr, parts.staging, parts.ring};
