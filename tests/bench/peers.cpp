@@ -1,4 +1,4 @@
-/// What people write by hand instead of a loader, on the same data and machine as `delivery`:
+/// The usual handwritten loops instead of a loader, on the same data and machine as `delivery`:
 /// batches/s with an empty consumer.
 ///
 ///     feedline_bench_peers

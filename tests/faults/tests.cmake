@@ -38,7 +38,7 @@ foreach(number 1 2)
   target_compile_definitions(feedline_copies_program PRIVATE
     FEEDLINE_LIBRARY_COPY_${number}="$<TARGET_FILE:${copy}>")
 endforeach()
-set(feedline_copy_scenarios "come and go" "logs first" "left behind")
+set(feedline_copy_scenarios "come and go" "logs first" "abandoned threads")
 if(FEEDLINE_SANITIZE STREQUAL "thread")
   # Its suppressions name functions, and a library that was closed has no names any more.
   list(REMOVE_ITEM feedline_copy_scenarios "come and go" "logs first")
@@ -51,7 +51,7 @@ foreach(scenario IN LISTS feedline_copy_scenarios)
       "${feedline_tsan_options};${feedline_lsan_options}")
 endforeach()
 if(FEEDLINE_SANITIZE STREQUAL "address")
-  # A copy that is closed leaves two objects of process length behind (`detail/thread_group.cpp`,
+  # A copy that is closed leaves two objects of process length allocated (`detail/thread_group.cpp`,
   # `device/retired.cpp`), some 200 bytes. What held them is unmapped, so they count as leaks.
   set_property(TEST "faults: copies of the library in one process, come and go"
                     "faults: copies of the library in one process, logs first"

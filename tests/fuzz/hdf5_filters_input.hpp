@@ -10,8 +10,8 @@
 
 namespace feedline::fuzz {
 
-/// What the filters' fuzz target makes of its input, front to back; numbers of 16 bits have their
-/// least significant byte first, and bytes beyond the end are 0:
+/// Input of the filters' fuzz target, front to back; numbers of 16 bits have their least
+/// significant byte first, and bytes beyond the end are 0:
 ///     byte     filters (lowest two bits), whether checksums are compared (next)
 ///     byte     for each filter: which; its client data, 16 bits each or 32 of ZFP's, follows
 ///     byte     filter mask
@@ -68,7 +68,7 @@ inline filters_input parse(std::span<const std::byte> bytes) {
   return input;
 }
 
-/// The input that is parsed as this. Of its filters, at most three, each is one of the choices.
+/// The input that is parsed as this. It has at most three filters, each one of the choices.
 inline std::vector<std::byte> serialize(const filters_input& input) {
   std::vector<std::byte> bytes;
   const auto put = [&](std::size_t value) {

@@ -1,7 +1,7 @@
 /// Fuzz target of the search for values of variable length in an HDF5 file's global heap: any bytes
-/// are values that it places within the file, or a hdf5_metadata_error. So is whether the file has
-/// a cache image. An input is the size of an element, in one byte, how many rows there are, in
-/// another, the rows as a dataset has them, then the file.
+/// are values that it finds within the file, or a hdf5_metadata_error. The same holds for the
+/// search for a cache image. An input is the size of an element, in one byte, how many rows there
+/// are, in another, the rows as a dataset has them, then the file.
 
 #include "hdf5/format/heap_search.hpp"
 #include "hdf5/format/metadata.hpp"

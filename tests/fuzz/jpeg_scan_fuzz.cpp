@@ -1,6 +1,6 @@
-/// Fuzz target of what devices make of JPEG files: whether any bytes are a whole file one thread
-/// says as libjpeg does, and lanes the same; of a whole one both decode libjpeg's coefficients.
-/// Where libjpeg finds too many bytes after the scan, they decide whether these are data.
+/// Fuzz target of the devices' JPEG decoder: one thread and lanes agree with libjpeg whether any
+/// bytes are a whole file; for a whole file both decode libjpeg's coefficients. Where libjpeg finds
+/// too many bytes after the scan, they decide whether these are data.
 
 #include "support/files/jpeg_scans.hpp"
 
@@ -29,7 +29,7 @@ void require(bool holds, const char* what) {
   std::abort();
 }
 
-/// What libjpeg's callbacks find.
+/// State of libjpeg's callbacks.
 struct session {
   std::jmp_buf way_out;
   bool has_bytes_after_scan = false;
@@ -127,7 +127,7 @@ void check_coefficients(const std::uint8_t* file, std::size_t bytes,
   }
 }
 
-/// Whether there may be a table behind the scan: what it holds is libjpeg's alone to judge.
+/// Whether there may be a table after the scan, which only libjpeg can judge.
 bool has_late_table(const std::vector<std::uint8_t>& file, std::size_t scan) {
   for (std::size_t i = scan; i + 1 < file.size(); ++i)
     if (file[i] == 0xFF && (file[i + 1] == 0xC4 || file[i + 1] == 0xCC || file[i + 1] == 0xDB))

@@ -43,7 +43,7 @@ std::vector<seed> seeds() {
           {.name = "long_elements", .lengths = {1, 2, 3}, .element_bytes = 8},
           {.name = "user_block", .lengths = {4, 4}, .file = {.userblock = 512}},
           {.name = "latest_format", .lengths = {4, 4}, .file = {.latest_format = true}},
-          // Whose superblock has an extension, where a cache image would be told of.
+          // A file whose superblock has an extension, which would name a cache image.
           {.name = "pages", .lengths = {4, 4}, .file = {.in_pages = true}},
           {.name = "short_addresses",
            .lengths = {4, 0, 9},

@@ -50,7 +50,8 @@ byte_vector all_rows(const dataset& from) {
   return rows;
 }
 
-/// What the array holds, sample after sample, by the format's words alone: one element at a time.
+/// Content of the array, sample after sample, after the format's description alone: one element at
+/// a time.
 byte_vector by_the_book(const detail::npy_header& header, std::span<const std::byte> payload) {
   const std::size_t element = size_bytes(header.type);
   byte_vector rows(payload.size());
@@ -74,7 +75,7 @@ byte_vector by_the_book(const detail::npy_header& header, std::span<const std::b
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  detail::log()->set_level(spdlog::level::off);  // bytes behind an array are no news here
+  detail::log()->set_level(spdlog::level::off);  // bytes after an array are expected here
   return 0;
 }
 

@@ -181,8 +181,9 @@ TEST_CASE(
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("cuda capture: a batch that ends in one is recycled after it, behind the work before it",
-          "[batch][gpu]") {
+TEST_CASE(
+    "cuda capture: a batch that ends in one is recycled after it, and after the work before it",
+    "[batch][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const gpu_stream consumer;
   gpu_gate gate;
@@ -195,7 +196,7 @@ TEST_CASE("cuda capture: a batch that ends in one is recycled after it, behind t
     auto first = range.next();
     REQUIRE(first);
     gate.hold(consumer.get());
-    record(*first);  // behind the gate
+    record(*first);  // waits for the gate
     graph.begin();
   }
   CHECK(graph.end() == 1);
@@ -214,7 +215,7 @@ TEST_CASE("cuda capture: a batch that ends in one is recycled after it, behind t
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("cuda capture: of a stream that the legacy stream waits for, it leaves both alone",
+TEST_CASE("cuda capture: a capture of a stream that the legacy stream waits for leaves both alone",
           "[batch][gpu]") {
   FEEDLINE_NEEDS_GPU();
   cudaStream_t blocking = nullptr;

@@ -18,7 +18,7 @@ namespace feedline::test {
 /// before.
 void load_checksum_kernels();
 /// Issues a kernel that reads a batch's "row" through mdspans and writes a number for each sample,
-/// which depends on each byte and its place.
+/// which depends on each byte and its index.
 void issue_checksums(const tensor_view& rows, std::uint64_t* out, cudaStream_t stream);
 /// Issues a kernel that turns over all bits of a batch's "row", through mdspans.
 void issue_inversion(const tensor_view& rows, cudaStream_t stream);

@@ -58,7 +58,7 @@ std::vector<seen_batch> consume_with_a_kernel_held(forgotten edge) {
   counted->wait_for_copies(4);
   if (edge == forgotten::copy_waits_for_consumer) {
     FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(
-        counted->copy_stream()));  // it waits for nobody: the slots are overwritten
+        counted->copy_stream()));  // it waits for no work: the slots are overwritten
   } else {
     CHECK(cudaStreamQuery(counted->copy_stream()) ==
           cudaErrorNotReady);  // the third copy waits for the kernel

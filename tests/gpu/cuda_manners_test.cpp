@@ -1,5 +1,5 @@
-/// What a loader must leave as it is: the user's errors, the user's threads, GPUs that it was not
-/// given; and that its end does not wait for the user.
+/// A loader leaves the user's errors, the user's threads and other GPUs alone, and its end does not
+/// wait for the user.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/cuda/half.hpp>
@@ -68,7 +68,7 @@ void leave_an_error() {
   CHECK(cudaPeekAtLastError() == cudaErrorInvalidDevice);
 }
 
-/// What the program ends with that lets a loader deliver from a GPU in a process of its own.
+/// Exit status of a program that lets a loader deliver from a GPU in a process of its own.
 int run_in_new_process(int ordinal, int readers) {
   const std::string command = std::string{FEEDLINE_CUDA_CONTEXT_PROGRAM} + ' ' +
                               std::to_string(ordinal) + ' ' + std::to_string(readers);
@@ -165,7 +165,7 @@ TEST_CASE("cuda: asking after an event that is not done leaves errors as they ar
   CHECK(device->is_done(event.get()));
 }
 
-TEST_CASE("cuda: a loader goes away while a kernel of the consumer's waits for this thread",
+TEST_CASE("cuda: a loader can be destroyed while a kernel of the consumer's waits for this thread",
           "[loader][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const bool transformed = GENERATE(false, true);
@@ -187,7 +187,7 @@ TEST_CASE("cuda: a loader goes away while a kernel of the consumer's waits for t
       REQUIRE(batch);
       if (i == 0) gate.hold(consumer.get());
     }
-    counted->wait_for_copies(4);  // of which two stand behind the kernel, or their assemblies do
+    counted->wait_for_copies(4);  // two of them wait for the kernel, or their assemblies do
   }
   destroyed.reset();
   CHECK(cudaStreamQuery(consumer.get()) == cudaErrorNotReady);
@@ -227,7 +227,7 @@ TEST_CASE("cuda: halves are given as CUDA's types, labels as they were cast, and
   CHECK(last == batch_size - 1);
 }
 
-TEST_CASE("cuda: who gives a null stream is told of the legacy default stream", "[device][gpu]") {
+TEST_CASE("cuda: the error for a null stream names the legacy default stream", "[device][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const cudaStream_t stream_of_libtorch = nullptr;
   const auto message =

@@ -19,7 +19,7 @@ class gpu_gate {
 
   /// Work issued on `stream` after this waits for the gate.
   void hold(cudaStream_t stream);
-  /// Lets everything held go on, and everything held later.
+  /// Releases everything held, and everything held later.
   void open();
 
  private:

@@ -1,4 +1,4 @@
-/// What a gather pins is the array's own: the program's other memory on its pages stays as it was.
+/// A gather pins only the array's own memory: the program's other memory on its pages is unchanged.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
@@ -176,7 +176,7 @@ TEST_CASE("gather: two loaders over one array, ended in any order, leave its nei
 }
 
 TEST_CASE(
-    "gather: arrays of any size and place in the heap leave neighbours that outlive them alone",
+    "gather: arrays of any size and address in the heap leave neighbours that outlive them alone",
     "[loader][gpu]") {
   FEEDLINE_NEEDS_GPU();
   std::mt19937_64 random{11};

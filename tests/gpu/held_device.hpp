@@ -11,8 +11,8 @@
 
 namespace feedline::test {
 
-/// A CUDA device whose copies, there and back, stand behind a gate on their stream: issued,
-/// recorded, not done until the gate opens.
+/// A CUDA device whose copies, there and back, wait for a gate on their stream: issued and
+/// recorded, but not done until the gate opens.
 class held_device final : public wrapped_device {
  public:
   held_device(device_ptr real, gpu_gate& gate) : wrapped_device{std::move(real)}, gate_{gate} {}

@@ -113,7 +113,7 @@ TEST_CASE("cuda interop: tensors on a slow further stream, freed by another thre
     batch.reset();
     std::thread{[freed = std::move(row)]() mutable { freed.reset(); }}.join();
   }
-  counted->wait_for_copies(4);  // issued, behind the kernels that the gate holds
+  counted->wait_for_copies(4);  // issued after the kernels that the gate holds
   CHECK(cudaStreamQuery(counted->copy_stream()) == cudaErrorNotReady);
   (void)cudaGetLastError();
   CHECK(cudaStreamQuery(consumer.get()) == cudaSuccess);  // it does not wait for the other one

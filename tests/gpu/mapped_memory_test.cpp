@@ -62,7 +62,7 @@ bool gpu_reads(const device_ptr& device, const std::byte* address,
   const gpu_stream stream;
   const detail::device_memory slot{device, memory_kind::device, memory.size()};
   const detail::device_memory landing_buffer{device, memory_kind::device,
-                                             256};  // zeros: of cached row 0
+                                             256};  // zeros: cached row 0
   field_assembly field;
   field.cached = address;
   field.cached_on_host = true;
@@ -209,7 +209,7 @@ TEST_CASE("mapped memory: what cannot be pinned is an error, and leaves nothing 
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const auto device = make_cuda_device(0);
-  // Pages behind these are not there.
+  // Pages after these do not exist.
   void* const memory =
       mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);

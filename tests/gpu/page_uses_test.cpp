@@ -100,7 +100,7 @@ TEST_CASE("page uses: a refusal changes nothing", "[cuda][host]") {
   pretended_system system;
   page_uses uses = system.uses();
   uses.add(numbered(4, 5));
-  system.failing_call = 3;  // the gap behind page 4; the one before it was pinned
+  system.failing_call = 3;  // the gap after page 4; the one before it was pinned
   CHECK_THROWS_AS(uses.add(numbered(2, 8)), std::runtime_error);
   CHECK(system.ours == numbers{4});
   uses.add(numbered(2, 8));

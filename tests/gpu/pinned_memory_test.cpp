@@ -13,7 +13,7 @@
 using namespace feedline;
 using namespace feedline::detail;
 
-TEST_CASE("pinned memory: of any size is zeroed, aligned, and copied from asynchronously",
+TEST_CASE("pinned memory: any size is zeroed, aligned, and copied from asynchronously",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   FEEDLINE_CUDA_CHECK(cudaSetDevice(0));
@@ -32,7 +32,8 @@ TEST_CASE("pinned memory: of any size is zeroed, aligned, and copied from asynch
   free_pinned(memory, bytes);
 }
 
-TEST_CASE("pinned memory: what no machine has is null, and leaves no error behind", "[cuda][gpu]") {
+TEST_CASE("pinned memory: more than any machine has is null, and leaves no CUDA error",
+          "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   CHECK(allocate_pinned(std::size_t{1} << 50) == nullptr);
   CHECK(cudaGetLastError() == cudaSuccess);

@@ -188,7 +188,7 @@ TEST_CASE(
       auto copying = results.push(row.data(), row.size(), consumer.ref(), rows);
       if (!copying) break;
       under_way.emplace_back(std::move(mine), std::move(copying));
-      // A batch ends behind the lease on it: its slot is then filled again behind the copy.
+      // A batch ends after the lease on it: its slot is then filled again after the copy.
       if (under_way.size() > 2) {
         under_way.front().second.reset();
         under_way.pop_front();

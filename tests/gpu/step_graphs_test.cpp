@@ -1,4 +1,4 @@
-/// Steps that are captured into CUDA graphs, one for each place of a batch, and launched again.
+/// Steps that are captured into CUDA graphs, one for each address of a batch, and launched again.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/cuda/graphs/step_graphs.hpp>
@@ -39,8 +39,8 @@ loader_options few_slots() {
       .batch_size = batch_size, .readers = 2, .expert = {.batches_per_slot = 2, .device_slots = 3}};
 }
 
-/// A step: moves what the batch holds to memory of its own, where the next step finds it. Behind
-/// each step, what lies there goes to the host.
+/// A step: moves what the batch holds to memory of its own, where the next step finds it. After
+/// each step, the content of that memory goes to the host.
 class moving_step {
  public:
   explicit moving_step(cudaStream_t stream) : stream_{stream} {
@@ -112,7 +112,7 @@ TEST_CASE("step graphs: every batch is stepped on, though few steps are issued",
                 make_cuda_device(0), few_slots()};
   step_graphs graphs{stream.ref()};
   std::vector<std::uint64_t> order;
-  if (slow) gate.hold(stream.get());  // the GPU falls behind by as many batches as there is room
+  if (slow) gate.hold(stream.get());  // the GPU lags by as many batches as there is room
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
     for (const batch& each : loader.epoch(epoch, stream.ref())) {
       graphs.run(each, [&] { step.issue(each); });
@@ -129,7 +129,7 @@ TEST_CASE("step graphs: every batch is stepped on, though few steps are issued",
     found.insert(found.end(), each.samples.begin(), each.samples.end());
   }
   CHECK(found == order);
-  // Six places, and one for the last batch in each slot that it comes in; the first is not
+  // Six addresses, and one for the last batch in each slot that it comes in; the first is not
   // captured.
   CHECK(graphs.size() >= 6);
   CHECK(graphs.size() <= 9);
@@ -174,7 +174,7 @@ TEST_CASE("step graphs: a step that throws or cannot be captured leaves the stre
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("step graphs: of a stream that cannot be captured, or is another's, they say so",
+TEST_CASE("step graphs: a stream that cannot be captured, or is not the batch's, is refused",
           "[batch][gpu]") {
   FEEDLINE_NEEDS_GPU();
   CHECK_THROWS_AS(step_graphs{stream_ref{cudaStreamLegacy}}, usage_error);

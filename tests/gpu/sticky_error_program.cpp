@@ -1,5 +1,5 @@
 /// A user's kernel breaks the GPU's context in the middle of an epoch. The loader must say so, and
-/// go away. Arguments: the placement, and how many readers. Prints the loader's report. Its exit
+/// end. Arguments: the placement, and how many readers. Prints the loader's report. Its exit
 /// status: 0: all is well, 3: there is no GPU, and others say what was wrong.
 
 #include <feedline/cuda/device.hpp>
@@ -45,7 +45,7 @@ bool is_cuda_error(const std::exception_ptr& cause) {
   }
 }
 
-/// What a consumer meets who goes on behind such a kernel.
+/// Errors of a consumer that continues after such a kernel.
 int consume(loader& loader, cudaStream_t stream) {
   for (std::uint64_t epoch = 0; epoch < 1000; ++epoch) {
     auto range = loader.epoch(epoch, stream_ref{stream});

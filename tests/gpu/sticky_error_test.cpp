@@ -13,8 +13,8 @@
 namespace {
 
 struct ended {
-  int status;        ///< as waitpid's
-  std::string told;  ///< what it printed
+  int status;        ///< status of waitpid
+  std::string told;  ///< its output
 };
 
 ended run_broken(const std::string& placement, int readers) {

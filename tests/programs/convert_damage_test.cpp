@@ -1,4 +1,4 @@
-// What a conversion does about samples that cannot be read.
+// Tests how a conversion handles samples that cannot be read.
 
 #include <feedline/error.hpp>
 #include <feedline/formats/records.hpp>
@@ -102,7 +102,7 @@ TEST_CASE("convert: skipping damage, the output is what it would be, but for the
         read_samples(*make_identity_rows(many, row_bytes), expected));
 }
 
-TEST_CASE("convert: an order without some samples has the others at any place that is asked for",
+TEST_CASE("convert: an order without some samples has the others at any position that is asked for",
           "[samples][host]") {
   std::mt19937 random{4};
   for (int i = 0; i < 200; ++i) {
@@ -123,7 +123,7 @@ TEST_CASE("convert: an order without some samples has the others at any place th
   }
 }
 
-TEST_CASE("convert: skipping damage, an unfinished output goes on, unless the damage changed",
+TEST_CASE("convert: skipping damage, an unfinished output is continued, unless the damage changed",
           "[samples][host]") {
   const temporary_directory folder;
   const auto job = job_to(folder.path() / "out");

@@ -138,7 +138,7 @@ TEST_CASE("convert: an output that appears while it is made is left, and so is t
   CHECK(entries_of(folder.path()) == 1);
 }
 
-TEST_CASE("convert: of two runs on one output the second is refused", "[samples][host]") {
+TEST_CASE("convert: the second of two runs on one output is refused", "[samples][host]") {
   const temporary_directory folder;
   const auto job = job_to(GENERATE(from_range(every_format)), folder.path() / "out");
   std::string words;
@@ -231,13 +231,14 @@ TEST_CASE("convert: an output that is, contains or lies inside an input is refus
   CHECK(refused("in/new.h5", "in") == ": lies inside");
   CHECK(refused("link/deep/new.h5", "in") == ": lies inside");
   CHECK(refused("in/deep/x.h5", "link") == ": lies inside");
-  CHECK(refused("y.h5", "in") == ": is");  // by a link within the folder
+  CHECK(refused("y.h5", "in") == ": is");  // a link within the folder
   fs::create_directory(at / "z.part");
   write_text(at / "z.part" / "x.h5", thesis);
   CHECK(refused("z", "z.part/x.h5") == ".part: contains");
 }
 
-TEST_CASE("convert: what replaces a folder, or is one, takes its place whole", "[samples][host]") {
+TEST_CASE("convert: an output that replaces a folder, or is one, replaces it whole",
+          "[samples][host]") {
   const temporary_directory folder;
   const fs::path output = folder.path() / "out";
   const bool new_is_folder = GENERATE(false, true);

@@ -200,7 +200,8 @@ TEST_CASE("convert: shuffled, the samples stand in the order of shuffle's epoch 
   CHECK(all_of(*open_output(job, from->fields())) == read_samples(*from, order));
 }
 
-TEST_CASE("convert: what an error cut short goes on from its last checkpoint", "[samples][host]") {
+TEST_CASE("convert: a conversion that an error cut short continues from its last checkpoint",
+          "[samples][host]") {
   const temporary_directory folder;
   const auto to = GENERATE(from_range(every_format));
   auto job = job_to(to, folder.path() / "out");
@@ -234,7 +235,8 @@ TEST_CASE("convert: what an error cut short goes on from its last checkpoint", "
   CHECK(convert::run(whole, job, ignore).checksums == done.checksums);
 }
 
-TEST_CASE("convert: what a signal killed goes on from its last checkpoint", "[samples][host]") {
+TEST_CASE("convert: a conversion that a signal killed continues from its last checkpoint",
+          "[samples][host]") {
   const temporary_directory folder;
   const auto to = GENERATE(from_range(every_format));
   const auto job = job_to(to, folder.path() / "out");
@@ -279,9 +281,8 @@ TEST_CASE("convert: an unfinished output that was damaged is begun again", "[sam
   CHECK(all_of(*open_output(job, large()->fields())) == all_of(*large()));
 }
 
-TEST_CASE(
-    "convert: an output that reads back otherwise than it was written does not take its place",
-    "[samples][host]") {
+TEST_CASE("convert: an output that reads back differently is not renamed to its final name",
+          "[samples][host]") {
   const temporary_directory folder;
   const auto to = GENERATE(from_range(every_format));
   auto job = job_to(to, folder.path() / "out");
@@ -337,7 +338,7 @@ TEST_CASE("convert: fields that a format cannot hold are refused before anything
   CHECK(fs::is_empty(folder.path()));
 }
 
-TEST_CASE("convert: a journal reads back as it was written, and half of one is none",
+TEST_CASE("convert: a journal reads back as it was written, and half a journal is refused",
           "[samples][host]") {
   const temporary_directory folder;
   const auto path = folder.path() / "state";

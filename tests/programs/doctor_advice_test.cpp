@@ -28,7 +28,7 @@ doctor::findings plain() {
   return of;
 }
 
-/// As many samples a second as each number of readers brings.
+/// Findings with the samples a second that each number of readers brings.
 doctor::findings with_rates(std::vector<std::pair<int, double>> rates) {
   doctor::findings of = plain();
   for (const auto& [readers, rate] : rates)
@@ -207,7 +207,7 @@ TEST_CASE("doctor: a batch takes as long as the slowest of step, reading and cop
   CHECK(doctor::advise(copied).batch == doctor::seconds{1s});
 }
 
-TEST_CASE("doctor: hints name fields that travel wider than they need, and slow storage",
+TEST_CASE("doctor: hints name fields that are copied wider than they need, and slow storage",
           "[programs][host]") {
   auto of = with_gpu(with_step(with_rates(growing), 10ms), 80 * gibibyte);
   of.layout.fields = {{"wide", feedline::element_type::f32, {3, 32, 32}},
@@ -292,7 +292,7 @@ TEST_CASE("doctor: the GPU is to decode where a run of five epochs becomes short
 TEST_CASE("doctor: windows in which the GPU decodes are several, and a quarter of its memory",
           "[programs][host]") {
   auto of = in_chunks(with_gpu(with_rates(growing), 80 * gibibyte), 1000);
-  CHECK(doctor::decoder_window(of) == 500);  // of 1000 chunks
+  CHECK(doctor::decoder_window(of) == 500);  // the file has 1000 chunks
   of.layout.samples = 100'000'000;
   CHECK(doctor::decoder_window(of) == 1024);
   of.device_budget = 40'000'000;  // a chunk has 1 MB

@@ -40,7 +40,7 @@ TEST_CASE("doctor: where the GPU can decode a file, it is measured in windows of
       run_on_gpu({file, "--read-whole", "0", "--max-readers", "2", "--json", "-"}).json();
   const auto& decoder = json["decoder"];
   CHECK(decoder["not_measured"] == "");
-  CHECK(decoder["window_chunks"] == 16);  // of 32
+  CHECK(decoder["window_chunks"] == 16);  // the file has 32
   REQUIRE(decoder["readers"].size() == 2);
   CHECK(decoder["readers"][0]["readers"] == 1);
   CHECK(decoder["readers"][1]["readers"] == 2);

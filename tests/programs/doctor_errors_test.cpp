@@ -18,7 +18,8 @@ void check_refused(int code, const std::string& words, const std::vector<std::st
 
 }  // namespace
 
-TEST_CASE("doctor: what cannot be opened ends with its place and what to do", "[programs][host]") {
+TEST_CASE("doctor: an input that cannot be opened ends with its path and what to do",
+          "[programs][host]") {
   const temporary_directory folder;
   const std::string nothing = (folder.path() / "nothing").string();
   check_refused(2, "feedline-doctor: " + nothing + ": no such file or folder; give the path",
@@ -46,7 +47,7 @@ TEST_CASE("doctor: an unknown field is refused with those there are", "[programs
   CHECK(run.code == 1);
   CHECK(says(run.err, file + ": field 'nonsense'"));
   CHECK(says(run.err, "image"));
-  CHECK(says(run.out, "what is in it"));  // which is told all the same
+  CHECK(says(run.out, "what is in it"));  // is reported anyway
   CHECK(says(run.out, "chunks of 64 samples, deflate"));
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr doctor::limits short_time{.time = 50ms};
 
-/// The host's device in a GPU's place. It notes what it is to compute, and does not.
+/// The host's device instead of a GPU. It records the work that it should compute, and does not
+/// compute it.
 struct pretended_gpu {
   std::vector<std::chrono::nanoseconds> computed;
   unsigned syncs = 0;
@@ -62,7 +63,7 @@ TEST_CASE("doctor: a loop ends with its time or its samples, whichever is first"
   CHECK(by_time.batches <= 6);
 }
 
-TEST_CASE("doctor: epochs behind the first one count by themselves where that is wanted",
+TEST_CASE("doctor: epochs after the first one are measured separately if that is asked for",
           "[programs][host]") {
   std::vector<doctor::damage> damages;
   const auto of = [&](bool apart) {

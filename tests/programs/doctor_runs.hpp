@@ -19,7 +19,7 @@
 
 namespace feedline::test {
 
-/// What a run of feedline-doctor has said.
+/// Output of a run of feedline-doctor.
 struct doctor_run {
   int code = 0;
   std::string out;
@@ -55,13 +55,13 @@ inline std::filesystem::path write_rows(const temporary_directory& folder) {
                       npy_bytes(npy_dictionary("|u1", "(1000, 16)"), counting_bytes(16'000)));
 }
 
-/// As `write_compressed`, "packed.h5" in a folder.
+/// Same as `write_compressed`, for "packed.h5" in a folder.
 inline std::filesystem::path write_packed(const temporary_directory& folder,
                                           hsize_t samples = 2000) {
   return write_compressed(folder.path() / "packed.h5", samples);
 }
 
-/// As `write_with_damage`, "damaged.h5" in a folder.
+/// Same as `write_with_damage`, for "damaged.h5" in a folder.
 inline std::filesystem::path write_damaged(const temporary_directory& folder) {
   return write_with_damage(folder.path() / "damaged.h5");
 }

@@ -96,7 +96,7 @@ TEST_CASE("doctor: a long step is what limits the loop, and no step the readers"
   CHECK((limit == "decode-bound" || limit == "reader-bound"));
 }
 
-TEST_CASE("doctor: samples that are damaged are told with their place, and the rest is measured",
+TEST_CASE("doctor: damaged samples are reported with their index, and the rest is measured",
           "[programs][host]") {
   const temporary_directory folder;
   const auto file = write_damaged(folder);
@@ -152,8 +152,10 @@ TEST_CASE("doctor: inputs with names stand side by side, as feedline-convert tak
   CHECK(says(twice.err, "there is a field 'rows' already: name this one with NAME=PATH"));
 }
 
-TEST_CASE("doctor: of very many fields the first ones are printed, how many more, and how to see",
-          "[programs][host]") {
+TEST_CASE(
+    "doctor: if there are very many fields, it prints the first ones, how many more, and how to "
+    "see them",
+    "[programs][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "many.h5"};
   const std::vector<float> values(4 * 300);
@@ -170,7 +172,7 @@ TEST_CASE("doctor: of very many fields the first ones are printed, how many more
   std::size_t told = 0;
   for (auto at = run.out.find(more); at != std::string::npos; at = run.out.find(more, at + 1))
     ++told;
-  CHECK(told == 3);  // what is in it, how it is read, hints
+  CHECK(told == 3);  // content, way of reading, hints
   const auto bytes = bytes_of_file(every);
   const auto json =
       nlohmann::json::parse(std::string{reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -219,7 +221,7 @@ TEST_CASE("doctor: pictures, code and JSON are written where they are wanted", "
   CHECK(nlohmann::json::parse(text_of("loop.json")).contains("traceEvents"));
 }
 
-TEST_CASE("doctor: progress is told in a line of the terminal, which goes away",
+TEST_CASE("doctor: progress is shown in a line of the terminal, which is erased",
           "[programs][host]") {
   const temporary_directory folder;
   const std::string file = write_rows(folder).string();

@@ -1,4 +1,4 @@
-// What programs make of the library's messages.
+// Tests how programs translate the library's messages.
 
 #include "programs/words/library_words.hpp"
 

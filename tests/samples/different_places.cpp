@@ -17,7 +17,7 @@
 namespace {
 
 /// Trains as two ranks.
-/// @return How many refused with these words; of those without, 100.
+/// @return Number of ranks that refused with these words; 100 for each that refused with others.
 int refusals(const std::array<mnist::trainer_options, 2>& options, const std::string& words) {
   mnist::process_ranks ranks{{}, 2};
   for (int i = 0; i < 2; ++i) ranks.here.push_back({{.rank = i, .world = 2}, -1});

@@ -40,7 +40,7 @@ feedline::dataset_ptr made_digits(std::uint8_t last_label = 1) {
                                         feedline::own("label", std::move(labels))});
 }
 
-/// Computes where a scripted device has its work done: in the order of a stream, behind its copies.
+/// Computes like a scripted device: in the order of a stream, after its copies.
 class scripted_gpu {
  public:
   using team = cpu_team;
@@ -75,7 +75,7 @@ class scripted_gpu {
   cpu memory_;
 };
 
-/// The share of right answers, taken from the device's memory behind each batch.
+/// The share of right answers, taken from the device's memory after each batch.
 double accuracy_without_ring(const feedline::dataset_ptr& digits) {
   cpu on;
   network<cpu> model{on, inputs, evaluation<cpu>::batch_size, 1, true};
@@ -93,7 +93,7 @@ double accuracy_without_ring(const feedline::dataset_ptr& digits) {
   return right / count;
 }
 
-/// What an evaluation by so many ranks says, which are threads.
+/// Result of an evaluation by a number of ranks, which are threads.
 double accuracy_of(const feedline::dataset_ptr& digits, int world, std::uint64_t epoch = 0) {
   process_ranks ranks{{}, world};
   for (int i = 0; i < world; ++i) ranks.here.push_back({{.rank = i, .world = world}, -1});
@@ -126,7 +126,7 @@ TEST_CASE("trainer: the accuracy of answers by the ring is that of sums taken fr
     CAPTURE(world);
     CHECK(accuracy_of(digits, world) == wanted);  // to the last bit
   }
-  CHECK(accuracy_of(digits, 1, 3) == wanted);  // of the fourth evaluation by the same ring
+  CHECK(accuracy_of(digits, 1, 3) == wanted);  // the fourth evaluation by the same ring
 }
 
 TEST_CASE("trainer: an evaluation is issued while none of its answers has come back",

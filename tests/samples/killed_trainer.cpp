@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 /// One life of the trainer. Whoever made it must wait for its end.
 class life {
  public:
-  /// @param folder For all that it writes; it goes on from the checkpoint there.
+  /// @param folder Folder for all that it writes; it continues from the checkpoint there.
   life(const std::string& trainer, const std::string& digits, const std::string& device,
        const fs::path& folder, int readers, int ranks) {
     std::vector<std::string> words{trainer,
@@ -135,8 +135,8 @@ std::string result_of(const fs::path& folder) {
   return begin == std::string::npos ? "" : log.substr(begin, log.find(" samples", begin) - begin);
 }
 
-/// Sums over ranks round otherwise, which may grow behind some batches (mnist_ranks_test.sh says
-/// why): the first losses are compared one by one, and then their mean.
+/// Sums over ranks are rounded differently, which may grow after some batches (mnist_ranks_test.sh
+/// says why): the first losses are compared one by one, and then their mean.
 void compare_losses(const fs::path& found, const fs::path& wanted) {
   std::istringstream left{content_of(found)};
   std::istringstream right{content_of(wanted)};

@@ -1,4 +1,4 @@
-/// Which ranks the trainer's process has, on machines that need not be at hand.
+/// Tests which ranks the trainer's process has, for machines that need not exist.
 
 #include <feedline/error.hpp>
 
@@ -103,8 +103,9 @@ TEST_CASE("trainer: more GPUs than there are, or several without NCCL, are refus
           std::string::npos);
 }
 
-TEST_CASE("trainer: processes meet where NCCL_COMM_ID says, or behind torchrun's own port",
-          "[sample][host]") {
+TEST_CASE(
+    "trainer: processes meet at the address in NCCL_COMM_ID, or one port after torchrun's own",
+    "[sample][host]") {
   for (const char* const name : {"NCCL_COMM_ID", "MASTER_ADDR", "MASTER_PORT"}) ::unsetenv(name);
   CHECK(meeting_address_from_environment().empty());
   ::setenv("MASTER_ADDR", "node7", 1);

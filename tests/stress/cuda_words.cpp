@@ -1,11 +1,11 @@
 /// Batches on a GPU, each compared word by word by a kernel on the consumer's stream, with random
-/// delays at every stage: of the host as in delays.cpp, of the copies and of the consumer's work on
+/// delays at every stage: on the host as in delays.cpp, in the copies and in the consumer's work on
 /// the GPU. Each round draws a loader; rounds take the placements in turns.
 ///
 ///     feedline_stress_cuda_words --batches 1000000
 ///     feedline_stress_cuda_words --seed 1234 --rounds 1   # one round again
 ///
-/// That it can fail is seen where one of these ends with differences:
+/// One of these must end with differences, which shows that it can fail:
 ///
 ///     feedline_stress_cuda_words --batches 20000 --flip 1000       # a bit in each 1000th
 ///     feedline_stress_cuda_words --batches 20000 --forget-waits 2  # a stream wait in two
@@ -126,7 +126,7 @@ class checker {
     words_ += std::uint64_t{work.samples} * (work.row_words + 2);
   }
 
-  /// Waits for the kernels. @return What they counted in all.
+  /// Waits for the kernels. @return Their total counts.
   /// @throws std::runtime_error if they did not look at each word.
   [[nodiscard]] word_counts counts() const {
     word_counts now;

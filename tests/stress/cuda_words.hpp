@@ -15,7 +15,7 @@ inline constexpr std::size_t max_compared_samples = 64;
 struct compared_batch {
   std::uint64_t number;  ///< for the report
   std::uint32_t samples;
-  std::uint32_t row_words;    ///< of 8 bytes
+  std::uint32_t row_words;    ///< words of 8 bytes
   const std::uint64_t* ids;   ///< [samples]
   const std::uint64_t* rows;  ///< [samples × row_words]
   const void* notes;          ///< [samples] of u8, or f32
@@ -23,7 +23,7 @@ struct compared_batch {
   std::array<std::uint64_t, max_compared_samples> expected;
 };
 
-/// What kernels counted; in the GPU's memory.
+/// Counts of kernels, in the GPU's memory.
 struct word_counts {
   unsigned long long compared = 0;
   unsigned long long different = 0;

@@ -127,7 +127,7 @@ std::uint64_t run(const round_plan& plan, delay_counts& counts) {
 
 constexpr std::size_t max_processes = 256;
 
-/// What all processes did; in memory that they share.
+/// Counts of all processes, in memory that they share.
 struct tally {
   std::atomic<std::uint64_t> batches{0};
   std::atomic<std::uint64_t> loaders{0};

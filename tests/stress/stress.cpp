@@ -40,7 +40,7 @@ using namespace feedline::test;
 
 namespace {
 
-/// What one round does; drawn from its seed.
+/// The settings of one round, drawn from its seed.
 struct round_plan {
   std::uint64_t seed;
   std::uint64_t samples;
@@ -133,7 +133,7 @@ void pause_for(std::uint64_t yields) {
 /// Consumes one epoch; how many batches came.
 std::uint64_t consume(const round_plan& plan, random_source& random, epoch_range range,
                       recorder& record, std::uint64_t& total, loader& loader) {
-  std::optional<std::jthread> stopper;  // while batches go on being taken
+  std::optional<std::jthread> stopper;  // while batches are still taken
   const bool leave = plan.leave_early != 0 && random.one_in(plan.leave_early);
   const std::uint64_t last = leave ? random.between(0, 20) : UINT64_MAX;
   std::deque<batch> held;
@@ -204,7 +204,7 @@ void run(const round_plan& plan) {
   if (device.freed_in_use() != 0) fail(plan, "memory was freed under work");
 }
 
-/// Ends the program if nobody strokes it for a long while.
+/// Ends the program if it is not reset for a long while.
 class watchdog {
  public:
   watchdog() : thread_{[this] { watch(); }} {}

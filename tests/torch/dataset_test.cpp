@@ -101,7 +101,7 @@ TEST_CASE("torch: a tensor whose rows do not lie dense is copied", "[dataset][ho
   const auto wide = torch::arange(12, torch::kFloat32).view({3, 4}).requires_grad_();
   const auto of = make_memory_dataset({libtorch::own("row", wide.t())});
   check_dataset_contract(of, 4, {{"row", element_type::f32, {3}}},
-                         [&](sample_index sample, std::size_t /*place*/) {
+                         [&](sample_index sample, std::size_t /*index*/) {
                            return bytes_of(wide.t()[static_cast<std::int64_t>(sample.value)]);
                          });
   CHECK_THROWS_AS(libtorch::own("scalar", torch::tensor(1.0)), usage_error);
@@ -126,7 +126,7 @@ TEST_CASE("torch: a dataset of single tensors is one of feedline's", "[dataset][
   const auto of =
       libtorch::adopt(data::datasets::TensorDataset{torch::arange(20).view({10, 2})}, {"pair"});
   check_dataset_contract(of, 10, {{"pair", element_type::i64, {2}}},
-                         [](sample_index sample, std::size_t /*place*/) {
+                         [](sample_index sample, std::size_t /*index*/) {
                            const auto first = static_cast<std::int64_t>(2 * sample.value);
                            return bytes_of(torch::tensor({first, first + 1}));
                          });

@@ -90,8 +90,8 @@ class checker {
 
 enum class told { by_feedline, by_libtorch };
 
-/// Reads two batches on a stream beside theirs that is held open, lets go of their tensors, and
-/// lets copies overwrite the slots as far as they may.
+/// Reads two batches on a second stream that is held open, releases their tensors, and allows
+/// copies to overwrite the slots as far as they may.
 std::int64_t read_on_another_stream(told record) {
   const CUDAStream consumers = new_stream();
   const CUDAStream beside = new_stream();
@@ -124,7 +124,7 @@ std::int64_t read_on_another_stream(told record) {
   } else {
     CHECK(cudaStreamSynchronize(counted->copy_stream()) == cudaSuccess);
   }
-  CHECK(consumers.query());  // it waits for nobody
+  CHECK(consumers.query());  // it waits for no work
   gate.open();
   const CUDAStreamGuard on_it{beside};
   return check->wrong();
@@ -172,7 +172,7 @@ TEST_CASE("torch: a tensor on the GPU is not overwritten before a slow consumer 
       counted->wait_for_copies(2);
       CHECK(!consumers.query());
     }
-    if (taken == 3) gate.open();  // the third was delivered behind the gate
+    if (taken == 3) gate.open();  // the third was delivered while the gate was closed
   }
   CHECK(taken == 8);
   CHECK(check.wrong() == 0);

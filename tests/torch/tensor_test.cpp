@@ -152,7 +152,7 @@ TEST_CASE("torch: a slot goes back when the last tensor, view or graph has gone"
   CHECK(!is_full(range));
 }
 
-TEST_CASE("torch: tensors are kept and freed by other threads while the loop goes on",
+TEST_CASE("torch: tensors are kept and freed by other threads while the loop continues",
           "[batch][host]") {
   const int readers = GENERATE(0, 2);
   loader loader = make_loader(8, readers);
@@ -183,7 +183,7 @@ TEST_CASE("torch: a slot is not written while a thread keeps a tensor of it", "[
   std::promise<void> gate;
   auto kept = keep(batch_tensors{std::move(*range.next())}, made, gate.get_future());
   made.wait();
-  for (std::uint64_t index = 1; index < 6; ++index) {  // by the other slot alone
+  for (std::uint64_t index = 1; index < 6; ++index) {  // through the other slot alone
     const auto batch = range.next();
     REQUIRE(batch);
     CHECK(batch->index() == index);

@@ -28,7 +28,7 @@ TEST_CASE("error: a stage error says stage, epoch, batch and ticket, quotes its 
   CHECK_THROWS_AS(std::rethrow_exception(failure.cause()), std::runtime_error);
 }
 
-TEST_CASE("error: a cause that is no std::exception is reported all the same", "[loader][host]") {
+TEST_CASE("error: a cause that is no std::exception is reported, too", "[loader][host]") {
   const stage_error failure{{.path = {}}, std::make_exception_ptr(42)};
   CHECK(std::string{failure.what()}.find("no std::exception") != std::string::npos);
 }

@@ -1,5 +1,4 @@
-/// Who decodes compressed chunks of HDF5 files: readers, or the GPU. Beside both, the decoder
-/// alone.
+/// Decoding of compressed chunks of HDF5 files by readers, by the GPU, and by the decoder alone.
 ///
 ///     feedline_bench_decoding                            # all encodings
 ///     feedline_bench_decoding --encoding deflate --readers 1,4 --window 1024
@@ -124,7 +123,7 @@ class decoder_alone {
 
 void run_loader(const encoding& as, const encoded_file& file, decode_on who, int readers,
                 const options& options, const gpu_stream& stream, results& found) {
-  // Of a chunk that is kept, with room for how often its samples were found.
+  // Size of cached chunks, with room for the counts of how often their samples were found.
   const std::size_t cache = 2 * options.window * (file.chunk_bytes() + 512);
   loader loader{open_hdf5(file.path, {{"image"}, {"label"}}, {.max_host_cache_bytes = cache}),
                 shuffle{.seed = 1, .within = feedline::chunks(options.window)},

@@ -22,7 +22,7 @@ using namespace test;
 using enum block_filter;
 
 constexpr std::uint64_t row_values = std::uint64_t{28} * 28;
-constexpr std::uint64_t max_chunks = 1024;  ///< that are drawn
+constexpr std::uint64_t max_chunks = 1024;  ///< limit of chunks that are drawn
 constexpr int zstd_level = 3;
 constexpr H5Z_filter_t zstd_filter = 32015;
 constexpr H5Z_filter_t lz4_filter = 32004;

@@ -15,7 +15,7 @@ struct encoding {
   std::string name;
   bool floats;  ///< values are f32, else bytes
   std::vector<block_step> steps;
-  std::size_t chunk_bytes;  ///< as decoded, about
+  std::size_t chunk_bytes;  ///< approximate decoded size
 };
 [[nodiscard]] const std::vector<encoding>& all_encodings();
 /// The encoding of a name, or all if it is empty. @throws usage_error naming those there are.

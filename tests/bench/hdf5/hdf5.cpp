@@ -97,7 +97,7 @@ void run_deflated(const shape& shape, const deflated_file& file, const options& 
   std::printf("%-12s windows of %llu of %llu chunks, of %zu samples each\n", shape.name.c_str(),
               static_cast<unsigned long long>(window), static_cast<unsigned long long>(file.chunks),
               samples_per_chunk(shape));
-  // Of a chunk that is kept, with room for how often its samples were found.
+  // Size of a cached chunk, with room for the counts of how often its samples were found.
   const std::size_t chunk_bytes = samples_per_chunk(shape) * (sample_bytes(shape) - 1) + 512;
   const auto data = open_hdf5(
       file.path, {{"image"}, {"label"}},

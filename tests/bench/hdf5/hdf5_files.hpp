@@ -32,8 +32,9 @@ enum class hdf5_kind : std::uint8_t { contiguous, chunks };
                                                const shape& shape, const drawn_rows& rows,
                                                hdf5_kind kind);
 
-/// A file of the same datasets whose images are deflated, and which holds the rows so often that an
-/// epoch is many windows long: of a small one much would still be in memory from the epoch before.
+/// A file of the same datasets whose images are deflated, and which repeats the rows so often that
+/// an epoch is many windows long: much of a small file would still be in memory from the epoch
+/// before.
 struct deflated_file {
   std::filesystem::path path;
   std::uint64_t samples = 0;
@@ -43,7 +44,7 @@ struct deflated_file {
 [[nodiscard]] deflated_file write_deflated(const std::filesystem::path& folder, const shape& shape,
                                            const drawn_rows& rows);
 
-/// What a program does that calls the library itself: one H5Dread a row, by one thread at a time.
+/// Reads like a program that calls the library itself: one H5Dread a row, by one thread at a time.
 [[nodiscard]] dataset_ptr open_row_by_row(const std::filesystem::path& file, const shape& shape);
 
 /// Rows a second that threads decode, each into memory of its own, with nothing else to do.

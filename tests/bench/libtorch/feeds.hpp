@@ -22,7 +22,7 @@
 
 namespace feedline::bench {
 
-/// Of images' channels, of 0 to 1.
+/// Means of images' channels, on a scale of 0 to 1.
 inline const std::vector<double> channel_means{0.485, 0.456, 0.406};
 inline const std::vector<double> channel_deviations{0.229, 0.224, 0.225};
 
@@ -66,8 +66,8 @@ class fixed_batch final : public feed {
   torch::Tensor labels_;
 };
 
-/// What a loader makes of bytes of images and labels: normalized bf16, and labels that are wide
-/// enough for libtorch.
+/// Options of a loader for bytes of images and labels: it makes normalized bf16, and labels that
+/// are wide enough for libtorch.
 inline loader_options training_options(std::uint64_t batch_size, int readers, double flip) {
   const field_transform normalized{.field = "image",
                                    .to = element_type::bf16,
@@ -129,7 +129,7 @@ class loader_feed final : public feed {
   }
 
   loader loader_;
-  std::size_t row_bytes_;  ///< of a sample, as the dataset has it
+  std::size_t row_bytes_;  ///< size of a sample in the dataset
   std::optional<epoch_range> epoch_;
   std::uint64_t number_ = 0;
 };

@@ -115,7 +115,7 @@ void run_cell(const shape& shape, const rows& data, std::size_t workers, const o
 
 void run(const options& options) {
   results found{"peers_libtorch"};
-  torch::set_num_threads(1);  // of a worker's own; more get in each other's way
+  torch::set_num_threads(1);  // one thread a worker; more threads slow each other down
   std::printf("method:    shuffled rows in RAM, empty consumer, median of %d runs of %.1f s\n\n",
               options.runs, options.seconds);
   std::printf("%-12s %7s %12s %8s %9s\n", "shape", "workers", "batches/s", "GB/s", "CPU s/GB");

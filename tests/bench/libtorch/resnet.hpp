@@ -8,7 +8,7 @@
 
 namespace feedline::bench {
 
-/// Puts a convolution without bias and its normalization behind a network.
+/// Appends a convolution without bias and its normalization to a network.
 inline void push_convolution(torch::nn::Sequential& network, std::int64_t in, std::int64_t out,
                              std::int64_t kernel, std::int64_t stride = 1) {
   network->push_back(torch::nn::Conv2d(
@@ -21,7 +21,7 @@ inline torch::nn::ReLU relu() {
 }
 
 /// A residual block of two 3x3 convolutions, or a bottleneck of three, with its stride in the 3x3
-/// one and four times the channels behind it.
+/// one and four times the channels after it.
 struct residual_block : torch::nn::Module {
   residual_block(std::int64_t in, std::int64_t width, std::int64_t stride, bool bottleneck) {
     const std::int64_t out = bottleneck ? 4 * width : width;

@@ -21,7 +21,7 @@ class autocast {
   autocast& operator=(const autocast&) = delete;
   ~autocast() {
     at::autocast::set_autocast_enabled(at::kCUDA, false);
-    at::autocast::clear_cache();  // of the weights, which change with each step
+    at::autocast::clear_cache();  // cached weights, which change with each step
   }
 };
 
@@ -63,7 +63,7 @@ class trainer {
     for (torch::Tensor& weight : weights_) weight.mutable_grad().reset();
   }
 
-  /// Of the last step. Waits for it.
+  /// Loss of the last step. Waits for it.
   [[nodiscard]] double loss() const { return loss_.item<double>(); }
 
  private:

@@ -1,4 +1,4 @@
-/// What feeding costs a training loop: steps of ResNet-18 and ResNet-50 in bf16, in batches of 256
+/// Cost of feeding for a training loop: steps of ResNet-18 and ResNet-50 in bf16, in batches of 256
 /// images of 224x224x3 bytes, on one batch that lies on the GPU and on batches of a loader.
 ///
 ///     feedline_bench_training
@@ -15,9 +15,9 @@
 /// GPU, and a tensor is a view of the batch. Each round is a line when it is done; the results are
 /// rewritten when a network is done. training.py is the same loop under PyTorch's DataLoader.
 ///
-/// Of a folder's JPEGs the GPU (feed jpeg) or the readers (jpeg-cpu) make 256 x 256 pixels; the GPU
-/// draws a window of each, makes it 224 x 224, and flips half of them. Files are in the page cache
-/// after the first epoch: give enough warm-up steps for one. Busy cores are those of all the
+/// The GPU (feed jpeg) or the readers (jpeg-cpu) decode a folder's JPEGs to 256 x 256 pixels; the
+/// GPU draws a window of each, makes it 224 x 224, and flips half of them. Files are in the page
+/// cache after the first epoch: give enough warm-up steps for one. Busy cores are those of all the
 /// program's threads, those that issue the network's kernels among them.
 
 #include <feedline/error.hpp>
@@ -77,7 +77,7 @@ struct contestant {
   const named_feed& fed;
   trainer network;
   std::vector<double> seconds = {};  ///< a step, in each round
-  std::vector<double> cores = {};    ///< that were busy
+  std::vector<double> cores = {};    ///< number of busy cores
 };
 
 /// Steps and how long they took together.

@@ -56,8 +56,8 @@ struct gathering {
   void* out;
   const gpu_stream& stream;
 
-  /// Bytes a second of gathers of so many rows, one launch each, back to back, into four places in
-  /// turns, as into a ring.
+  /// Bytes a second of gathers of so many rows, one launch each, back to back, into four
+  /// destinations in turns, as into a ring.
   /// @param burst Launches between two looks at the clock, which cost a wait.
   [[nodiscard]] double rate(std::size_t rows_a_launch, unsigned blocks, std::size_t burst,
                             double seconds) const {
@@ -84,7 +84,7 @@ struct gathering {
   }
 };
 
-/// @param from What the rows' memory is called.
+/// @param from Name of the rows' memory.
 void measure_host(const shape& shape, const char* from, const gathering& gathering,
                   std::size_t rows_a_slot, const common_options& options, results& found) {
   std::printf("%-12s %9zu %-9s", shape.name.c_str(), gathering.row_bytes, from);

@@ -1,4 +1,4 @@
-/// What the machine at hand can do at best, which everything else here is measured against.
+/// The limits of this machine, with which everything else here is compared.
 ///
 ///     feedline_bench_limits
 ///     feedline_bench_limits --part bus,calls

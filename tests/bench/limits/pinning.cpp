@@ -10,8 +10,8 @@
 
 namespace feedline::bench {
 
-/// By what the runtime offers, and by what feedline does: allocation alone, each time of memory not
-/// touched before.
+/// Measures pinning by the runtime's functions, and by feedline's: allocation alone, each time of
+/// memory not touched before.
 void measure_pinning(const common_options& options, results& found) {
   std::printf("\npinning: time to allocate, ms\n%12s %14s %16s\n", "MiB", "cudaHostAlloc",
               "allocate_pinned");

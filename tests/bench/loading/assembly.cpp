@@ -1,18 +1,18 @@
-/// What one assembly costs on the GPU, alone: back to back on one stream, with no reader and no
-/// copy.
+/// Cost of one assembly on the GPU, alone: back to back on one stream, with no reader and no copy.
 ///
 ///     feedline_bench_assembly [--shape mnist64]
 ///
 /// For each shape, slots of about 8 MiB (at least a batch), of an image and a label of a byte, out
-/// of rows at random places:
-/// - "device": cached in device memory; "arrived": in the landing buffer; "host": cached in mapped
-///   host memory;
+/// of rows at random positions:
+/// - "device": cached in device memory; "arrived": in the copy destination; "host": cached in
+///   mapped host memory;
 /// - as they are, or with images, HWC bytes, normalized to floats: HWC or CHW, flipped at random,
 ///   with a random crop of seven eighths of each side.
+///
 /// GB/s is of what is delivered. "to copy" is the stream's time relative to that of a copy in
 /// device memory that reads and writes as many bytes, by the rate of copies of 256 MiB. The host's
 /// time is that of the call; the stream's, of its share of a long run, between two events. Slots
-/// and landing buffers go round in fours, as a loader's do.
+/// and copy destinations are used in turns of four, as in a loader.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>
@@ -92,7 +92,7 @@ struct shape_rows {
   mapped_copy mapped_labels;
 };
 
-/// What becomes of images.
+/// A conversion of images.
 struct conversion_kind {
   const char* name;
   element_type to = element_type::u8;  ///< u8: they stay as they are

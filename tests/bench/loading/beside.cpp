@@ -10,8 +10,8 @@
 /// work is done. feedline's lanes are its own trace, of the first epoch of a new loader: nothing
 /// was read ahead before its first bar. Both loops run once before, untraced.
 ///
-/// The step is a kernel of a given length; by default of so many microseconds that feedline can
-/// just hide reading and copying behind it.
+/// The step is a kernel of a given length; by default just long enough for feedline to hide reading
+/// and copying.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -63,12 +63,12 @@ std::uint64_t cycles_of(double us) {
   return static_cast<std::uint64_t>(1e-3 * us * kilohertz);
 }
 
-/// What both loops do.
+/// The work of both loops.
 struct task {
   shape rows;
-  dataset_ptr data;  ///< as many samples as the loops take
+  dataset_ptr data;  ///< data with as many samples as the loops take
   std::uint64_t batches = 0;
-  std::uint64_t cycles = 0;  ///< of a step
+  std::uint64_t cycles = 0;  ///< cycles of a step
 };
 
 // ---- The plain loop -----------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-/// What feeding costs a GPU that is busy: steps of matrix products in bf16, of many short kernels,
-/// or of a copy within the GPU's memory, alone and beside a loader, for every placement, with and
-/// without a conversion.
+/// Cost of feeding for a busy GPU: steps of matrix products in bf16, of many short kernels, or of a
+/// copy within the GPU's memory, alone and beside a loader, for every placement, with and without a
+/// conversion.
 ///
 ///     feedline_bench_busy
 ///     feedline_bench_busy --shape cifar256 --placement gather --readers 12
@@ -8,13 +8,13 @@
 ///
 /// Method: a step is issued for each batch, on the consumer's stream: so many products of 4096 x
 /// 4096 matrices, 350 kernels that scale 32 MiB of numbers each (as many as a step of ResNet-18
-/// has), or a copy of 256 MiB. Three loops over the same number of batches, each until the
-/// stream is done, by the clock of the host: the steps alone, the loader with an empty consumer,
-/// and both. Nothing can be faster than the longer of the first two: the ratio is the loop's time
-/// over that. Medians of the runs, each a round of all three. First, for comparison, what feeding
-/// costs at least: instead of a loader, copies as large as its pieces, out of pinned memory that
-/// nobody fills, into four slots in turns. With `--page` the last loop of products is traced, which
-/// costs time, and becomes a page.
+/// has), or a copy of 256 MiB. Three loops over the same number of batches, each until the stream
+/// is done, by the clock of the host: the steps alone, the loader with an empty consumer, and both.
+/// Nothing can be faster than the longer of the first two: the ratio is the loop's time over that.
+/// Medians of the runs, each a round of all three. First, for comparison, the least cost of
+/// feeding: instead of a loader, copies as large as its pieces, out of pinned memory that is not
+/// filled, into four slots in turns. With `--page` the last loop of products is traced, which costs
+/// time, and becomes a page.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -62,7 +62,7 @@ void check(cublasStatus_t status) {
     throw std::runtime_error{std::string{"cuBLAS: "} + cublasGetStatusString(status)};
 }
 
-/// What a step of the consumer's does, in memory of its own.
+/// The work of a consumer's step, in memory of its own.
 class work {
  public:
   explicit work(const gpu_stream& stream) : stream_{stream} {
@@ -107,7 +107,7 @@ class work {
   cublasHandle_t blas_ = nullptr;
 };
 
-/// What is issued for a batch.
+/// The work issued for a batch.
 struct step_kind {
   std::string name;
   std::function<void(work&)> issue;
@@ -166,7 +166,7 @@ class bare_copies {
       for (const cudaEvent_t each : *events) FEEDLINE_CUDA_LOG(cudaEventDestroy(each));
   }
 
-  /// As `consume`.
+  /// Same as `consume`.
   double feed(work* busy, const step_kind& step, std::uint64_t batches, const gpu_stream& stream) {
     const auto start = clock_type::now();
     for (std::uint64_t i = 0; i < batches; ++i) {

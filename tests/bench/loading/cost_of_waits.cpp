@@ -28,7 +28,7 @@ class timed_events {
   void record(std::size_t i, const gpu_stream& on) const {
     FEEDLINE_CUDA_CHECK(cudaEventRecord(events_[i], on.get()));
   }
-  /// µs from this to the other's event of the same place; 0 where that one was first.
+  /// µs from this to the other's event of the same index; 0 if that one was first.
   [[nodiscard]] double until(std::size_t i, const timed_events& other) const {
     float milliseconds = 0;
     FEEDLINE_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, events_[i], other[i]));

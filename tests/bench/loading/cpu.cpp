@@ -1,4 +1,4 @@
-/// What feeding costs in CPU time: seconds of all threads for each GB delivered, by feedline and by
+/// Cost of feeding in CPU time: seconds of all threads for each GB delivered, by feedline and by
 /// what people write by hand, and the CPU time of a loader whose consumer does not come.
 ///
 ///     feedline_bench_cpu

@@ -107,7 +107,7 @@ void run_cell(const shape& shape, const dataset_ptr& data, placement placement, 
                              loading(shape, placement, readers, options)};
   const loader_plan plan = feed->plan();
   std::uint64_t epoch = 0;
-  (void)consume(*feed, epoch, stream, 0);  // warm up; what is kept is uploaded
+  (void)consume(*feed, epoch, stream, 0);  // warm up, which uploads cached rows
   const spread runs =
       repeat(options.runs, [&] { return consume(*feed, epoch, stream, options.seconds); });
   feed.reset();

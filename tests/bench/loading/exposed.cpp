@@ -11,7 +11,7 @@
 /// is the sum of the loop's gaps less as many mean gaps of the steps alone. This was chosen before
 /// the stream's whole time less the kernels' time alone, because kernels beside copies may take
 /// longer than alone, and because single gaps show where a disagreement comes from. That other
-/// number is printed all the same ("host": the clock of the host, loop less steps alone).
+/// number is printed, too ("host": the clock of the host, loop less steps alone).
 ///
 /// feedline agrees if the two differ by no more than 5 % of the measured time, or by 1 µs a batch.
 ///
@@ -107,14 +107,14 @@ loop_times steps_fed(loader& loader, std::uint64_t& epoch, stamped_steps& on, st
 
 // ---- One cell: a shape and a length of steps ----------------------------------------------------
 
-/// What all runs of a cell came to; times in µs.
+/// Results of all runs of a cell; times in µs.
 struct cell {
   std::uint64_t batches = 0;
   double step = 0;  ///< mean of the last run
   std::vector<double> usual_gaps;
   std::vector<double> gaps;
   double host = 0;  ///< loops less steps alone, by the host's clock
-  double told = 0;  ///< by feedline
+  double told = 0;  ///< feedline's figure
   double waits = 0;
   double unmeasured = 0;
   double worst = 0;  ///< difference of a single run, a batch

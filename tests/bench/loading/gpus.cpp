@@ -81,7 +81,7 @@ double sum(const rates& each) {
   return std::accumulate(each.begin(), each.end(), 0.0);
 }
 
-/// What is measured on one GPU, in turns: each gives bytes a second.
+/// The measurements on one GPU, in turns: each gives bytes a second.
 using works = std::vector<std::function<double()>>;
 
 /// Runs the same kinds of work on each GPU, on a thread for each, in turns, run after run, all
@@ -129,7 +129,7 @@ std::vector<rates> copy_to_all(int gpus, const options& options) {
   return on_all(gpus, options.runs, 1, prepare).front();
 }
 
-/// A loader for a GPU, which goes on from run to run.
+/// A loader for a GPU, which continues from run to run.
 std::function<double()> loading(const shape& shape, const dataset_ptr& data, int gpu, int readers,
                                 const options& options) {
   const loader_options all{
@@ -147,7 +147,7 @@ std::function<double()> loading(const shape& shape, const dataset_ptr& data, int
   };
 }
 
-/// What takes turns in a cell, the loader last.
+/// The feeds that take turns in a cell, the loader last.
 constexpr std::array kinds{", by hand", ", by gather", ""};
 
 std::vector<std::vector<rates>> feed_all(int gpus, const shape& shape, const dataset_ptr& data,
@@ -223,7 +223,8 @@ class reduce_meter {
 
 void feed_beside_reduces(int gpus, const shape& shape, const dataset_ptr& data, int readers,
                          const options& options, double copies, results& found) {
-  // By itself first, and gone before a loader is made: that may wait for the GPU to be idle.
+  // The all-reduce runs alone first, and is destroyed before a loader is made: its end may wait for
+  // the GPU to be idle.
   const double alone = reduce_meter{gpus, options.all_reduce_mib}.alone(options);
   reduce_meter meter{gpus, options.all_reduce_mib};
   const auto prepare = [&](int gpu) -> works {

@@ -1,4 +1,4 @@
-/// What a loader costs where throughput does not show: from construction to the first batch, at an
+/// Cost of a loader that throughput does not show: from construction to the first batch, at an
 /// epoch's edge, and on the consumer's thread for each batch.
 ///
 ///     feedline_bench_latency

@@ -1,5 +1,5 @@
-/// What error policies cost where all samples can be read: delivery on the host device, policy by
-/// policy, side by side; and what it costs a reader to write down what it reads, for deadlines. No
+/// Cost of error policies if all samples can be read: delivery on the host device, policy by
+/// policy, side by side; and the cost for a reader of recording what it reads, for deadlines. No
 /// GPU.
 ///
 ///     feedline_bench_policies [--shape mnist64] [--readers 2] [--seconds 0.3] [--runs 5]
@@ -60,7 +60,7 @@ class feed {
                              .readers = readers,
                              .errors = errors}} {}
 
-  /// Behind a quarter of the time, which warms up.
+  /// Measures after a quarter of the time, which warms up.
   delivered run(double seconds) {
     std::uint64_t counted = 0;
     bool warm = false;

@@ -1,6 +1,6 @@
-/// What readers reach of what threads reach that only gather: a loader, and as many bare threads
+/// Throughput of readers compared with threads that only gather: a loader, and as many bare threads
 /// that copy random rows of the same dataset into a pinned ring of 32 MiB, in turns. The threads
-/// copy by hand, a `memcpy` a row, and then as readers do.
+/// copy by hand, a `memcpy` a row, and then like readers.
 ///
 ///     feedline_bench_readers                        # all shapes, four readers
 ///     feedline_bench_readers --shape mnist64 --readers 1,2,4
@@ -43,7 +43,7 @@ struct options : common_options {
   std::vector<std::size_t> request_bytes{0};
 };
 
-/// Of each run's loader, what its threads reached.
+/// Throughput of each run's loader, divided by that of its threads.
 std::vector<double> ratios(const std::vector<double>& of, const std::vector<double>& by) {
   std::vector<double> shares(of.size());
   std::ranges::transform(of, by, shares.begin(), std::divides{});

@@ -6,7 +6,7 @@
 ///
 /// Method: rows of 4 KiB in RAM, in sequential order, each word of which spells its row. "copies"
 /// issues as many pinned copies of one size on a stream for each direction. "feedline" takes a
-/// loader's batches of that size, pushes each into a result ring, and ends it behind its source's
+/// loader's batches of that size, pushes each into a result ring, and ends it after its source's
 /// lease; a second thread takes the results and compares the first and the last word of every row
 /// with what the batch must hold. Alone, the loader's batches are dropped, and the ring carries two
 /// buffers of the GPU's in turn. Before the timed runs, every word of an epoch (2 GiB) goes there
@@ -111,7 +111,7 @@ class taker {
   std::thread thread_;  // the last member: it uses the others
 };
 
-/// What is measured at one size.
+/// The measurements at one size.
 class both_ways {
  public:
   both_ways(const dataset_ptr& data, std::size_t bytes, const options& chosen)
@@ -129,7 +129,7 @@ class both_ways {
     for (auto& memory : pinned_) memory = {gpu_, memory_kind::staging, bytes};
   }
 
-  /// Plain copies; of both directions at once on two streams.
+  /// Plain copies; both directions at once on two streams.
   delivered copies(bool to_gpu, bool from_gpu) {
     const gpu_stream there;
     const gpu_stream back;
@@ -185,7 +185,7 @@ class both_ways {
   void compare_all() { (void)there_and_back(0, 1); }
 
   /// @param seconds 0: one epoch.
-  /// @param every As the taker's.
+  /// @param every Same as for the thread that takes results.
   delivered there_and_back(double seconds, std::size_t every = row_words - 1) {
     result_ring results{gpu_, {.slot_bytes = bytes_, .slots = options_.slots}};
     taker taking{results, every};

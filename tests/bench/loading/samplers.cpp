@@ -1,13 +1,12 @@
-/// What an order costs: nanoseconds a draw of every sampler. No GPU, no data.
+/// Cost of an order: nanoseconds a draw of every sampler. No GPU, no data.
 ///
 ///     feedline_bench_samplers [--seconds 0.1] [--runs 5] [--json FILE]
 ///
-/// Method: one thread asks for positions as readers do, in runs of 256 that stand behind one
-/// another, and for single positions at random places, as after a seek. `million` and `billion` are
-/// samples of the dataset; orders with tables are drawn of a million. In a shard, rank 3 of 8 asks
-/// for its 256 of each global batch of 2,048. `table` is what the order keeps, in bytes a sample.
-/// Time is the thread's CPU time, for other work on the machine to count little. Median of the
-/// runs.
+/// Method: one thread asks for positions as readers do, in consecutive runs of 256, and for single
+/// random positions, as after a seek. `million` and `billion` are samples of the dataset; orders
+/// with tables are drawn of a million. In a shard, rank 3 of 8 asks for its 256 of each global
+/// batch of 2,048. `table` is the memory of the order, in bytes a sample. Time is the thread's CPU
+/// time, so that other work on the machine counts little. Median of the runs.
 
 #include <feedline/sampler/bucket_by_length.hpp>
 #include <feedline/sampler/class_balanced.hpp>

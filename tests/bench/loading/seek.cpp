@@ -1,11 +1,12 @@
-/// How long a loader takes to find its place: feedline_bench_seek [--places 2000]. It needs no GPU.
+/// Time that a loader takes to find its position: `feedline_bench_seek [--places 2000]`. It needs
+/// no GPU.
 ///
 /// Method: rank 4095 of 4096 seeks to random batches of random epochs, in datasets of a million and
 /// a billion samples of 8 bytes, which are made when they are read. `state` is the first call of
 /// `state()`, which takes the order's fingerprint; `seek` is one `seek()`; `batch` is from before
 /// `epoch()` until its first batch is there, of 16 samples (million) or 256 (billion), read by the
-/// calling thread. Median and 99th percentile of all places, in microseconds: the largest ones are
-/// those at which the system ran something else.
+/// calling thread. Median and 99th percentile of all positions, in microseconds: the largest ones
+/// are those at which the system ran something else.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>

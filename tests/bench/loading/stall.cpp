@@ -1,5 +1,5 @@
-/// How well transfer hides behind compute: a loop that takes a batch and issues one kernel of a
-/// given length on it, for steps of 0.25 to 4 times the transfer time of a batch.
+/// How well compute hides transfer: a loop that takes a batch and issues one kernel of a given
+/// length on it, for steps of 0.25 to 4 times the transfer time of a batch.
 ///
 ///     feedline_bench_stall
 ///     feedline_bench_stall --shape imagenet256 --readers 8
@@ -46,8 +46,8 @@ struct options : common_options {
   int readers = 8;
 };
 
-/// Of the GPU's multiprocessors, at their fastest. Near enough to set kernel lengths by: what they
-/// come to is measured.
+/// Highest clock rate of the GPU's multiprocessors. It is exact enough to set kernel lengths,
+/// because the real lengths are measured.
 double cycles_per_second() {
   int kilohertz = 0;
   FEEDLINE_CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
@@ -61,7 +61,7 @@ double compute_alone(std::uint64_t batches, std::uint64_t cycles, const gpu_stre
   return seconds_since(start);
 }
 
-/// What a loop by hand copies: a slot that is always full, and where it goes.
+/// Buffers of a loop by hand: a slot that is always full, and its destination.
 class copies_by_hand {
  public:
   copies_by_hand(const device_ptr& device, std::size_t bytes)

@@ -22,7 +22,7 @@ inline double cycles_per_microsecond() {
   return 1e-3 * kilohertz;
 }
 
-inline constexpr std::uint64_t max_steps = 1'000'000;  ///< of a run
+inline constexpr std::uint64_t max_steps = 1'000'000;  ///< limit of a run
 
 /// Steps on a stream, and what the GPU's clock tells of them.
 class stamped_steps {

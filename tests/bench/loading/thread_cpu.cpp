@@ -12,8 +12,8 @@ namespace {
 
 /// CPU seconds of a thread of this process; 0 if it has ended.
 double cpu_seconds(int thread) {
-  // What pthread_getcpuclockid makes of a thread, which wants a pthread_t, and we know its number
-  // alone.
+  // Same clock as from pthread_getcpuclockid, which needs a pthread_t, but only the thread's number
+  // is known.
   const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3U) | 6U);
   timespec used{};
   if (clock_gettime(clock, &used) != 0) return 0;

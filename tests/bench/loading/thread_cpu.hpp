@@ -12,7 +12,7 @@ struct thread_cpu {
   [[nodiscard]] thread_cpu since(const thread_cpu& before) const;
 };
 
-/// What the threads that there are have used so far; those that have ended are not in it.
+/// CPU time of the living threads so far; threads that have ended are not included.
 [[nodiscard]] thread_cpu cpu_by_thread();
 
 }  // namespace feedline::bench

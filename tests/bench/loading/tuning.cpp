@@ -57,16 +57,16 @@ struct options {
   bool gpu = false;
 };
 
-/// What limits a loop.
+/// The limit of a loop.
 struct example {
   std::string name;
   std::size_t sample_bytes;
   std::uint64_t batch_size;
-  std::uint64_t batches;             ///< of an epoch
+  std::uint64_t batches;             ///< batches of an epoch
   std::chrono::microseconds wait{};  ///< for each sample
   std::chrono::microseconds compute{};
   std::chrono::microseconds rare_wait{};  ///< for one sample of 64, instead of `wait`
-  std::chrono::microseconds step{};       ///< of the consumer, for each batch
+  std::chrono::microseconds step{};       ///< time of the consumer for each batch
 };
 
 const std::vector<example>& examples() {
@@ -131,7 +131,7 @@ class example_dataset final : public dataset {
   }
 
  private:
-  /// As much work as takes so long on a core of its own, by that core's own clock.
+  /// Computes for a given CPU time of its core.
   void compute() const {
     if (what_.compute.count() == 0) return;
     timespec begin{};
@@ -185,7 +185,7 @@ class feed {
     }
     if (step_.count() != 0) std::this_thread::sleep_for(step_);
   }
-  /// Batches a second, behind a fifth of the time.
+  /// Batches a second, measured after a fifth of the time.
   double rate(double seconds) {
     for (const auto warm = clock_type::now(); seconds_since(warm) < seconds / 5;) take_one();
     std::uint64_t batches = 0;

@@ -1,4 +1,4 @@
-// What a batch costs a C++ loop, for overhead.py: microseconds, and those that the loop's thread
+// Cost of a batch for a C++ loop, for overhead.py: microseconds, and those that the loop's thread
 // computes; the medians of five epochs.
 //
 //     feedline_bench_python_overhead BATCH_SIZE BATCHES READERS
@@ -19,7 +19,7 @@ namespace {
 
 struct cost {
   double took;      ///< microseconds a batch
-  double computed;  ///< of these, by this thread
+  double computed;  ///< part of these that this thread computes
 };
 
 double thread_seconds() {

@@ -9,7 +9,7 @@ namespace feedline::bench {
 /// How a program would read shuffled rows of a file that is not in memory.
 enum class by_hand : std::uint8_t {
   pread,            ///< each thread reads rows, one after the other
-  hints_and_pread,  ///< as well, but asks for a batch two batches before it is read
+  hints_and_pread,  ///< the same, but asks for a batch two batches before it is read
 };
 
 /// Rows a second that threads read of a file, each row once at most, into memory of their own; for

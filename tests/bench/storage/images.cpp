@@ -136,7 +136,7 @@ double decoding_alone(const std::vector<std::vector<std::byte>>& files, int thre
   return static_cast<double>(images) / seconds;
 }
 
-/// @param bound What `decoding_alone` gave. @return Images a second.
+/// @param bound Result of `decoding_alone`. @return Images a second.
 double run_cell(const dataset_ptr& data, int readers, double alone, double bound,
                 const options& options, results& found) {
   loader loader{data,

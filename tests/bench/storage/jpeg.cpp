@@ -1,4 +1,4 @@
-/// Who decodes the JPEGs of a folder, or of tar shards: readers, or the GPU.
+/// Decoding of the JPEGs of a folder, or of tar shards, by readers or by the GPU.
 ///
 ///     feedline_bench_images --make FOLDER
 ///     feedline_bench_jpeg --folder FOLDER --readers 1,2,4,8
@@ -64,7 +64,7 @@ loader_options loading(const options& options, decode_on who, int readers) {
   return made;
 }
 
-/// @param decoder Of `decodings`.
+/// @param decoder One of `decodings`.
 void run_loader(const dataset_ptr& images, const std::string& decoder, int readers,
                 const options& options, const gpu_stream& stream, results& found) {
   const decode_on who = decodings.at(decoder);

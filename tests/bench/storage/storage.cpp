@@ -43,7 +43,7 @@ struct storage_options {
   std::vector<int> readers;
 };
 
-/// A dataset that tells nobody that hints would be of use.
+/// A dataset that does not report that hints would be useful.
 class unhinted final : public dataset {
  public:
   explicit unhinted(dataset_ptr of) : of_{std::move(of)} {}
@@ -58,7 +58,7 @@ class unhinted final : public dataset {
   dataset_ptr of_;
 };
 
-/// A file of random bytes that goes away with this.
+/// A file of random bytes that is deleted with this object.
 class rows_file {
  public:
   rows_file(const std::filesystem::path& folder, std::uint64_t bytes)
@@ -101,7 +101,7 @@ class rows_file {
         {{{"row", element_type::u8, {row_bytes}}, rows.bytes(), rows.owner()}});
   }
 
-  /// Out of memory, onto the disk. @return What share stayed, 0 to 1.
+  /// Drops the file from memory. @return Share that stayed, 0 to 1.
   double drop() const { return test::drop_from_memory(path_); }
 
   /// Into memory from the disk, from the beginning to the end, which leaves it there in large

@@ -50,7 +50,7 @@ class all_reduces::engine {
   ~engine() {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
-    for (const end& at : ends_) {  // as the program ends: what fails now fails unseen
+    for (const end& at : ends_) {  // the program ends: errors are ignored
       ncclCommDestroy(at.member);
       for (const cudaEvent_t event : at.reduced) cudaEventDestroy(event);
       cudaStreamDestroy(at.stream);

@@ -11,7 +11,7 @@ namespace feedline::bench {
 class all_reduces {
  public:
   /// Over GPUs 0 to `gpus` - 1. Allocates; issues nothing yet.
-  /// @param bytes Of each GPU, in one all-reduce.
+  /// @param bytes Bytes of each GPU in one all-reduce.
   /// @throws std::runtime_error with NCCL's words; device_error.
   all_reduces(int gpus, std::size_t bytes);
   all_reduces(const all_reduces&) = delete;

@@ -27,7 +27,7 @@ class bare_ring {
   const cpu_gather& gather_;
   int threads_;
   row_copies copies_;
-  std::size_t requests_;  ///< of a piece
+  std::size_t requests_;  ///< requests of a piece
   std::size_t piece_bytes_;
   detail::device_memory pinned_;
   detail::device_memory on_device_;

@@ -13,7 +13,7 @@
 namespace feedline::bench {
 namespace {
 
-/// A pinned batch, its place on the GPU, and the event behind its copy.
+/// A pinned batch, its memory on the GPU, and the event after its copy.
 struct buffer {
   buffer(const device_ptr& device, std::size_t bytes)
       : pinned{device, memory_kind::staging, bytes},

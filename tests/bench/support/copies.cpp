@@ -12,7 +12,7 @@ namespace feedline::bench {
 
 double copy_rate(void* to, const void* from, std::size_t bytes, cudaStream_t stream,
                  double seconds) {
-  // As many at once as hide the wait behind them, at 8 MiB and more 8.
+  // Enough at once to hide the wait after them; 8 for 8 MiB and more.
   const std::uint64_t at_once = std::clamp<std::uint64_t>((std::size_t{64} << 20) / bytes, 8, 256);
   const auto issue = [&](std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i)

@@ -22,7 +22,7 @@ class pinned_copies {
  public:
   /// @param gpu The current one. @throws device_error
   pinned_copies(int gpu, std::size_t bytes);
-  /// As `copy_rate`.
+  /// Same as `copy_rate`.
   [[nodiscard]] double rate(double seconds) const;
 
  private:

@@ -16,7 +16,7 @@
 
 namespace feedline::bench {
 
-/// Of a loader with eight readers and default options.
+/// Request size of a loader with eight readers and default options.
 constexpr std::size_t most_request_bytes = std::size_t{256} << 10;
 
 cpu_gather::cpu_gather(const shape& shape, dataset_ptr data)

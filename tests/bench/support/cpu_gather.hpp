@@ -16,19 +16,19 @@ inline constexpr std::size_t ring_bytes = std::size_t{32} << 20;
 /// How bare threads copy rows.
 enum class row_copies {
   by_hand,   ///< `memcpy`, one row after the other: what one writes without a library
-  by_gather  ///< as readers do, rows ahead being asked for
+  by_gather  ///< like readers, which prefetch rows
 };
 
 /// CPU threads that gather random rows and do nothing else: what readers are measured by.
 class cpu_gather {
  public:
-  /// @param data Of the shape, in memory; its first field is gathered.
+  /// @param data Data of the shape, in memory; its first field is gathered.
   cpu_gather(const shape& shape, dataset_ptr data);
 
   /// Bytes a second of so many threads that take requests like a loader's in turns, of a random
   /// order of all rows, round and round, and of the ring. (A thread with a part of the rows for
   /// itself would find more of them in its caches than a reader can.)
-  /// @param ring Of `ring_bytes`.
+  /// @param ring Memory of `ring_bytes`.
   [[nodiscard]] double rate(std::byte* ring, std::size_t threads, double seconds,
                             row_copies copies = row_copies::by_gather) const;
 
@@ -43,8 +43,8 @@ class cpu_gather {
  private:
   dataset_ptr data_;
   std::size_t row_bytes_;
-  std::size_t rows_;                 ///< of a request
-  std::vector<sample_index> order_;  ///< of all rows
+  std::size_t rows_;                 ///< rows of a request
+  std::vector<sample_index> order_;  ///< order of all rows
 };
 
 }  // namespace feedline::bench

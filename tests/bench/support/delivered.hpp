@@ -8,8 +8,7 @@
 
 namespace feedline::bench {
 
-/// What one timed run brought, by the clock on the wall and by the CPU time of all of the process's
-/// threads.
+/// Result of one timed run: wall time, and the CPU time of all threads of the process.
 struct delivered {
   std::uint64_t batches = 0;
   std::uint64_t bytes = 0;

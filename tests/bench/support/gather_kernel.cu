@@ -7,7 +7,7 @@ namespace feedline::bench {
 namespace {
 
 constexpr unsigned threads = 512;
-constexpr unsigned loads = 4;  ///< of a thread, under way at once
+constexpr unsigned loads = 4;  ///< loads of a thread in flight at once
 constexpr unsigned words_a_tile = threads * loads;
 
 /// A tile is a stretch of the output; a block takes every gridDim.x-th. Nothing is read twice, so

@@ -19,7 +19,7 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-/// What a file of the system's says in its first line; empty if there is none.
+/// First line of a system file; empty if there is none.
 std::string first_line(const std::string& path) {
   std::ifstream file{path};
   std::string line;

@@ -7,11 +7,11 @@
 
 namespace feedline::bench {
 
-/// What every benchmark lets its user choose.
+/// Options of every benchmark.
 struct common_options {
   std::string shape;     ///< empty: those that the program takes by default
-  double seconds = 0.3;  ///< of one run
-  int runs = 5;          ///< of which the median counts
+  double seconds = 0.3;  ///< time of one run
+  int runs = 5;          ///< number of runs; their median counts
   std::string json;      ///< file for the results; empty: none
 };
 
@@ -19,8 +19,8 @@ void add_common_options(test::command_line& line, common_options& options);
 /// All of them but the shape.
 void add_run_options(test::command_line& line, common_options& options);
 
-/// What the main of every benchmark does: reads the command line, looks for a GPU, runs, and
-/// reports an error in one line.
+/// The main function of every benchmark: reads the command line, looks for a GPU, runs, and reports
+/// an error in one line.
 int run_program(test::command_line& line, int argc, char* argv[],
                 const std::function<bool()>& has_gpu, const std::function<void()>& run);
 

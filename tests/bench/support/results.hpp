@@ -26,7 +26,7 @@ struct fact {
 };
 using facts = std::map<std::string, fact>;
 
-/// What a program found, for report.py: its name, the machine, and an object for each line of its
+/// Results of a program, for report.py: its name, the machine, and an object for each line of its
 /// tables.
 class results {
  public:
@@ -34,7 +34,7 @@ class results {
   explicit results(std::string program, facts machine = {})
       : program_{std::move(program)}, machine_{std::move(machine)} {}
 
-  /// @param row What it is about goes by the names that delivery.cpp uses.
+  /// @param row Facts, named like those of delivery.cpp.
   void add(facts row) { rows_.push_back(std::move(row)); }
   /// Adds the median's rates and CPU time to the row, and the least and most rates.
   void add(facts row, const spread& runs);

@@ -11,7 +11,7 @@ namespace feedline::bench {
 /// Rows and sizes of data sets people have.
 struct shape {
   std::string name;
-  std::vector<std::uint64_t> row;  ///< of bytes
+  std::vector<std::uint64_t> row;  ///< shape of a row of bytes
   std::uint64_t batch_size;
   std::uint64_t samples;
 };

@@ -1,5 +1,4 @@
-// the bytes of a result that is gone at once cannot be had
-// expect: deleted (member )?function.*bytes
+// the bytes of a temporary result are unavailable expect: deleted (member )?function.*bytes
 
 #include <feedline/feedline.hpp>
 

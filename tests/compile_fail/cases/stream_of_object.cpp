@@ -6,7 +6,7 @@
 struct model {
   int layers = 0;
 };
-struct other_stream;  // of a backend that says so
+struct other_stream;  // stream of a backend that declares it
 
 template <>
 inline constexpr bool feedline::is_stream<other_stream> = true;

@@ -79,7 +79,7 @@ assembly_case::assembly_case(const case_options& options, std::vector<case_field
   }
   slot_bytes_ = batch_bytes_ * divide_up(options.samples, options.batch_size);
 
-  // Each row that is to be kept has one place of its own, whoever asks for it.
+  // Each row to be cached has one slot of its own, whichever sample asks for it.
   std::array<std::uint32_t, rows> cache_as{};
   for (std::uint32_t i = 0; i < rows; ++i)
     cache_as[i] = chance(random, 3) ? assembly::not_cached : static_cast<std::uint32_t>(rows) + i;

@@ -42,10 +42,10 @@ class assembly_case {
  public:
   /// Rows that are kept, and as many that may arrive.
   static constexpr std::uint64_t rows = 37;
-  /// Cached rows that only `keeps` writes lie behind those that samples read.
+  /// Cached rows that only `keeps` writes lie after those that samples read.
   static constexpr std::uint64_t device_row_cache = 2 * rows;
 
-  /// Fills `fields`' rows at random, and deals out sources.
+  /// Fills `fields`' rows at random, and assigns sources.
   assembly_case(const case_options& options, std::vector<case_field> fields,
                 std::mt19937_64& random);
 
@@ -59,12 +59,12 @@ class assembly_case {
   /// written.
   [[nodiscard]] field_assembly field(std::size_t place, const std::byte* cached,
                                      std::byte* keep) const;
-  /// The work for copies of the slot and the landing buffer.
+  /// The work for copies of the slot and the copy destination.
   [[nodiscard]] assembly work(std::byte* slot, const std::byte* landing_buffer,
                               std::span<const field_assembly> fields) const;
 
-  /// What the reference makes of it: the slot, and the cached rows of each field behind it. Bytes
-  /// that nothing is written to are `untouched`.
+  /// Result of the reference: the slot, then the cached rows of each field. Bytes that are not
+  /// written are `untouched`.
   [[nodiscard]] std::vector<std::vector<std::byte>> reference() const;
   static constexpr std::byte untouched{0xEE};
 

@@ -15,7 +15,7 @@
 
 namespace feedline::test {
 
-/// Where cached rows are; of `host_passing`, that pass through other memory of the device.
+/// Memory of cached rows; with `host_passing` they pass through other memory of the device.
 enum class kept_in { device, host, host_passing };
 
 /// A copy of host bytes in memory that the GPU reads and writes, between guards.
@@ -44,7 +44,7 @@ class mapped_copy {
 
   [[nodiscard]] const std::byte* data() const { return address_ + shift_; }
 
-  /// Overwrites bytes that nobody is to read.
+  /// Overwrites bytes that must not be read.
   void spoil(std::size_t at, std::size_t bytes) {
     std::fill_n(memory_.get() + shift_ + at, bytes, std::byte{0x99});
   }
@@ -56,7 +56,7 @@ class mapped_copy {
   [[nodiscard]] std::span<const std::byte> span() const { return {memory_.get(), size_}; }
 
   device_ptr device_;
-  std::size_t size_;  ///< of whole pages
+  std::size_t size_;  ///< size in whole pages
   std::unique_ptr<std::byte, free_pages> memory_;
   std::size_t shift_;
   const std::byte* address_ = nullptr;
@@ -64,9 +64,9 @@ class mapped_copy {
 
 /// Runs a case on the GPU and compares the slot, and the cached rows where they may be written,
 /// with the reference, bit for bit.
-/// @param seed Of the rows and their sources.
-/// @param shift Of the cached rows, from a multiple of 256 bytes.
-/// @param staged The landing buffer's bytes are in host memory too.
+/// @param seed Seed of the rows and their sources.
+/// @param shift Offset of the cached rows from a multiple of 256 bytes.
+/// @param staged The copy destination's bytes are in host memory too.
 /// @param apart  Some of the first and last cached rows in host memory are apart, on the GPU.
 void check_on_gpu(const case_options& options, std::vector<case_field> fields, std::uint64_t seed,
                   kept_in where, std::size_t shift = 0, bool staged = false, bool apart = false);

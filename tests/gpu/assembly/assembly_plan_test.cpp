@@ -147,7 +147,7 @@ TEST_CASE("assembly plan: only what moves no element and keeps its groups whole 
   conversion.to = element_type::f32;
   conversion.height = conversion.to_height = 28;
   conversion.width = conversion.to_width = 28;
-  conversion.channels_last = true;  // of one channel: the same
+  conversion.channels_last = true;  // the same for one channel
   CHECK(images.parts().parts[0].by.straight);
   CHECK(images.parts().parts[0].by.group_loads);
   CHECK(images.parts().parts[0].by.group_stores);
@@ -236,7 +236,7 @@ TEST_CASE("assembly plan: images that are resized go by tiles, from wherever the
   CHECK(part.blocks == 200 * 28);
   conversion.augmentation.jitters = true;
   CHECK(images.only_part().blocks == 200 * 28);
-  conversion.augmentation.contrast = {0.5F, 1.5F};  // of the distance from the image's mean
+  conversion.augmentation.contrast = {0.5F, 1.5F};  // scales the distance from the image's mean
   CHECK(images.only_part().blocks == 200);
   conversion.augmentation.jitters = false;
   images.field.cached_on_host = true;

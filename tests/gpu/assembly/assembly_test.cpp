@@ -159,7 +159,7 @@ TEST_CASE("assembly: every element type becomes every target as on the host, bit
                {converted(from, to, random), converted(from, to, random)}, seed, where);
 }
 
-TEST_CASE("assembly: rows of host memory that pass through the device's are converted all the same",
+TEST_CASE("assembly: rows of host memory that pass through the device's are converted, too",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const auto from = GENERATE(from_range(std::begin(all_types), std::end(all_types)));
@@ -169,7 +169,7 @@ TEST_CASE("assembly: rows of host memory that pass through the device's are conv
   std::vector<case_field> fields{copied(784), one_hot(element_type::i64, element_type::f32, 10)};
   for (const element_type to : all_targets) fields.push_back(converted(from, to, random));
   fields.push_back(copied(detail::least_copied_row_bytes));
-  // Of the last batch there is a part; each sample's draws must come with its own row.
+  // The last batch is partial; each sample's draws must come with its own row.
   check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 8, .from = rows_from::cached},
                fields, seed, kept_in::host_passing, shift, seed % 2 == 0, seed % 3 == 0);
 }
@@ -247,7 +247,7 @@ TEST_CASE("assembly: any programs, sizes and runs give what the host gives, bit 
                where == kept_in::host && random() % 2 == 0);
 }
 
-TEST_CASE("assembly: more fields than a launch takes are all put together", "[cuda][gpu]") {
+TEST_CASE("assembly: more fields than a launch takes are all assembled", "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const bool converts = GENERATE(false, true);
   std::mt19937_64 random{4};

@@ -100,7 +100,7 @@ TEST_CASE("assembly: images are resized to tiles of any height of their source, 
     std::uint32_t from;
     std::uint32_t to;
   };
-  // A block has room for 76 lines: of whole tiles, of some rows, of one row, of less than one.
+  // A block has room for 76 lines: whole tiles, some rows, one row, less than one.
   const auto [from, to] = GENERATE(heights{70, 150}, heights{200, 90}, heights{380, 11},
                                    heights{300, 3}, heights{76, 1}, heights{77, 1});
   const bool is_drawn = GENERATE(false, true);

@@ -18,7 +18,7 @@ using feedline::test::message_of;
 namespace {
 
 std::byte* at(std::uintptr_t address) {
-  return reinterpret_cast<std::byte*>(address);  // of no memory: only its alignment counts
+  return reinterpret_cast<std::byte*>(address);  // points to no memory: only its alignment counts
 }
 
 /// Two batches of 101 images of 3 × 32 × 32, and labels of 10 classes.
@@ -58,7 +58,7 @@ TEST_CASE("mix plan: an item is 512 vectors of two rows, a warp's", "[cuda][host
   CHECK(images.vector_bytes == 16);
   CHECK(images.elements == 3072);
   CHECK(images.item_elements == 512 * 8);
-  CHECK(images.items == 100);  // of 50 pairs of two batches
+  CHECK(images.items == 100);  // 50 pairs of two batches
   CHECK(images.blocks == 13);
   CHECK(images.batch_pairs.divisor() == 50);
   CHECK(images.line.divisor() == 32);

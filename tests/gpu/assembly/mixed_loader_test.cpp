@@ -21,7 +21,7 @@ using namespace feedline::test;
 
 namespace {
 
-/// Fields of batches, one behind the other. @param stream The consumer's; none on the host.
+/// Fields of batches, one after the other. @param stream The consumer's; none on the host.
 std::vector<std::byte> deliver(const device_ptr& device, cudaStream_t stream,
                                const loader_options& options) {
   const auto data = mixed_images::make();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t always = std::uint64_t{1} << 32;
 
-/// Of the image in the second field, and the label in the first.
+/// Mixing of the image in the second field, and the label in the first.
 pair_mixing mixing_of(const std::vector<case_field>& fields) {
   const field_conversion& image = fields[1].conversion;
   pair_mixing by;

@@ -67,7 +67,7 @@ TEST_CASE("assembly: large images are cropped, padded, flipped and changed in la
   conversion.to_channels_last = GENERATE(false, true);
   conversion.per_channel = true;
   conversion.channels = 3;
-  // Lines of eights of pixels; of fours, in tiles of eights; and in tiles of which one is odd.
+  // Lines of eights of pixels, lines of fours in tiles of eights, and tiles of which one is odd.
   const auto [height, width] = GENERATE(extents{224, 224}, extents{196, 196}, extents{197, 196});
   conversion.to_height = height;
   conversion.to_width = width;

@@ -53,7 +53,7 @@ TEST_CASE("tile plan: a tile has as many lines as fit, wherever each begins in a
   CHECK(planned(by).groups.divisor() == 56);
   CHECK(tile_count(by, planned(by)) == 56);
   by.channels_last = false;
-  CHECK(planned(by).vectors.divisor() == 15);  // of one of three planes
+  CHECK(planned(by).vectors.divisor() == 15);  // vectors of one of three planes
   CHECK(planned(by).lines.divisor() == 4);
   by.from = element_type::f32;
   CHECK(planned(by).vectors.divisor() == 57);
@@ -90,7 +90,7 @@ TEST_CASE("tile plan: tiles are whole sectors of what is written, where lines al
   CHECK(planned(by).lines.divisor() == 21);
 }
 
-TEST_CASE("tile plan: of three channels of bytes a thread makes one or two fours of pixels",
+TEST_CASE("tile plan: a thread makes one or two fours of pixels of three channels of bytes",
           "[cuda][host]") {
   field_conversion by = images(224, 224);
   CHECK(planned(by).fours == 2);

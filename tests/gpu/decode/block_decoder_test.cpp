@@ -29,7 +29,7 @@ std::vector<arriving_block> good_blocks(const encoded_field& field, std::uint32_
   return blocks;
 }
 
-/// Damage of each sort, with a good block in front and behind.
+/// Damage of each sort, with a good block before and after.
 std::vector<arriving_block> damaged_blocks(const encoded_field& field) {
   const arriving_block good = encoded(field, 0, plain_block(field.block_bytes, 1));
   std::vector<arriving_block> blocks{good};
@@ -45,7 +45,7 @@ std::vector<arriving_block> damaged_blocks(const encoded_field& field) {
     add([&](arriving_block& block) { block.stored[at] ^= std::byte{0x41}; });
   add([&](arriving_block& block) { block.stored.back() ^= std::byte{1}; });
   add([](arriving_block& block) { block.missing = true; });
-  // What decodes well, but to other than a block's bytes.
+  // Streams that decode well, but not to a block's size.
   for (const std::size_t bytes : {field.block_bytes - 1, field.block_bytes + 1,
                                   2 * field.block_bytes, 100 * field.block_bytes})
     blocks.push_back(encoded(field, 0, plain_block(bytes, 2)));
@@ -149,13 +149,13 @@ TEST_CASE("block decoder: whatever stands in a stream, the GPU says what the CPU
         for (std::size_t at = 2 + some(40); at < stored.size(); ++at)
           stored[at] = static_cast<std::byte>(random());
         break;
-      case 4:  // bytes behind the stream are no damage
+      case 4:  // bytes after the stream are no damage
         stored.resize(stored.size() + some(9), std::byte{0x55});
         break;
       default:
         break;
     }
-    // Of a code that is not whole, libdeflate takes bits for a symbol that zlib and the GPU do not.
+    // If a code is incomplete, libdeflate takes bits for a symbol that zlib and the GPU refuse.
     if (reference(field, blocks.back()).has_value() != zlib_takes(stored)) blocks.pop_back();
   }
   REQUIRE(blocks.size() > 580);

@@ -15,7 +15,7 @@
 
 namespace feedline::test {
 
-/// What a loader delivered, by batches, and how it ended.
+/// Batches that a loader delivered, and how it ended.
 struct delivered_epochs {
   std::vector<std::vector<std::uint8_t>> images;
   std::vector<std::vector<std::uint8_t>> labels;
@@ -56,7 +56,7 @@ inline delivered_epochs take_epochs(const dataset_ptr& data, const sampler& orde
   return all;
 }
 
-/// What the GPU decoded is what readers did, and ended as that.
+/// Checks that the GPU decoded the same as readers, and ended the same.
 inline void check_same(const delivered_epochs& seen, const delivered_epochs& expected) {
   CAPTURE(seen.note);
   CHECK(seen.decodes == decode_on::device);

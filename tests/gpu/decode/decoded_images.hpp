@@ -22,11 +22,11 @@ struct decoded_images {
   std::vector<bool> good;
 };
 
-/// Decodes images to every second place, twice; what lies between the places must stay.
+/// Decodes images to every second slot, twice; the slots between must stay unchanged.
 [[nodiscard]] decoded_images decode_on_gpu(const image_row& row,
                                            const std::vector<arriving_image>& images);
 
-/// By the CPU's decoder, at full size.
+/// Decodes with the CPU's decoder, at full size.
 [[nodiscard]] byte_vector decode_on_cpu(const image_row& row, const byte_vector& file);
 
 }  // namespace feedline::test

@@ -72,7 +72,7 @@ bytes after(const block_step& step, const bytes& given) {
   return given;
 }
 
-/// A landing buffer with the blocks and the table of their loads.
+/// A copy destination with the blocks and the table of block reads.
 struct landing {
   bytes memory;
   std::size_t loads_at = 0;

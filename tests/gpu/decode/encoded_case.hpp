@@ -32,17 +32,17 @@ struct arriving_block {
                                      const std::vector<std::byte>& plain,
                                      std::uint32_t skipped = 0);
 
-/// What feedline's filters on the CPU decode a block to; nothing if it does not decode, or is
+/// Result of feedline's filters on the CPU for a block; nothing if it does not decode, or is
 /// refused.
 [[nodiscard]] std::optional<std::vector<std::byte>> reference(const encoded_field& field,
                                                               const arriving_block& block);
 
-/// Whether zlib decodes a stream, whatever is behind it.
+/// Whether zlib decodes a stream, whatever follows it.
 [[nodiscard]] bool zlib_takes(const std::vector<std::byte>& stream);
 
-/// Decodes the blocks on the GPU, in one call, to every second place, and compares with the
-/// reference: bytes and states of those that decode, states alone of those that do not. The places
-/// between, and what is before and behind all, must be as they were.
+/// Decodes the blocks on the GPU, in one call, to every second slot, and compares with the
+/// reference: bytes and states of those that decode, states alone of those that do not. The slots
+/// between, and the memory before and after all, must stay unchanged.
 void check_decoding(const std::vector<encoded_field>& fields,
                     const std::vector<arriving_block>& blocks);
 

@@ -21,7 +21,7 @@ using namespace feedline::test;
 
 namespace {
 
-constexpr hsize_t rows = 5000;  // of 28 x 28 values, in chunks of 60: the last one is short
+constexpr hsize_t rows = 5000;  // rows of 28 x 28 values, in chunks of 60: the last one is short
 constexpr hsize_t rows_per_chunk = 60;
 
 /// Images in chunks that are shuffled and deflated, with a checksum; labels as they are.

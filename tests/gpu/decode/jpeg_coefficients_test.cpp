@@ -86,7 +86,8 @@ TEST_CASE("jpeg on the GPU: what the fuzzer's inputs draw gives libjpeg's pixels
   const char* const named = std::getenv("FEEDLINE_JPEG_INPUTS");
   const std::filesystem::path folder = named != nullptr ? named : FEEDLINE_JPEG_CORPUS;
   if (!exists(folder)) FEEDLINE_SKIP("no inputs: name their folder in FEEDLINE_JPEG_INPUTS");
-  std::map<std::pair<std::uint16_t, std::uint16_t>, std::vector<byte_vector>> files;  // by size
+  std::map<std::pair<std::uint16_t, std::uint16_t>, std::vector<byte_vector>>
+      files;  // files by their size
   for (const auto& entry : std::filesystem::directory_iterator{folder}) {
     const byte_vector input = bytes_of_file(entry.path());
     const byte_vector file =

@@ -27,13 +27,13 @@ namespace {
 constexpr std::uint32_t image_count = 700;
 const image_folder_options to_96{.image = {.height = 96, .width = 96, .shorter_side = 104}};
 
-/// Of many sizes. Each seventh is of a kind that readers decode, and some have stray bytes, which
-/// readers see before the scan and the GPU after it.
+/// Images of many sizes. Each seventh is of a kind that readers decode, and some have stray bytes,
+/// which readers see before the scan and the GPU after it.
 byte_vector image_file(std::uint32_t i, std::optional<std::uint32_t> damaged) {
   const bool is_grey = i % 14 == 6;
   byte_vector file = jpeg_bytes(paint(110 + i % 37, 120 + i % 23, is_grey ? 1 : 3, i),
                                 {.is_progressive = i % 14 == 13});
-  if (i % 21 == 4) file.insert(file.begin() + 20, 3, std::byte{0});  // behind JFIF's segment
+  if (i % 21 == 4) file.insert(file.begin() + 20, 3, std::byte{0});  // after JFIF's segment
   if (i % 21 == 9) file.insert(file.end() - 2, 40, std::byte{0});
   if (i == damaged) file.resize(file.size() * 2 / 3);
   return file;

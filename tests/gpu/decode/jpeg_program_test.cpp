@@ -1,4 +1,4 @@
-/// What becomes of an image's load, which needs no GPU.
+/// The steps for an image's block read, which need no GPU.
 
 #include <feedline/device/block_decoder.hpp>
 
@@ -35,7 +35,7 @@ block_load image_load(std::uint16_t height, std::uint16_t width, std::uint32_t b
 
 }  // namespace
 
-TEST_CASE("decode program: an image is decoded to its place, and not copied",
+TEST_CASE("decode program: an image is decoded to its slot, and not copied",
           "[cuda][decode][host]") {
   const decode_program program = image_program();
   REQUIRE(program.steps == 2);

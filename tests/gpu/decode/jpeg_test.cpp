@@ -95,7 +95,7 @@ TEST_CASE("jpeg on the GPU: headers of any length are read", "[cuda][decode][gpu
   FEEDLINE_NEEDS_GPU();
   const arriving_image plain = smooth_jpeg(40, 61);
   std::vector<arriving_image> images{plain};
-  std::vector<std::size_t> lengths{1000, 4000, 65000};  // of a comment
+  std::vector<std::size_t> lengths{1000, 4000, 65000};  // lengths of a comment
   for (std::size_t length = 1300; length < 1600; ++length) lengths.push_back(length);
   for (const std::size_t length : lengths) {
     byte_vector comment(2 + length, std::byte{0x20});
@@ -142,7 +142,7 @@ TEST_CASE("jpeg on the GPU: damage is found, and images beside it are whole",
   images[3].stored.assign(500, std::byte{0xFF});     // no JPEG at all
   images[4].height = 119;                            // its header says 120
   images[5].width = 91;                              // it says 90
-  images[6].height = images[6].width = 0;            // nobody read the header
+  images[6].height = images[6].width = 0;            // the header was not read
   images[7].stored.resize(whole.stored.size() - 2);  // without its end
   const std::vector<bool> expected{true, false, false, false, false, false, false, false, true};
   image_row row{.height = 40, .width = 40};

@@ -86,7 +86,7 @@ TEST_CASE("block decoder: damaged frames of LZ4 are found, and nothing else is w
     if (frame.empty()) continue;
     blocks.push_back(arriving(frame));
   }
-  // What decodes well, but to other than a block's bytes.
+  // Frames that decode well, but not to a block's size.
   for (const std::size_t bytes : {size - 1, size + 1, 2 * size, 100 * size})
     blocks.push_back(arriving(lz4::packed(make.plain(6, bytes), 1U << 30U, 1)));
   // Lengths that do not fit in 32 bits.

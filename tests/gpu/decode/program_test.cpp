@@ -1,4 +1,4 @@
-/// What becomes of a load's bytes, step by step, which needs no GPU.
+/// The steps for a block read's bytes, which need no GPU.
 
 #include "cuda/decode/program.hpp"
 
@@ -57,7 +57,7 @@ TEST_CASE("decode program: the last step of a writer is undone first", "[cuda][d
 
 TEST_CASE("decode program: what a load leaves out is not done", "[cuda][decode][host]") {
   const auto program = program_of({{byte_shuffle, 4}, {deflate}, {fletcher32}});
-  SECTION("the shuffle: the stream decodes to the block's place") {
+  SECTION("the shuffle: the stream decodes to the block's slot") {
     const decode_task inflates = task_at(program, load_of(500, 0b001), 1);
     CHECK(inflates.does == does::inflate);
     CHECK(inflates.to == bytes_place::store);
@@ -171,7 +171,7 @@ TEST_CASE("decode program: what the bit shuffle compressed is decoded, then put 
   CHECK(task_at(program, load_of(1004, 0b01), 3).does == does::copy);
   // Bytes that are not whole elements.
   CHECK(!can_decode(program_of({{filter, 8}}, 1001), load_of(500)));
-  // As many steps as there may be.
+  // The largest number of steps.
   std::vector<block_step> most(32, {fletcher32});
   most[5] = {filter, 2};
   CHECK(program_of(most, 1000, 2000).steps == max_decode_steps);

@@ -1,4 +1,4 @@
-/// What a GPU refuses to decode. No GPU is asked.
+/// Tests the blocks that a GPU refuses to decode. No GPU is needed.
 
 #include <feedline/device/block_decoder.hpp>
 

@@ -96,7 +96,7 @@ TEST_CASE("block decoder: damaged frames of Zstandard are found, and nothing els
     if (frames.empty()) continue;
     blocks.push_back(arriving(frames));
   }
-  // What decodes well, but to other than a block's bytes.
+  // Frames that decode well, but not to a block's size.
   for (const std::size_t bytes : {size - 1, size + 1, 2 * size, 100 * size})
     blocks.push_back(arriving(make.packed(make.plain(6, bytes), false)));
   blocks.push_back(arriving(zstd::frame_maker::skippable(100)));

@@ -35,7 +35,7 @@ int main() {
   for (feedline::batch& batch : to_gpu.epoch(0, feedline::stream_ref{cudaStreamPerThread}))
     twice<<<1, static_cast<unsigned>(batch.size()), 0, cudaStreamPerThread>>>(
         batch["number"].data<std::uint32_t>(), out);
-  std::uint32_t first = 0;  // of the last batch, samples 960 to 999
+  std::uint32_t first = 0;  // first sample of the last batch, 960 to 999
   if (cudaMemcpy(&first, out, sizeof first, cudaMemcpyDefault) != cudaSuccess) return 1;
   std::cout << "on the GPU " << first << '\n';
   return first == 1920 ? 0 : 1;

@@ -11,10 +11,10 @@
 
 namespace feedline::test {
 
-/// What a consumer got of some epochs: by the data, and by what batches say of themselves.
+/// Batches of some epochs as a consumer got them: by the data, and by the batches' own members.
 struct batch_log {
   std::vector<std::vector<std::uint64_t>> batches;  ///< samples of each, all epochs' in order
-  std::vector<std::uint64_t> repeats;               ///< of each
+  std::vector<std::uint64_t> repeats;               ///< repeats of each batch
 
   friend bool operator==(const batch_log&, const batch_log&) = default;
 };

@@ -4,7 +4,7 @@
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
-using Catch::Approx;  // as Catch2 2 has it
+using Catch::Approx;  // Catch2 2 has it in the global namespace
 #else
 #define CATCH_CONFIG_ENABLE_BENCHMARKING
 #include <catch2/catch.hpp>

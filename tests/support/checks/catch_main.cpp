@@ -5,7 +5,7 @@
 #include <catch2/catch_version_macros.hpp>
 #else
 #define CATCH_CONFIG_RUNNER
-#define CATCH_CONFIG_ENABLE_BENCHMARKING  // as in catch.hpp: it changes classes
+#define CATCH_CONFIG_ENABLE_BENCHMARKING  // same as in catch.hpp, because it changes classes
 #include <catch2/catch.hpp>
 #endif
 

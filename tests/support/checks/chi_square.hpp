@@ -9,7 +9,7 @@
 namespace feedline::test {
 
 /// How many standard deviations the chi-square statistic of some cells lies from its mean.
-/// @param shares Of each cell, in any unit; a cell of 0 must be empty.
+/// @param shares Expected share of each cell, in any unit; a cell of 0 must be empty.
 [[nodiscard]] inline double deviation(const std::vector<std::uint64_t>& counts,
                                       const std::vector<double>& shares) {
   const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});

@@ -10,8 +10,8 @@
 
 namespace feedline::test {
 
-/// Takes the place of the logger named "feedline", and keeps what it is told from a level up. The
-/// logger that was there before comes back.
+/// Replaces the logger named "feedline", and keeps messages from a level up. Restores the earlier
+/// logger at its end.
 class log_capture {
  public:
   explicit log_capture(spdlog::level::level_enum from = spdlog::level::warn);
@@ -19,7 +19,7 @@ class log_capture {
   log_capture& operator=(const log_capture&) = delete;
   ~log_capture();
 
-  /// Once nobody logs any more: each message a line.
+  /// All messages, one a line. Call it after the last one was logged.
   [[nodiscard]] std::string text() const { return told_.str(); }
   [[nodiscard]] std::size_t lines() const;
   /// Blocks until something was logged.

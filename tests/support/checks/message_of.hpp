@@ -6,7 +6,7 @@
 
 namespace feedline::test {
 
-/// What a call's exception says, if it throws an `Error`; else a text that no message is.
+/// Message of a call's exception, if it throws an `Error`; else a text that is no message.
 template <class Error, class Call>
 [[nodiscard]] std::string message_of(Call&& call) {
   try {

@@ -18,13 +18,13 @@ namespace feedline::test {
 struct seen_batch {
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;
-  std::vector<std::uint64_t> samples = {};  ///< by the ids found in the data
+  std::vector<std::uint64_t> samples = {};  ///< ids found in the data
   bool intact = true;                       ///< every row spells the id that stands beside it
 
   friend bool operator==(const seen_batch&, const seen_batch&) = default;
 };
 
-/// What a batch of identity data holds in memory that the host can read now.
+/// Content of a batch of identity data in memory that the host can read now.
 [[nodiscard]] inline seen_batch look_at(std::uint64_t epoch, std::uint64_t index,
                                         std::span<const std::uint64_t> ids,
                                         std::span<const std::byte> rows) {

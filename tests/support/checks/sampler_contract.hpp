@@ -36,8 +36,9 @@ namespace feedline::test {
   return times;
 }
 
-/// What holds of every sampler: all answers are samples of the dataset, and a position's is the
-/// same alone, in a run of any length, behind the epoch's end or before it, and in another thread.
+/// Checks the contract of every sampler: all answers are samples of the dataset, and the answer for
+/// a position is the same alone, in a run of any length, after the epoch's end or before it, and in
+/// another thread.
 inline void check_is_pure(const sampler& order, std::uint64_t samples) {
   const std::uint64_t positions = order.size(samples);
   for (const std::uint64_t epoch : {std::uint64_t{0}, std::uint64_t{3}, UINT64_MAX}) {

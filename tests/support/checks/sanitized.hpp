@@ -30,9 +30,9 @@ inline constexpr std::uint64_t case_stride = sanitized ? 8 : 1;
   return round % case_stride;
 }
 
-/// Which cases a test takes that goes through all combinations of some values: all of them, in a
-/// build with a sanitizer every seventh. Seven divides no usual count of values, so that each value
-/// comes with most others.
+/// Chooses cases for a test that goes through all combinations of some values: all of them, or
+/// every seventh in a build with a sanitizer. Seven divides no usual count of values, so that each
+/// value comes with most others.
 ///
 ///     static combinations cases;  // counts on from one set of GENERATEs to the next
 ///     if (!cases.takes_next()) return;

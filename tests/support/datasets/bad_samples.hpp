@@ -32,7 +32,8 @@ using sample_set = std::set<std::uint64_t>;
                });
 }
 
-/// What becomes of an epoch, computed sample by sample: the model that loaders are held against.
+/// Expected result of an epoch, computed sample by sample: the model that loaders are compared
+/// with.
 struct modelled_epoch {
   std::vector<std::uint64_t> delivered;                         ///< samples, in order
   std::vector<std::pair<std::uint64_t, std::uint64_t>> failed;  ///< position and sample, as met
@@ -49,7 +50,7 @@ struct modelled_epoch {
   return values;
 }
 
-/// Each bad sample is left out, and the last one that is left takes its place.
+/// Each bad sample is left out, and the last remaining one replaces it.
 [[nodiscard]] inline modelled_epoch skipping(const std::vector<std::uint64_t>& order,
                                              const sample_set& bad) {
   std::deque<std::pair<std::uint64_t, std::uint64_t>> left;
@@ -74,7 +75,7 @@ struct modelled_epoch {
   return made;
 }
 
-/// One sample stands in the place of each bad one.
+/// One sample replaces each bad one.
 [[nodiscard]] inline modelled_epoch substituting(std::vector<std::uint64_t> order,
                                                  const sample_set& bad, std::uint64_t by) {
   modelled_epoch made;
@@ -87,13 +88,13 @@ struct modelled_epoch {
   return made;
 }
 
-/// What becomes of one rank's epoch, batch by batch, within `error_policy::max_share`.
+/// Expected result of one rank's epoch, batch by batch, within `error_policy::max_share`.
 struct modelled_run {
-  std::vector<std::vector<std::uint64_t>> batches = {};  ///< that are delivered
+  std::vector<std::vector<std::uint64_t>> batches = {};  ///< batches that are delivered
   bool fails = false;                                    ///< then: more may not be unreadable
-  std::uint64_t failures = 0;                            ///< as the report counts: with repeats
-  std::uint64_t counted = 0;                             ///< as the share counts: without
-  std::uint64_t samples = 0;                             ///< of which that is a share
+  std::uint64_t failures = 0;                            ///< number in the report: with repeats
+  std::uint64_t counted = 0;                             ///< number for the share: without repeats
+  std::uint64_t samples = 0;                             ///< total for the share
 
   /// A sample that cannot be read was met. True if it is one too many.
   bool meets(bool is_repeat, double max_share) {
@@ -144,7 +145,7 @@ struct modelled_run {
   const auto rank = static_cast<std::uint64_t>(part.rank);
   const auto world = static_cast<std::uint64_t>(part.world);
   const std::uint64_t rest = order.size() % (size * world);
-  std::vector<std::vector<std::uint64_t>> positions;  // of each batch
+  std::vector<std::vector<std::uint64_t>> positions;  // positions of each batch
   for (std::uint64_t first = 0; first < order.size(); first += size * world) {
     const bool is_whole = order.size() - first >= size * world;
     if (!is_whole && last == partial_batch::drop) break;

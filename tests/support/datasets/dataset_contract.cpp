@@ -84,7 +84,7 @@ std::optional<std::string> fault_of(const dataset& from, const std::vector<field
   return std::nullopt;
 }
 
-/// What lies in memory against what was asked for.
+/// Compares rows in memory with the expected values.
 std::optional<std::string> fault_of_rows(const std::vector<std::span<const std::byte>>& rows,
                                          const std::vector<field>& fields, std::uint64_t size,
                                          const expected_table& expected) {

@@ -8,7 +8,7 @@
 
 namespace feedline::test {
 
-/// What a sample of a dataset under test must hold: the bytes of one field of one sample.
+/// Expected content of a dataset under test: the bytes of one field of one sample.
 using expected_bytes =
     std::function<std::vector<std::byte>(sample_index sample, std::size_t field_place)>;
 

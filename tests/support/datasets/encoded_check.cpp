@@ -8,7 +8,7 @@
 namespace feedline::test {
 namespace {
 
-/// Memory to write to, with guards behind it.
+/// Memory to write to, followed by guards.
 class guarded_bytes {
  public:
   explicit guarded_bytes(std::size_t bytes) : bytes_(bytes + guard_bytes, guard) {}

@@ -15,11 +15,11 @@ namespace feedline::test {
 [[nodiscard]] std::vector<std::byte> stored_bytes(const encoded_blocks& blocks, std::size_t field,
                                                   std::uint64_t block);
 
-/// All rows of a block, those behind the dataset's end too. @param row_bytes Of the field.
+/// All rows of a block, also those after the dataset's end. @param row_bytes Row size of the field.
 [[nodiscard]] std::vector<std::byte> decoded_block(const encoded_blocks& blocks, std::size_t field,
                                                    std::uint64_t block, std::size_t row_bytes);
 
-/// What is wrong with a block, read and decoded; empty if nothing is. Any thread.
+/// The fault of a block, read and decoded; empty if there is none. Any thread.
 /// @param rows All rows of the field, as `dataset::read` gives them.
 [[nodiscard]] std::string fault_of_block(const encoded_blocks& blocks, std::size_t field,
                                          std::uint64_t block, std::size_t row_bytes,

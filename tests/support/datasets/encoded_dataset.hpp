@@ -12,15 +12,15 @@
 
 namespace feedline::test {
 
-/// What is wrong with an encoded dataset, and what was done with it.
+/// Faults of an encoded dataset, and counts of its calls.
 struct encoded_script {
   std::set<std::uint64_t> damaged = {};     ///< blocks that do not decode, by any field
   std::set<std::uint64_t> unreadable = {};  ///< blocks that cannot be read
-  /// Of blocks in the two sets, samples can be read all the same.
+  /// Samples of blocks in the two sets can still be read.
   bool samples_are_whole = false;
   block_filter filter = block_filter::other;
-  std::atomic<std::uint64_t> block_reads{0};   ///< of blocks as they are stored, all fields
-  std::atomic<std::uint64_t> sample_reads{0};  ///< of samples, decoded by the CPU
+  std::atomic<std::uint64_t> block_reads{0};   ///< reads of blocks as stored, all fields
+  std::atomic<std::uint64_t> sample_reads{0};  ///< reads of samples, decoded by the CPU
 };
 
 /// Another dataset, stored in blocks: in a form of the test's own, of a length that differs from

@@ -45,7 +45,7 @@ class hinted_dataset final : public dataset {
     std::uint64_t sample;
     std::size_t hints;
   };
-  /// Once nobody reads any more.
+  /// Call it after the last read.
   [[nodiscard]] const std::vector<std::uint64_t>& hints() const { return hints_; }
   [[nodiscard]] const std::vector<account>& reads() const { return reads_; }
 

@@ -5,7 +5,7 @@
 
 namespace feedline::test {
 
-/// Bytes that depend on their place, and do not repeat soon.
+/// Bytes that depend on their index, and do not repeat soon.
 inline std::vector<std::byte> numbered(std::size_t count) {
   std::vector<std::byte> bytes(count);
   for (std::size_t i = 0; i < count; ++i)

@@ -22,8 +22,8 @@ namespace feedline::test {
   return numbered(samples * (bytes_a_row + 8));
 }
 
-/// Rows that lie in a file as they are, "x", and behind them in the file their labels, "label".
-/// @param prefix Of the fields' names.
+/// Uncompressed rows of a file, "x", followed in the file by their labels, "label".
+/// @param prefix Prefix of the fields' names.
 [[nodiscard]] inline dataset_ptr plain_rows_of(const detail::random_file_ptr& file,
                                                std::uint64_t samples, std::size_t bytes_a_row,
                                                const std::string& prefix = "") {

@@ -33,7 +33,7 @@ template <class Offset = std::uint64_t>
   return elements;
 }
 
-/// The values of samples of such elements, one behind the other.
+/// The values of samples of such elements, one after the other.
 [[nodiscard]] inline std::vector<std::int32_t> telling_values(
     const std::vector<std::uint64_t>& lengths) {
   std::vector<std::int32_t> values;
@@ -68,7 +68,7 @@ class only_lengths final : public ragged_dataset {
   std::vector<std::uint64_t> lengths_;
 };
 
-/// As texts have them: most are short, few are long; some are empty.
+/// Lengths like those of texts: most are short, few are long; some are empty.
 [[nodiscard]] inline std::vector<std::uint64_t> skewed_lengths(std::size_t samples,
                                                                std::uint64_t longest) {
   std::mt19937_64 random{samples};

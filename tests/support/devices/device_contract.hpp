@@ -8,7 +8,7 @@
 
 namespace feedline::test {
 
-/// What the contract must know of a device that `device.hpp` cannot tell.
+/// Facts about a device that the contract needs and `device.hpp` does not tell.
 struct device_under_test {
   device_ptr device;
   stream_ref stream;  ///< one a consumer may use
@@ -16,7 +16,7 @@ struct device_under_test {
   std::function<std::vector<std::byte>(const void* memory, std::size_t bytes)> read_back;
 };
 
-/// What every device promises, checked with Catch assertions: memory zeroed, aligned and freed;
+/// Checks the promises of every device with Catch assertions: memory zeroed, aligned and freed;
 /// copies there and back done once their event is; events never recorded, recorded and recorded
 /// again; waits that order streams; slots assembled out of rows cached, arrived and mapped.
 void check_device_contract(const device_under_test& subject);

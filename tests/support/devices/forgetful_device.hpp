@@ -11,12 +11,11 @@
 
 namespace feedline::test {
 
-/// What a forgetful device leaves out: the edges that keep slots and cached rows from being
-/// overwritten or read too soon.
+/// The edges that a forgetful device can leave out: they keep slots and cached rows from being
+/// overwritten or read too early.
 enum class forgotten : std::uint8_t {
   nothing,
-  copy_waits_for_consumer,  ///< what fills a device slot does not wait for the end of a lease,
-                            ///< a result's copy not for the work that makes the result
+  copy_waits_for_consumer,  ///< a slot is filled, or a result copied, too early
   consumer_waits_for_copy,  ///< the consumer's stream does not wait for what fills its slot, or
                             ///< for the copy of what it overwrites next
   reader_waits_for_copy,    ///< the host takes every copy for done

@@ -10,7 +10,7 @@
 
 namespace feedline::test {
 
-/// What `jpeg_scan_segments`, `zstd_decoder` and `decode_lz4_block` need of a warp, with lanes that
+/// A warp on the host for `jpeg_scan_segments`, `zstd_decoder` and `decode_lz4_block`, whose lanes
 /// work one after the other.
 template <std::uint32_t Lanes = 32>
 struct host_warp {

@@ -36,7 +36,7 @@ class writer {
 /// The rows that arrive in one run, and who asks for which.
 struct run {
   std::vector<const sample_source*> rows;
-  std::map<std::uint64_t, std::uint32_t> places;  ///< of a row in `rows`
+  std::map<std::uint64_t, std::uint32_t> places;  ///< index of a row in `rows`
 
   std::uint32_t place_of(const sample_source& sample) {
     const auto [found, is_new] =

@@ -12,13 +12,13 @@ namespace feedline::test {
 
 /// Where one sample of a slot comes from.
 struct sample_source {
-  bool arrives = false;   ///< its rows travel in the landing buffer; else they are kept
+  bool arrives = false;   ///< its rows arrive in the copy destination; else they are cached
   std::uint64_t row = 0;  ///< the cached row's number, or what `arriving_rows` is asked for
   std::uint32_t cache_as = assembly::not_cached;  ///< the cached row that an arriving one becomes
   std::uint32_t random_bits = 0;
 };
 
-/// What a landing buffer is laid out for; as the members of `assembly` of the same name.
+/// Format of a copy destination; the members are those of `assembly` with the same name.
 struct landing_format {
   std::vector<std::size_t> row_bytes;  ///< one a field
   std::uint64_t batch_size = 1;
@@ -28,7 +28,7 @@ struct landing_format {
   bool keeps = false;
 };
 
-/// What a device finds in its landing buffer.
+/// Content of a copy destination on the device.
 struct landing_image {
   std::vector<std::byte> bytes;
   std::size_t sources_at = 0;
@@ -43,9 +43,9 @@ struct landing_image {
 using arriving_rows =
     std::function<std::span<const std::byte>(std::size_t field, std::uint64_t row)>;
 
-/// Lays out a landing buffer for the samples of a slot, in order. In each run a row arrives once,
-/// however many of the run's samples ask for it, and what lies between the parts is filled with
-/// bytes that no reader of them could take for anything.
+/// Lays out a copy destination for the samples of a slot, in order. In each run a row arrives once,
+/// however many of the run's samples ask for it, and the gaps between the parts are filled with
+/// bytes that are invalid as any part.
 [[nodiscard]] landing_image build_landing_buffer(const landing_format& format,
                                                  std::span<const sample_source> samples,
                                                  const arriving_rows& rows);

@@ -98,7 +98,7 @@ std::vector<std::byte> random_row(const field_conversion& conversion, std::mt199
   for (std::byte& each : row) each = static_cast<std::byte>(random());
   if (conversion.what == field_conversion::operation::one_hot && chance(random, 80)) {
     const std::uint64_t number = between(random, 0, conversion.classes + 1);
-    std::memcpy(row.data(), &number, row.size());  // of 1 byte: cut off
+    std::memcpy(row.data(), &number, row.size());  // cut off to 1 byte
   }
   return row;
 }

@@ -21,7 +21,7 @@ namespace feedline::test {
 [[nodiscard]] std::size_t to_row_bytes_of(const field_conversion& conversion,
                                           std::size_t if_copied);
 
-/// What a failed test says of it.
+/// Description for failed tests.
 [[nodiscard]] std::string describe(const field_conversion& conversion);
 
 }  // namespace feedline::test

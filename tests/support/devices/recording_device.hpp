@@ -18,7 +18,7 @@ struct recorded_call {
   device_call what;
   event_handle event = event_handle::none;
   stream_ref stream = {};
-  std::size_t bytes = 0;  ///< of a copy
+  std::size_t bytes = 0;  ///< size of a copy
 
   friend bool operator==(const recorded_call&, const recorded_call&) = default;
 };
@@ -27,7 +27,7 @@ struct recorded_call {
 /// done at once; its events are done unless a test says otherwise. Threads: any.
 class recording_device final : public device {
  public:
-  /// What `is_done` answers and what `sync` does; may throw. Set before the device is used.
+  /// The answer of `is_done` and the work of `sync`; may throw. Set before the device is used.
   std::function<bool(event_handle)> on_is_done = [](event_handle) { return true; };
   std::function<void(event_handle)> on_sync = [](event_handle) {};
   /// Called at each copy, assembly, record and wait; may throw.

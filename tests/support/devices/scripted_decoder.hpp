@@ -8,8 +8,8 @@ namespace feedline::test {
 
 class scripted_device;
 
-/// What a scripted device decodes: any block, by the reference, in its streams' order; but none
-/// whose bits are shuffled.
+/// Decoders of a scripted device: they decode any block whose bits are not shuffled, with the
+/// reference, in the order of the device's streams.
 [[nodiscard]] std::shared_ptr<const block_decoders> make_scripted_decoders(scripted_device& device);
 
 }  // namespace feedline::test

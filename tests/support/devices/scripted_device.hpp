@@ -40,10 +40,10 @@ enum class device_call : std::uint8_t {
 /// A device whose copies complete when the test says so, in host memory.
 ///
 /// Streams are queues of operations, run in order by a thread of the device's own. A copy poisons
-/// its target when it starts and reads its source only when it completes: whoever writes the source
-/// or reads the target meanwhile sees it. Assemblies poison likewise; one that finds its landing
-/// buffer poisoned leaves its slot so. Copies need permits, and so do assemblies and the consumer's
-/// work (`launch`): all are plenty until a test holds them.
+/// its target when it starts and reads its source only when it completes: a thread that writes the
+/// source or reads the target meanwhile sees it. Assemblies poison likewise; one that finds its
+/// copy destination poisoned leaves its slot so. Copies need permits, and so do assemblies and the
+/// consumer's work (`launch`): all are plenty until a test holds them.
 ///
 /// It says that it is GPU 7 of CUDA's, so that streams are asked for as of one.
 ///
@@ -79,15 +79,15 @@ class scripted_device final : public device {
   /// The same for the consumer's work.
   void hold_work();
   void allow_all_work();
-  /// From now on, of several streams that could go on the one made last does, not the one made
+  /// From now on, if several streams could continue, the one made last does, not the one made
   /// first.
   void favour_young_streams();
 
   /// It maps whole pages of so many bytes alone, and refuses others. Before a loader is made.
   void map_pages_of(std::size_t bytes) { map_granularity_ = bytes; }
 
-  /// From now on the stream is captured, as into a CUDA graph: what is recorded on it, or what it
-  /// is let wait for, would be written down, not done. That is refused, and counted.
+  /// From now on the stream is captured, as into a CUDA graph: records and waits on it would be
+  /// captured, not executed. They are refused, and counted.
   void begin_capture(stream_ref stream);
   void end_capture(stream_ref stream);
   /// Calls that would have been captured.
@@ -98,7 +98,7 @@ class scripted_device final : public device {
   void launch(stream_ref stream, std::function<void()> work, std::span<const std::byte> reads = {});
   /// Queues what decoders do; as a call that can be told to fail.
   /// @param uses Memory that it reads or writes: freeing it before is noticed.
-  /// @param loads That it decodes; 0: it decodes none, and is not held.
+  /// @param loads Number of block reads that it decodes; 0: it decodes none, and is not held.
   void decode(stream_ref stream, std::function<void()> work, std::vector<const void*> uses,
               std::uint32_t loads = 0);
   /// Blocks the host until all that is queued on a stream is done.
@@ -133,7 +133,7 @@ class scripted_device final : public device {
   /// sources not read yet.
   void wait_for_started_copies_back(std::uint64_t count);
   /// Blocks until so many assemblies have started: the batches of their slots are poisoned, their
-  /// landing buffers not read yet.
+  /// copy destinations not read yet.
   void wait_for_started_assemblies(std::uint64_t count);
   [[nodiscard]] std::uint64_t issued_copies() const;
   [[nodiscard]] std::uint64_t started_copies() const;
@@ -194,7 +194,7 @@ class scripted_device final : public device {
   struct operation {
     step what;
     std::uint64_t event = 0;      ///< record, wait
-    std::uint64_t recording = 0;  ///< which one of the event
+    std::uint64_t recording = 0;  ///< number of the event's recording
     void* to = nullptr;           ///< copy, copy_back
     const void* from = nullptr;
     std::size_t bytes = 0;
@@ -210,7 +210,7 @@ class scripted_device final : public device {
   struct stream_state {
     std::deque<operation> queue;  ///< the first is there until it is done
     bool running = false;         ///< the device's thread is at it
-    bool destroyed = false;       ///< goes away once empty
+    bool destroyed = false;       ///< is destroyed once empty
     bool capturing = false;
   };
 

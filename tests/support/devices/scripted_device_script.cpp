@@ -1,4 +1,4 @@
-/// What a test lets a scripted device do, and asks it about.
+/// The controls of a scripted device that a test uses, and its answers.
 
 #include "support/devices/scripted_device.hpp"
 

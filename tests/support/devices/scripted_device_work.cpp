@@ -1,4 +1,4 @@
-/// What the thread of a scripted device does: the operations on its streams, one after the other.
+/// The thread of a scripted device: it runs the operations on its streams, one after the other.
 
 #include "device/assemble_on_host.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -12,7 +12,7 @@
 namespace feedline::test {
 namespace {
 
-/// Whether a copy into an assembly's landing buffer has started and not completed. Following such
+/// Whether a copy into an assembly's copy destination has started and not completed. Following such
 /// tables would lead anywhere.
 bool tables_are_poison(const assembly& work) {
   const std::byte* const first = work.landing_buffer + work.sources_at;

@@ -139,7 +139,7 @@ byte_list converted(const field_conversion& conversion, std::span<const std::byt
   return out;
 }
 
-/// The value as a class; one that is none if it is negative.
+/// The value as a class; an invalid class if it is negative.
 std::uint64_t class_in(std::span<const std::byte> row, element_type type) {
   std::uint64_t number = 0;
   std::memcpy(&number, row.data(), size_bytes(type));

@@ -21,8 +21,8 @@
 
 namespace feedline::test {
 
-/// The rings of a small pipeline, with no thread and nobody at work: for tests of one stage, which
-/// play the others by hand.
+/// The rings of a small pipeline without threads, for tests of one stage that play the others by
+/// hand.
 struct stages {
   /// @param data Identity data, or a dataset made of it.
   stages(device_ptr on, dataset_ptr data, const loader_options& options,
@@ -40,7 +40,7 @@ struct stages {
         source{dataset, order},
         writer{source, format->layout, format->layout, {}, detail::held_rows{*dataset}} {}
 
-  /// What the slot scheduler would give a slot for a ticket of an epoch.
+  /// The work that the slot scheduler would give a slot for a ticket of an epoch.
   [[nodiscard]] detail::slot_work work(const std::shared_ptr<detail::epoch_run>& run,
                                        std::uint64_t ticket) const {
     const std::uint64_t first_batch = ticket * plan.batches_per_slot;
@@ -74,7 +74,7 @@ struct stages {
     return slot;
   }
 
-  /// What the consumer is told that takes all that was delivered and comes to a failure.
+  /// Message of the failure that the consumer meets after it has taken everything delivered.
   [[nodiscard]] std::string failure() const {
     while (const auto slot = ring->try_take()) {
       if ((*ring)[*slot].content.failure) failures->report(*(*ring)[*slot].content.failure);

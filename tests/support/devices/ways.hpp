@@ -60,7 +60,7 @@ inline const std::vector<way>& first_reading_ways() {
                                      way::decoded};
   return ways;
 }
-/// Those on which a slot is put together out of a landing buffer.
+/// Paths on which a slot is assembled from a copy destination.
 inline const std::vector<way>& assembled_ways() {
   static const std::vector<way> ways{way::transformed, way::gather,     way::resident,
                                      way::cached_half, way::cached_few, way::decoded};

@@ -147,7 +147,7 @@ TEST_CASE("value blocks: a value that outgrew what was told is decoded where it 
   CHECK(given(*blocks, 3).bytes == 5);
 }
 
-TEST_CASE("value blocks: what a decoder refuses is told with the value's place",
+TEST_CASE("value blocks: a decoder's refusal is reported with the value's index",
           "[dataset][host]") {
   const auto values =
       std::make_shared<const values_in_memory>(std::vector<byte_vector>{value_of(3, 1), {}});

@@ -76,7 +76,7 @@ TEST_CASE("blocks of a zip: those of all parts, and rows of what is stored in no
   CHECK(blocks->steps(5).size() == 1);
 }
 
-TEST_CASE("blocks of a zip: behind the last sample rows are zeros", "[dataset][host]") {
+TEST_CASE("blocks of a zip: rows after the last sample are zeros", "[dataset][host]") {
   const auto joined = zip({halves(make_identity_rows(20, 5)), encoded_rows(20, 6)});
   const std::vector<std::byte> last = decoded_block(*joined->encoded(), 1, 3, 1);
   CHECK(last == std::vector<std::byte>{std::byte{3}, std::byte{3}, {}, {}, {}, {}});

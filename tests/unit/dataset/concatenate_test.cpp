@@ -20,7 +20,7 @@ using namespace feedline;
 
 namespace {
 
-/// Identity data cut into parts, so that put together they spell their indices again.
+/// Identity data cut into parts, so that the joined parts spell their indices again.
 std::vector<dataset_ptr> cut(std::uint64_t samples, const std::vector<std::uint64_t>& sizes) {
   const auto whole = test::make_identity_dataset(samples, 29);
   std::vector<dataset_ptr> parts;
@@ -34,7 +34,7 @@ std::vector<dataset_ptr> cut(std::uint64_t samples, const std::vector<std::uint6
 
 }  // namespace
 
-TEST_CASE("concatenate: parts put together keep the dataset contract, empty parts among them",
+TEST_CASE("concatenate: joined parts keep the dataset contract, empty parts among them",
           "[dataset][host]") {
   const auto sizes = GENERATE(std::vector<std::uint64_t>{100}, std::vector<std::uint64_t>{50, 50},
                               std::vector<std::uint64_t>{1, 98, 1},

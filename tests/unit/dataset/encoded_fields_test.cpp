@@ -103,8 +103,9 @@ TEST_CASE("encoded fields: there are no blocks of 4 GiB and more, of any field",
   CHECK(!detail::make_encoded_fields({field_of("a", 4, 4), field_of("b", giga << 33, 0)}));
 }
 
-TEST_CASE("encoded fields: what is not stored in blocks comes as rows, with zeros behind the end",
-          "[dataset][host]") {
+TEST_CASE(
+    "encoded fields: fields that are not stored in blocks come as rows, with zeros after the end",
+    "[dataset][host]") {
   std::vector<std::uint8_t> values(row_count * 3, 7);
   auto plain = detail::rows_in_memory(own("plain", std::move(values), {3}));
   const auto data = detail::make_rows_dataset("test", {std::move(plain), field_of("a", 5, 4)});

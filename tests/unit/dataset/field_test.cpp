@@ -21,7 +21,7 @@ TEST_CASE("field: a shape that overflows or holds nothing is refused", "[dataset
   CHECK_THROWS_AS(sample_bytes({"x", element_type::u8, {3, 0}}), usage_error);
 }
 
-TEST_CASE("field: a type that is none is refused, with name and value", "[dataset][host]") {
+TEST_CASE("field: an invalid type is refused, with name and value", "[dataset][host]") {
   CHECK(feedline::test::message_of<usage_error>([] {
           (void)sample_bytes({"x", static_cast<element_type>(13), {2}});
         }) ==

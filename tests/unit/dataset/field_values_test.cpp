@@ -40,8 +40,7 @@ class labelled final : public dataset {
 
 }  // namespace
 
-TEST_CASE("field values: more than one read takes are put one behind the other",
-          "[sampler][host]") {
+TEST_CASE("field values: values of several reads follow one another", "[sampler][host]") {
   constexpr std::uint64_t samples = 100'003;
   std::vector<std::uint64_t> values(3 * samples);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = i * i;

@@ -60,6 +60,6 @@ TEST_CASE("huge pages: a large vector that a dataset takes over is moved to huge
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < count; ++i) wrong += place[i] != i + 7 ? 1 : 0;
   CHECK(wrong == 0);
-  // All but the vector's ends, which are another mapping.
+  // All but the vector's ends, which belong to a different mapping.
   CHECK(huge_bytes_around(place + count / 2) >= std::size_t{8} << 20);
 }

@@ -137,8 +137,7 @@ TEST_CASE("held in memory: a loader goes through what is left", "[dataset][host]
   CHECK(ids == all_but(100, {3, 50}));
 }
 
-TEST_CASE("held in memory: a substitute takes the places of samples that cannot be read",
-          "[dataset][host]") {
+TEST_CASE("held in memory: a substitute replaces samples that cannot be read", "[dataset][host]") {
   const test::log_capture log;
   failure_report told;
   const auto held =

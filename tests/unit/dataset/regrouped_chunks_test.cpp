@@ -66,7 +66,7 @@ TEST_CASE("subset: a range that begins with a chunk has the whole's chunks", "[d
   CHECK(subset(hinted(100), sample_index{30}, 15)->chunks() == chunking{});
 }
 
-TEST_CASE("subset: of a range that begins within a chunk, a chunk's samples lie in two of them",
+TEST_CASE("subset: if a range begins within a chunk, a chunk's samples lie in two of them",
           "[dataset][host]") {
   CHECK(subset(hinted(100, tens), sample_index{3}, 55)->chunks() ==
         chunking{.samples = 10, .bytes = 2000, .kept = 4});
@@ -85,7 +85,7 @@ TEST_CASE("concatenate: parts that are whole chunks have them together", "[datas
   CHECK(concatenate({hinted(3), hinted(5)})->chunks() == chunking{});
 }
 
-TEST_CASE("concatenate: behind a part that ends within a chunk, a chunk's samples lie in two",
+TEST_CASE("concatenate: after a part that ends within a chunk, a chunk's samples lie in two",
           "[dataset][host]") {
   CHECK(concatenate({hinted(15, tens), hinted(30, tens)})->chunks() ==
         chunking{.samples = 10, .bytes = 2000, .kept = 4});

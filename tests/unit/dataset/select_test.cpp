@@ -27,7 +27,7 @@ using feedline::test::message_of;
 
 namespace {
 
-/// What a selection must hold: the field of this name of the whole.
+/// Expected content of a selection: the field of this name of the whole.
 void check_selection(const dataset_ptr& selected, const dataset_ptr& whole,
                      const std::vector<std::string>& names) {
   std::vector<field> fields;

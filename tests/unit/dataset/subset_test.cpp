@@ -17,7 +17,7 @@ using namespace feedline;
 
 namespace {
 
-/// What a subset must hold, where `chosen` says which sample of the whole each one is.
+/// Expected content of a subset; `chosen` gives the sample of the whole for each.
 template <class Chosen>
 test::expected_bytes through(const dataset_ptr& whole, Chosen chosen) {
   return [whole, chosen](sample_index sample, std::size_t place) {
@@ -58,8 +58,9 @@ TEST_CASE("subset: a range of rows in memory lies in memory too, and holds what 
   CHECK(subset(whole, sample_index{100}, 0)->rows()[0].empty());
 }
 
-TEST_CASE("subset: chosen samples lie nowhere as rows, nor does a range of what has none",
-          "[dataset][host]") {
+TEST_CASE(
+    "subset: chosen samples have no rows in memory, nor has a range of a dataset without rows",
+    "[dataset][host]") {
   CHECK(subset(test::make_identity_rows(100, 29), {{3}, {4}, {5}})->rows().empty());
   CHECK(subset(test::make_identity_dataset(100, 29), sample_index{3}, 3)->rows().empty());
 }

@@ -34,7 +34,7 @@ TEST_CASE("zip: samples have the fields of all parts, in order, and keep the dat
                                });
 }
 
-TEST_CASE("zip: of one dataset, it is that", "[dataset][host]") {
+TEST_CASE("zip: with one dataset, it returns that dataset", "[dataset][host]") {
   const auto only = bytes("x", 3);
   CHECK(zip({only}) == only);
 }

@@ -10,7 +10,7 @@
 
 namespace abi = feedline::detail::dlpack;
 
-// As the specification draws them, for 64-bit machines.
+// Layouts of the specification, for 64-bit machines.
 static_assert(sizeof(abi::tensor) == 48);
 static_assert(offsetof(abi::tensor, device) == 8 && offsetof(abi::tensor, ndim) == 16);
 static_assert(offsetof(abi::tensor, dtype) == 20 && offsetof(abi::tensor, shape) == 24);

@@ -79,7 +79,7 @@ dataset_ptr open_tensors(Tensors... tensors) {
   return make_dlpack_dataset(std::move(fields));
 }
 
-/// Why a tensor is refused; its deleter is called all the same.
+/// Reason why a tensor is refused; its deleter is still called.
 std::string refusal(foreign from) {
   const std::string why = message_of<usage_error>([&] { (void)open_tensors(from.versioned()); });
   CHECK(from.deleted == 1);
@@ -172,7 +172,7 @@ TEST_CASE("dlpack dataset: extents of one may have any stride, and no samples ar
   CHECK(open_tensors(one.versioned())->rows().size() == 1);
   foreign single{.shape = {1, 6}, .strides = {{-5, 1}}};
   CHECK(open_tensors(single.versioned())->size() == 1);
-  foreign repeated{.shape = {50, 6}, .strides = {{0, 1}}};  // as `expand` makes
+  foreign repeated{.shape = {50, 6}, .strides = {{0, 1}}};  // strides of `expand`
   CHECK(open_tensors(repeated.versioned())->size() == 50);
   foreign empty{.shape = {0, 6}, .values = {}};
   CHECK(open_tensors(empty.versioned())->size() == 0);

@@ -47,7 +47,7 @@ struct chosen {
   }
   dataset_ptr data;
   std::shared_ptr<scripted_device> device;
-  std::size_t slot_bytes = 0;  ///< of two device slots, with their landing buffers
+  std::size_t slot_bytes = 0;  ///< bytes of two device slots, with their copy destinations
   std::unique_ptr<block_plan> blocks;
   decoding_bytes bytes;
 };
@@ -68,7 +68,7 @@ TEST_CASE("decoding_choice: three groups of blocks are ahead, and a group is as 
   // Large blocks: so many as decode to 400 MiB.
   const chosen large{make_encoded(make_identity_rows(100'000, 10), 50'000), {}};
   CHECK(large.blocks->max_group == (400U << 20) / (50'000 * 19));
-  CHECK(large.blocks->ahead == 2);  // of an epoch's two blocks
+  CHECK(large.blocks->ahead == 2);  // the epoch's two blocks
   CHECK(large.blocks->group == 1);
 }
 
@@ -131,7 +131,8 @@ TEST_CASE("decoding_choice: a plan says whether the device could decode what rea
   const dataset_ptr rows = make_identity_rows(100, 10);
   CHECK(said(make_encoded(rows, 10)));
   CHECK(said(make_encoded(rows, 10), {.errors = {.action = error_action::skip}}));
-  CHECK_FALSE(said(make_encoded(rows, 10), {.decode_on = decode_on::device}));  // which it does
+  CHECK_FALSE(
+      said(make_encoded(rows, 10), {.decode_on = decode_on::device}));  // the device decodes
   CHECK_FALSE(said(rows));
   const auto script = std::make_shared<encoded_script>();
   script->filter = block_filter::bit_shuffle;  // scripted devices do not undo it

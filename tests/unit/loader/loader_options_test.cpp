@@ -98,9 +98,8 @@ TEST_CASE("loader options: an error policy that cannot be is refused, with value
   CHECK_NOTHROW(validated(accepted));
 }
 
-TEST_CASE(
-    "loader options: a value that is none of its enumeration's is refused, with name and value",
-    "[loader][host]") {
+TEST_CASE("loader options: a value outside of its enumeration is refused, with name and value",
+          "[loader][host]") {
   const auto with = [](auto change) {
     loader_options options;
     change(options);

@@ -89,7 +89,7 @@ TEST_CASE("loader state: members may stand in any order, as other programs write
 }
 
 // The text is never changed: jobs that run now will be resumed by later versions.
-TEST_CASE("loader state: a state of format 1 is read, and its run goes on", "[loader][host]") {
+TEST_CASE("loader state: a state of format 1 is read, and its run continues", "[loader][host]") {
   constexpr std::string_view text =
       R"({"feedline_loader_state": 1, "epoch": 2, "batch": 7, "samples": 100, )"
       R"("fields": ["id: uint64[]", "row: uint8[8]"], "positions": 100, "order": )"

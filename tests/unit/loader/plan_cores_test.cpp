@@ -1,4 +1,4 @@
-/// Which cores a loader's threads are to run on.
+/// Tests the cores that a loader's threads run on.
 
 #include <feedline/sampler/sequential.hpp>
 
@@ -43,7 +43,7 @@ TEST_CASE("plan: a loader's threads run near the device, if readers find a core 
   CHECK(planned(one, {.placement = placement::gather}) == one);  // the transfer alone
 }
 
-TEST_CASE("plan: a loader's threads run anywhere, if nobody knows or wants better",
+TEST_CASE("plan: a loader's threads run anywhere if no cores are known or asked for",
           "[loader][host]") {
   const core_list allowed = allowed_cores();
   CHECK(planned({}, {.readers = 1}).empty());

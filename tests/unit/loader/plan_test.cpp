@@ -25,7 +25,7 @@ namespace {
 const device_capabilities in_place{.name = "host", .reads_staging = true};
 const device_capabilities with_copies{.name = "gpu"};
 
-/// 784 bytes and an id: 792 bytes a sample, as good as MNIST's.
+/// 784 bytes and an id: 792 bytes a sample, nearly MNIST's size.
 loader_plan plan(std::uint64_t samples, const loader_options& options,
                  const device_capabilities& device = with_copies) {
   return resolve(*make_identity_dataset(samples, 784), sequential{}, device, options).report;
@@ -55,7 +55,7 @@ std::string refusal_of(const shaped_dataset& data, const loader_options& options
       [&] { (void)resolve(data, sequential{}, with_copies, options); });
 }
 
-/// What is staged at a time unless it is asked for otherwise: 9.5 MiB.
+/// Default size of a piece: 9.5 MiB.
 constexpr std::size_t usual_piece = std::size_t{19} << 19;
 
 }  // namespace
@@ -88,7 +88,7 @@ TEST_CASE("plan: slots of rows that stay on the device are larger, and three dee
           "[loader][host]") {
   const loader_plan planned = plan(600'000, {.batch_size = 64, .placement = placement::resident});
   CHECK(planned.batches_per_slot == 782);  // 848 are 41 MiB, which makes 12 slots
-  CHECK(planned.staging_slots == 4);       // whose rows, as they first come, are staged in pieces
+  CHECK(planned.staging_slots == 4);       // rows are staged in pieces when they first come
   CHECK(planned.device_slots == 3);
   CHECK(planned.staging_bytes <= std::size_t{40} << 20);
 }
@@ -132,7 +132,7 @@ TEST_CASE("plan: where transforms make samples smaller, slots are sized by what 
       .field = "image", .layout = image_layout::hwc, .crop = image_crop{.height = 8, .width = 8}};
   const loader_plan planned =
       resolve(images, sequential{}, with_copies, {.batch_size = 8, .transforms = {small}}).report;
-  CHECK(planned.batches_per_slot == 6);  // of 1.5 MiB
+  CHECK(planned.batches_per_slot == 6);  // batches of 1.5 MiB
   CHECK(planned.slot_bytes <= usual_piece);
 }
 
@@ -144,8 +144,7 @@ TEST_CASE("plan: a short epoch is still spread over the ring", "[loader][host]")
   CHECK(plan(10, {.batch_size = 64}).batches_per_slot == 1);
 }
 
-TEST_CASE("plan: where another epoch stands behind it, a short one is spread over two slots",
-          "[loader][host]") {
+TEST_CASE("plan: a short epoch that another follows is spread over two slots", "[loader][host]") {
   CHECK(plan(640, {.batch_size = 64, .epochs = 2}).batches_per_slot == 5);
   CHECK(plan(640, {.batch_size = 64, .epochs = 1}).batches_per_slot == 3);
 }

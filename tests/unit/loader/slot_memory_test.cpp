@@ -69,7 +69,7 @@ TEST_CASE("slot memory: bytes cross as the dataset has them, and are delivered a
   CHECK(made.landing_bytes(2) == assembling_transfer::landing_buffers * made.staging_bytes(2));
 }
 
-TEST_CASE("slot memory: rows that are gathered and then converted pass through landing buffers",
+TEST_CASE("slot memory: rows that are gathered and then converted pass through copy destinations",
           "[loader][host]") {
   const auto landing = [](placement where, const loader_options& options) {
     const slot_memory made = sizes(where, 1, options);
@@ -116,7 +116,7 @@ TEST_CASE("slot memory: a reader that converts takes requests by what it writes"
     return sizes(placement::stream, 0, options, reads_staging).requests(50).request_samples();
   };
   CHECK(samples_of({.batch_size = 64}, true) == 10 * 64);  // 512 KiB of 785 bytes
-  CHECK(samples_of(converting(), true) == 2 * 64);         // of 3137 bytes
+  CHECK(samples_of(converting(), true) == 2 * 64);         // samples of 3137 bytes
   CHECK(samples_of(converting(), false) == 10 * 64);       // the device converts
 }
 

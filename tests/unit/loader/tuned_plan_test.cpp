@@ -1,4 +1,4 @@
-/// What a budget for tuning makes of a loader's plan.
+/// Tests how a budget for tuning changes a loader's plan.
 
 #include <feedline/error.hpp>
 #include <feedline/loader/loader_options.hpp>
@@ -88,7 +88,7 @@ TEST_CASE("tuned plan: a small budget makes pieces small, and a smaller one is r
             .find("expert.tuning.max_pinned_bytes is 1000 bytes, but 2 slots of") == 0);
 }
 
-TEST_CASE("tuned plan: the budget holds where slots are put together on the device, too",
+TEST_CASE("tuned plan: the budget also holds if slots are assembled on the device",
           "[loader][host]") {
   const auto options = budget(64, 64 * mib, [](loader_options& each) {
     each.transforms = {{.field = "row", .to = element_type::f32}};

@@ -17,8 +17,8 @@ using setting = tuner::setting;
 
 namespace {
 
-/// What a window of 64 batches tells if a batch takes so long, `step` of it in the consumer, and
-/// readers work for so much of their time.
+/// Statistics of a window of 64 batches with a given time for a batch, `step` of it in the
+/// consumer, and a given busy share of the readers.
 loader_statistics window(double batch_ms, double step_ms, double busy = 1) {
   const auto time = [](double ms) {
     return std::chrono::nanoseconds{static_cast<std::int64_t>(64e6 * ms)};

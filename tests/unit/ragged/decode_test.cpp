@@ -57,7 +57,7 @@ TEST_CASE("decode: values of any length become a field, and keep the dataset con
 
 TEST_CASE("decode: values that one thread may read at a time are read so, and decoded by all",
           "[dataset][host]") {
-  int reads = 0;  // by nobody else at the same time: ThreadSanitizer sees it
+  int reads = 0;  // no other thread writes it at the same time: ThreadSanitizer checks it
   const auto values = std::make_shared<const test::serialized_dataset>(
       test::gated(values_of(numbers), [&](auto) { ++reads; }));
   const auto dataset = decode(make_ragged_dataset(values, offsets_of(numbers)), decode_decimal());

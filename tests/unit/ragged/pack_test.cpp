@@ -30,7 +30,7 @@ packed_part part(std::uint64_t sample, std::uint64_t count, std::uint64_t first 
   return {sample_index{sample}, first, count};
 }
 
-/// What a row of these parts of "pair" must hold, with -7 as padding.
+/// Expected row of these parts of "pair", with -7 as padding.
 std::vector<std::byte> packed(const parts& of, std::uint64_t capacity, std::uint64_t max_samples,
                               std::size_t place) {
   std::vector<std::int32_t> values;
@@ -72,7 +72,7 @@ void check_rows(const std::shared_ptr<const packed_dataset>& dataset,
 /// Every element of every sample stands once, in order, in rows that are not too full.
 void check_all_packed(const packed_dataset& dataset, const lengths& of, std::uint64_t capacity) {
   std::uint64_t sample = 0;
-  std::uint64_t done = 0;  // of that sample's elements
+  std::uint64_t done = 0;  // number of that sample's elements already placed
   std::uint64_t elements = 0;
   for (std::uint64_t row = 0; row < dataset.size(); ++row) {
     const auto held = dataset.parts_of({row});
@@ -141,7 +141,7 @@ TEST_CASE("pack: a longer sample is split over rows of its own, and its rest beg
              4, 3);
 }
 
-TEST_CASE("pack: of many samples, every element stands once, in order", "[dataset][host]") {
+TEST_CASE("pack: every element of many samples appears once, in order", "[dataset][host]") {
   const std::uint64_t max_samples = GENERATE(0U, 1U, 5U);
   const std::uint64_t capacity = GENERATE(100U, 37U);
   const lengths of = test::skewed_lengths(2000, 100);

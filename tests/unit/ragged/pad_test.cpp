@@ -100,7 +100,7 @@ TEST_CASE("pad: a longer sample is cut where that is asked for, and its length i
       });
 }
 
-TEST_CASE("pad: of a sample that is cut, nothing more is read than is kept", "[dataset][host]") {
+TEST_CASE("pad: only the kept part of a cut sample is read", "[dataset][host]") {
   const auto values = std::make_shared<const test::hinted_dataset>(
       make_memory_dataset({own("x", std::vector<std::uint8_t>(100'000))}));
   const auto dataset =

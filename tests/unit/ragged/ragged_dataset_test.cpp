@@ -216,7 +216,7 @@ TEST_CASE("ragged dataset: elements that a sample lacks are refused, not read", 
         "of 8 bytes");
 }
 
-TEST_CASE("ragged dataset: offsets that are none are refused, naming the first that is wrong",
+TEST_CASE("ragged dataset: invalid offsets are refused, naming the first that is wrong",
           "[dataset][host]") {
   CHECK(refusal({}) ==
         "field 'offset': holds no offset; n samples take n + 1, the first of them 0");
@@ -304,7 +304,7 @@ TEST_CASE("ragged dataset: hints become hints about its values", "[dataset][host
   const std::vector<sample_index> some{{3}, {1}, {0}, {4}, {UINT64_MAX}};
   ragged->prefetch(some);
   CHECK(hinted->hints() == std::vector<std::uint64_t>{70'003, 70'004, 0, 1, 2});
-  ragged->prefetch(std::vector<sample_index>{{2}});  // as far as hints reach
+  ragged->prefetch(std::vector<sample_index>{{2}});  // hints reach this far
   CHECK(hinted->hints().size() == 5 + 65'536);
   CHECK(hinted->hints().back() == 3 + 65'535);
 }

@@ -221,8 +221,8 @@ TEST_CASE("request executor: a sampler that throws is a failure like a dataset's
 }
 
 TEST_CASE(
-    "request executor: of batches copied together, only the one whose samples cannot be drawn "
-    "fails",
+    "request executor: only the batch whose samples cannot be drawn fails, not those copied with "
+    "it",
     "[reader][host]") {
   struct ending_sampler {
     std::uint64_t size(std::uint64_t samples) const { return samples; }

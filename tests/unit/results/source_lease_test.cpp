@@ -35,7 +35,7 @@ class listening_device final : public wrapped_device {
     wrapped_device::wait(stream, event);
   }
 
-  std::vector<event_handle> copied;  ///< of each push
+  std::vector<event_handle> copied;  ///< event of each push
   std::vector<event_handle> waited;
 
  private:
@@ -71,7 +71,7 @@ TEST_CASE("source lease: one that is assigned over ends there, and the new one l
   CHECK(from.device->waited == from.device->copied);
 }
 
-TEST_CASE("source lease: one that is assigned to itself goes on, and ends once",
+TEST_CASE("source lease: one that is assigned to itself stays valid, and ends once",
           "[results][host]") {
   leasing from;
   {

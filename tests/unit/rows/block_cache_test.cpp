@@ -98,7 +98,7 @@ TEST_CASE(
   for (std::uint64_t block = 0; block < 1000; ++block) {
     auto fill = cache.try_fill(block);
     REQUIRE(fill.has_value());
-    fill->publish(1);  // the filler's own row
+    fill->publish(1);  // the writer's own row
     for (std::uint64_t row = 1; row < rows; ++row) {
       block_cache::read_guard read_guard{cache};
       CHECK(read_guard.find(block) != nullptr);
@@ -112,7 +112,7 @@ TEST_CASE("block cache: a block that is filled again counts its rows from 0", "[
   block_cache cache{100, block_bytes, rows, 2};
   put(cache, 0, rows);  // used up at once
   put(cache, 1);
-  put(cache, 2);  // takes the place of 0
+  put(cache, 2);  // replaces 0
   CHECK(has(cache, 1));
   CHECK(has(cache, 2));
   put(cache, 3);  // nothing is used up: the oldest goes, 1
@@ -121,7 +121,7 @@ TEST_CASE("block cache: a block that is filled again counts its rows from 0", "[
   CHECK(has(cache, 3));
 }
 
-TEST_CASE("block cache: who waits for a block wakes when it is published, or given up",
+TEST_CASE("block cache: a thread that waits for a block wakes when it is published, or given up",
           "[dataset][host]") {
   const bool published = GENERATE(true, false);
   block_cache cache{10, block_bytes, rows, 10};
@@ -224,9 +224,9 @@ TEST_CASE("block cache: 1,024 threads that fill blocks with memory for 2 all com
   CHECK(cache.memory_bytes() == memory);
 }
 
-TEST_CASE("block cache: a block can make room as soon as its filler has let go of the lock",
+TEST_CASE("block cache: a block can make room as soon as its writer has released the lock",
           "[dataset][host]") {
-  // As if the filler were preempted there, for as long as another thread needs.
+  // Acts as if the writer were preempted there, for as long as another thread needs.
   std::optional<bool> made_room;
   block_cache* other = nullptr;
   block_cache cache{10, block_bytes, rows, 1, [&] {

@@ -24,7 +24,7 @@ namespace {
 
 using test::numbered;
 
-/// What a row must hold, worked out byte by byte.
+/// Expected content of a row, computed byte by byte.
 std::vector<std::byte> expected_row(const std::vector<std::byte>& file, const row_place& place,
                                     std::uint64_t row) {
   std::vector<std::byte> bytes(place.row_bytes);
@@ -173,7 +173,7 @@ TEST_CASE("file rows: a read that fails names field, sample and byte", "[dataset
 }
 
 TEST_CASE(
-    "file rows: of long runs of rows that lie apart all are read, or the first that is lost named",
+    "file rows: all rows of long runs that lie apart are read, or the first lost row is named",
     "[dataset][host]") {
   const row_place place{.offset = 10, .stride = 100, .row_bytes = 4, .swapped_bytes = 2};
   constexpr std::uint64_t count = 10'000;
@@ -202,7 +202,7 @@ TEST_CASE(
     }
     return count;
   };
-  CHECK(lost_at(10 + 100 * 5000 + 4) == 5001);  // just behind a row
+  CHECK(lost_at(10 + 100 * 5000 + 4) == 5001);  // just after a row
   CHECK(lost_at(10 + 100 * 5000 + 3) == 5000);
 }
 

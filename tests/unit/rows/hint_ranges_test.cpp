@@ -23,14 +23,14 @@ struct asked_file {
 
 }  // namespace
 
-TEST_CASE("hints: bytes of samples are asked for in order of place, near ones together",
+TEST_CASE("hints: bytes of samples are asked for in order of their offset, near ones together",
           "[dataset][host]") {
   constexpr std::uint64_t gap = 64 << 10;
   const std::vector<file_range> places{
       {1'000'000, 1'000'100},          // alone
-      {200, 300},                      // a gap behind the next one
+      {200, 300},                      // a gap after the next one
       {50, 100},                       //
-      {300 + gap, 310 + gap},          // as far behind as is read with it
+      {300 + gap, 310 + gap},          // the largest gap that is read with it
       {311 + 2 * gap, 400 + 2 * gap},  // too far
       {40, 60},                        // overlaps
       {7, 7},                          // nothing

@@ -33,7 +33,7 @@ TEST_CASE("cpu sampler: a request that waits is neither on a core nor in the que
   CHECK(seen.queued < seen.wall / 2);
 }
 
-TEST_CASE("cpu sampler: of requests that follow each other at once, most are not measured",
+TEST_CASE("cpu sampler: most requests that follow each other at once are not measured",
           "[statistics][host]") {
   cpu_sampler sampler;
   const auto now = std::chrono::steady_clock::now();

@@ -61,7 +61,7 @@ void readers_are(loader_statistics& of, double busy, double starved, double stal
   of.reader.stalled = of.reader.threads * part(stalled);
 }
 
-/// What of a read is computing, and what waiting for a core.
+/// Sets the shares of a read that compute, and that wait for a core.
 void reads_are(loader_statistics& of, double cpu, double queued) {
   of.sampled_reading = 1s;
   of.sampled_cpu = part(cpu);

@@ -16,7 +16,7 @@ using namespace feedline;
 using namespace feedline::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("stream timer: a time is known once the stream has passed both places",
+TEST_CASE("stream timer: a time is known once the stream has passed both marks",
           "[statistics][host]") {
   const scripted on;
   detail::stream_timer timer{on.device, 2};
@@ -35,7 +35,7 @@ TEST_CASE("stream timer: a time is known once the stream has passed both places"
   CHECK_FALSE(timer.take());
 }
 
-TEST_CASE("stream timer: measures no more at once than it has pairs, and goes on with them",
+TEST_CASE("stream timer: measures no more at once than it has pairs, and reuses them",
           "[statistics][host]") {
   const scripted on;
   detail::stream_timer timer{on.device, 2};

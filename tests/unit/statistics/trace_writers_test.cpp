@@ -126,7 +126,7 @@ TEST_CASE("trace page: it loads nothing from anywhere", "[statistics][host]") {
   }
 }
 
-TEST_CASE("traces: without events the files are whole all the same", "[statistics][host]") {
+TEST_CASE("traces: without events the files are still whole", "[statistics][host]") {
   const trace none{{{"one", lane_kind::thread, 0}}, {}};
   CHECK(nlohmann::json::parse(written(write_chrome_trace, none)).at("traceEvents").size() == 3);
   CHECK(nlohmann::json::parse(written(write_chrome_trace, {})).at("traceEvents").size() == 1);

@@ -1,4 +1,4 @@
-/// That the scripted device is no more lenient than CUDA.
+/// Checks that the scripted device is no more lenient than CUDA.
 
 #include "support/devices/scripted_device.hpp"
 
@@ -8,9 +8,9 @@
 using namespace feedline;
 using namespace feedline::test;
 
-TEST_CASE("scripted device: a wait is for the recording it was issued behind, not for a later one",
+TEST_CASE("scripted device: a wait is for the recording before it, not for a later one",
           "[device][host]") {
-  const scripted on;  // its stream is the first one made: it goes on whenever it can
+  const scripted on;  // its stream is the first one made: it continues whenever it can
   const auto slow = on.device->make_stream();
   const auto fast = on.device->make_stream();
   const detail::event event{on.device};
@@ -25,7 +25,7 @@ TEST_CASE("scripted device: a wait is for the recording it was issued behind, no
   on.device->record(event.get(), fast);
   on.device->copy(memory.data(), source.data(), 8, fast);
   on.device->drain(fast);
-  CHECK(on.device->is_done(event.get()));   // as it was recorded last
+  CHECK(on.device->is_done(event.get()));   // state of the last recording
   CHECK(on.device->started_copies() == 1);  // the wait is for the other recording
 
   on.device->allow_all_work();

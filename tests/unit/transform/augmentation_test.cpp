@@ -17,7 +17,7 @@ namespace {
 
 using shape = std::vector<std::uint64_t>;
 
-/// What is said of a transform of field 'x', behind the words that all messages begin with.
+/// Message for a transform of field 'x', without the words that all messages begin with.
 std::string refusal(const field_transform& transform, shape of = {8, 6, 3},
                     element_type type = element_type::u8) {
   const std::string begin = "transform of field 'x': ";
@@ -85,7 +85,7 @@ TEST_CASE("augmentation: what a crop falls back to is as much of the middle as i
   CHECK(extents(100, 1) == pair{2, 1});
 }
 
-TEST_CASE("augmentation: what can be had is accepted", "[transfer][host]") {
+TEST_CASE("augmentation: possible settings are accepted", "[transfer][host]") {
   CHECK(refusal(resize_to(1, 65535)) == accepted);
   CHECK(refusal(resize_to(224, 224), {8, 6}, element_type::f64) == accepted);
   CHECK(refusal(crop_of({0.08, 1}, {0.75, 4.0 / 3})) == accepted);
@@ -175,8 +175,7 @@ TEST_CASE("augmentation: factors lie around 1, a hue around 0, and a rectangle's
         "0.25 scale 0.1 to 0.2 ratio 0.5 to 4 value 3");
 }
 
-TEST_CASE("augmentation: colours and rectangles that cannot be had are refused",
-          "[transfer][host]") {
+TEST_CASE("augmentation: impossible colours and rectangles are refused", "[transfer][host]") {
   const auto jitter = [](color_jitter of, element_type type, shape extents) {
     return refusal({.field = "x", .layout = image_layout::hwc, .jitter = of}, std::move(extents),
                    type);

@@ -22,7 +22,7 @@ using shape = std::vector<std::uint64_t>;
 const std::vector<field> images{{"image", element_type::u8, {32, 30, 3}},
                                 {"label", element_type::i64, {}}};
 
-/// What one field of bytes becomes.
+/// The converted field of a field of bytes.
 std::pair<field, field_conversion> converted(shape of, const field_transform& transform,
                                              element_type type = element_type::u8) {
   const auto all = convert_fields({{"x", type, std::move(of)}}, {transform});
@@ -166,7 +166,7 @@ TEST_CASE("field conversions: a flip's probability becomes a bound of 32-bit dra
   };
   CHECK(bound(0) == 0);
   CHECK(bound(0.5) == 0x8000'0000);
-  CHECK(bound(0.1) == 429'496'730);  // of 429,496,729.6
+  CHECK(bound(0.1) == 429'496'730);  // rounded from 429,496,729.6
   CHECK(bound(1) == 0x1'0000'0000);
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("field conversions: random is what draws, and nothing else", "[transfe
   CHECK(is_random(0.5, {}));
   CHECK(is_random(0, image_crop{.height = 8, .width = 8}));
   CHECK_FALSE(is_random(0, image_crop{.height = 8, .width = 8, .random = false}));
-  // A window that has one place only.
+  // A window that has only one possible position.
   CHECK_FALSE(is_random(0, image_crop{.height = 8, .width = 9}));
   CHECK_FALSE(is_random(0, image_crop{.height = 12, .width = 13, .padding = 2}));
   CHECK(is_random(0, image_crop{.height = 12, .width = 12, .padding = 2}));

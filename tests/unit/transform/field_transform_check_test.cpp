@@ -22,7 +22,7 @@ constexpr auto chw = image_layout::chw;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What is said of a transform of field 'x', behind the words that all messages begin with.
+/// Message for a transform of field 'x', without the words that all messages begin with.
 std::string refusal(const field_transform& transform, shape of = {8, 6, 3},
                     element_type type = element_type::u8) {
   const std::string begin = "transform of field 'x': ";
@@ -36,7 +36,7 @@ const std::string accepted = "[nothing was thrown]";
 
 }  // namespace
 
-TEST_CASE("field transform: what can be had is accepted", "[transfer][host]") {
+TEST_CASE("field transform: possible settings are accepted", "[transfer][host]") {
   CHECK(refusal({}) == accepted);
   CHECK(refusal({.field = "x",
                  .scale = 1 / 255.0,

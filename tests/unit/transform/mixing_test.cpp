@@ -34,19 +34,19 @@ mixing usual() {
   return {.image = "image", .label = "label", .mixup_alpha = 0.2, .cutmix_alpha = 1.0};
 }
 
-/// Behind the words that all messages begin with.
+/// Message without the words that all messages begin with.
 std::string behind_begin(const std::string& message) {
   const std::string begin = "loader_options::mixing.";
   return message.rfind(begin, 0) == 0 ? message.substr(begin.size()) : message;
 }
 
-/// What is said of options by themselves.
+/// Message for options by themselves.
 std::string refusal(const mixing& options) {
   return behind_begin(
       message_of<usage_error>([&] { (void)validated({.batch_size = 4, .mixing = options}); }));
 }
 
-/// What is said of options that go with no such fields.
+/// Message for options that do not suit such fields.
 std::string misfit(const mixing& options, const std::vector<field_transform>& by = transforms) {
   return behind_begin(
       message_of<usage_error>([&] { (void)detail::convert_fields(fields, by, options); }));
@@ -102,7 +102,7 @@ TEST_CASE("mixing: lines are those of the batch's image, as it is laid out there
   by[0].crop = image_crop{.height = 5, .width = 4};
   CHECK(made_of(options, by).height == 5);
   CHECK(made_of(options, by).width == 4);
-  options.image = "plane";  // as the dataset has it
+  options.image = "plane";  // the dataset's own field
   CHECK(made_of(options, by).image == 3);
   CHECK(made_of(options, by).image_type == element_type::f16);
   CHECK(made_of(options, by).height == 8);
