@@ -49,7 +49,7 @@ std::vector<seen_batch> deliver(way through, int readers) {
 
 }  // namespace
 
-TEST_CASE("faults: 64 readers on one core deliver what none would", "[loader][host]") {
+TEST_CASE("faults: 64 readers on one core deliver the same as no readers", "[loader][host]") {
   const way through = GENERATE(from_range(all_ways()));
   CAPTURE(to_string(through));
   const auto expected = deliver(through, 0);

@@ -130,7 +130,7 @@ TEST_CASE("faults: 1000 datasets of a file and their loaders leave no descriptor
   CHECK(after.descriptors == before.descriptors);
 }
 
-TEST_CASE("faults: 16 loaders at once, each on a thread, deliver what one alone does",
+TEST_CASE("faults: 16 loaders at once, each on a thread, deliver the same as one alone",
           "[loader][host]") {
   constexpr int loaders = 16;
   const way through = GENERATE(from_range(all_ways()));

@@ -149,7 +149,7 @@ TEST_CASE("cuda interop: a further stream waits for the copy, and for the batch'
   CHECK(after.wrong().front() == 0);
 }
 
-TEST_CASE("cuda interop: what ran on a thread's own stream is waited for wherever the batch ends",
+TEST_CASE("cuda interop: work on a thread's own stream is waited for wherever the batch ends",
           "[interop][batch][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const bool as_tensor = GENERATE(false, true);

@@ -104,8 +104,9 @@ TEST_CASE("mapped memory: whole pages are read by the GPU, and unpinned afterwar
   CHECK(cudaGetLastError() == cudaSuccess);
 }
 
-TEST_CASE("mapped memory: what begins or ends within a page is refused, and nothing is pinned",
-          "[cuda][gpu]") {
+TEST_CASE(
+    "mapped memory: memory that begins or ends within a page is refused, and nothing is pinned",
+    "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const auto device = make_cuda_device(0);
   const pages memory{5};
@@ -157,7 +158,7 @@ TEST_CASE("mapped memory: the same memory is mapped as often as one likes", "[cu
   device->unmap({});
 }
 
-TEST_CASE("mapped memory: what the user pinned serves, and stays pinned",
+TEST_CASE("mapped memory: memory that the user pinned is used, and stays pinned",
           "[cuda][gpu][whole_lines]") {
   FEEDLINE_NEEDS_GPU();
   FEEDLINE_CUDA_CHECK(cudaSetDevice(0));
@@ -205,8 +206,9 @@ TEST_CASE("mapped memory: what the user pinned serves, and stays pinned",
   CHECK(cudaGetLastError() == cudaSuccess);
 }
 
-TEST_CASE("mapped memory: what cannot be pinned is an error, and leaves nothing pinned or counted",
-          "[cuda][gpu]") {
+TEST_CASE(
+    "mapped memory: memory that cannot be pinned is an error, and leaves nothing pinned or counted",
+    "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const auto device = make_cuda_device(0);
   // Pages after these do not exist.

@@ -83,7 +83,7 @@ TEST_CASE("page uses: nothing is pinned for no pages", "[cuda][host]") {
   CHECK(system.calls == 0);
 }
 
-TEST_CASE("page uses: what somebody else pinned is not unpinned", "[cuda][host]") {
+TEST_CASE("page uses: pages that other code pinned are not unpinned", "[cuda][host]") {
   pretended_system system;
   system.users = {2, 3};
   page_uses uses = system.uses();

@@ -161,7 +161,8 @@ TEST_CASE("cuda results: while a source is leased, the stream's work runs beside
 }
 
 TEST_CASE(
-    "cuda results: batches that go to the GPU come back whole and in order, both ways at once",
+    "cuda results: batches that go to the GPU come back whole and in order, in both directions at "
+    "once",
     "[results][gpu]") {
   FEEDLINE_NEEDS_GPU();
   constexpr std::uint64_t batch_size = 256;

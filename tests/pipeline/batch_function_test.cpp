@@ -117,7 +117,7 @@ TEST_CASE("batch transform: on the host it works before the call returns", "[tra
   CHECK(consume(loader, nullptr, {}) == expected());
 }
 
-TEST_CASE("batch transform: it sees what the transforms made", "[transfer][host]") {
+TEST_CASE("batch transform: it sees the output of the transforms", "[transfer][host]") {
   element_type seen = element_type::u8;
   std::vector<std::uint64_t> shape;
   loader_options options = options_with({.fields = {{"out", element_type::u8, {}}},
@@ -135,7 +135,7 @@ TEST_CASE("batch transform: it sees what the transforms made", "[transfer][host]
   CHECK(shape == std::vector<std::uint64_t>{8, 12});
 }
 
-TEST_CASE("batch transform: what it throws ends the epoch as the transfer's failure, in order",
+TEST_CASE("batch transform: its exception ends the epoch as the transfer's failure, in order",
           "[transfer][host]") {
   const int readers = GENERATE(0, 2);
   const scripted on;

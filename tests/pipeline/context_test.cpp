@@ -250,8 +250,9 @@ TEST_CASE("read context: a dataset of three functions, and one that is made of i
   for (batch& batch : loader.epoch(3)) CHECK(batch["x"].values<std::uint32_t>()[1012] == 144);
 }
 
-TEST_CASE("read context: what varies by epoch is neither held nor kept on a device",
-          "[dataset][loader][host]") {
+TEST_CASE(
+    "read context: samples that vary by epoch are neither held in memory nor cached on a device",
+    "[dataset][loader][host]") {
   const auto data = subset(witnesses(30), sample_index{0}, 20);
   const std::string why = "the dataset's samples differ from epoch to epoch (varies_by_epoch())";
   CHECK(message_of<usage_error>([&] { (void)load_into_memory(data); }) ==

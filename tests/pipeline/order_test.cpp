@@ -62,7 +62,7 @@ TEST_CASE("order: zero readers deliver the sampler's order, batch after batch", 
   CHECK(next == sample_count);
 }
 
-TEST_CASE("order: any readers, depth and slot size deliver what zero readers do, on the host",
+TEST_CASE("order: any readers, depth and slot size deliver the same as zero readers, on the host",
           "[loader][host]") {
   const auto expected = run_on_host(reference(), shuffle{.seed = 42});
   REQUIRE(all_intact(expected));
@@ -79,7 +79,7 @@ TEST_CASE("order: any readers, depth and slot size deliver what zero readers do,
 }
 
 TEST_CASE(
-    "order: a device with copies delivers what the host does, at any depth and with any readers",
+    "order: a device with copies delivers the same as the host, at any depth and with any readers",
     "[loader][host]") {
   const auto expected = run_on_host(reference(), shuffle{.seed = 42});
   const int readers = GENERATE(0, 1, 4);

@@ -62,7 +62,7 @@ std::vector<seen_batch> two_epochs(loader& from, const scripted& on) {
 
 }  // namespace
 
-TEST_CASE("placement: memory is exactly what the plan says, allocated once, and all given back",
+TEST_CASE("placement: memory is exactly the plan's, allocated once, and freed completely",
           "[device][host]") {
   const way through = GENERATE(from_range(all_ways()));
   if (through == way::in_place) return;
@@ -148,8 +148,8 @@ TEST_CASE("placement: the dataset's memory is unmapped with the loader, though a
 }
 
 TEST_CASE(
-    "placement: where device memory does not suffice for the rows, half as many are tried, and "
-    "the numbers are said",
+    "placement: if device memory does not suffice for the rows, half as many are tried, and the "
+    "log has the numbers",
     "[loader][host]") {
   const log_capture log;
   const scripted on;

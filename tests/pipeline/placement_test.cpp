@@ -161,7 +161,7 @@ TEST_CASE("placement: samples that an epoch leaves out are found in a later one"
 }
 
 TEST_CASE(
-    "placement: a sampler that names a sample beyond the dataset is told so, and no memory "
+    "placement: a sampler that names a sample beyond the dataset gets an error, and no memory "
     "beyond its rows is read",
     "[reader][host]") {
   struct beyond {
@@ -240,7 +240,7 @@ TEST_CASE("placement: a gather copies tables alone, from the first epoch on", "[
   }
 }
 
-TEST_CASE("placement: a gather has no reader thread unless it is told to, but works ahead",
+TEST_CASE("placement: a gather has no reader thread unless asked for, but works ahead",
           "[loader][host]") {
   const travelling by{way::gather};
   const auto data = make_identity_rows(sample_count, row_bytes);

@@ -23,8 +23,7 @@
 using namespace feedline;
 using namespace feedline::test;
 
-TEST_CASE("rings: memory is exactly what the plan says, and allocated once",
-          "[staging][device][host]") {
+TEST_CASE("rings: memory is exactly the plan's, and allocated once", "[staging][device][host]") {
   const scripted on;
   loader loader{make_identity_dataset(1000, 100),
                 sequential{},

@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, sampler>> all_samplers() {
 
 }  // namespace
 
-TEST_CASE("samplers: a loader delivers the order, on every way, with and without readers",
+TEST_CASE("samplers: a loader delivers the order, on every path, with and without readers",
           "[loader][host]") {
   const way through = GENERATE(from_range(all_ways()));
   for (const auto& [name, order] : all_samplers()) {

@@ -97,7 +97,7 @@ joined all_ranks(way through, const dataset_ptr& data, const sampler& order, int
 
 }  // namespace
 
-TEST_CASE("shard: on every way, the ranks' batches together are those of one process",
+TEST_CASE("shard: on every path, the ranks' batches together are those of one process",
           "[loader][host]") {
   const log_capture unheard;
   const auto through = GENERATE(from_range(all_ways()));
@@ -119,7 +119,7 @@ TEST_CASE("shard: on every way, the ranks' batches together are those of one pro
   }
 }
 
-TEST_CASE("shard: on every way but gather, windows and lanes of chunks are those of one process",
+TEST_CASE("shard: on every path but gather, windows and shards of chunks are those of one process",
           "[loader][host]") {
   const log_capture unheard;
   const auto through = GENERATE(from_range(first_reading_ways()));

@@ -159,7 +159,8 @@ TEST_CASE("destruction: a loader that was never used ends, with epochs read ahea
   CHECK(loader.plan().batches_per_epoch == 32);
 }
 
-TEST_CASE("destruction: waits for a read under way, and for no more than that", "[loader][host]") {
+TEST_CASE("destruction: waits for a read in progress, and for no more than that",
+          "[loader][host]") {
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   CAPTURE(to_string(by.through));
   blocked_dataset blocked;

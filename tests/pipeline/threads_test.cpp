@@ -83,7 +83,7 @@ TEST_CASE("threads: readers fill every request, and have names for debuggers", "
   CHECK(names == std::set<std::string>{"fl-reader-0", "fl-reader-1", "fl-reader-2"});
 }
 
-TEST_CASE("threads: readers open what they measure themselves by before they read",
+TEST_CASE("threads: readers open the counters for their CPU time before they read",
           "[loader][host]") {
   if (!std::filesystem::exists("/proc/thread-self/schedstat"))
     FEEDLINE_SKIP("this system does not tell of queues for cores");

@@ -85,8 +85,9 @@ void check_lanes_do_not_overlap(const trace& all) {
 
 }  // namespace
 
-TEST_CASE("trace: on every way each batch is read, moved and used, and no lane does two things",
-          "[statistics][host]") {
+TEST_CASE(
+    "trace: on every path each batch is read, moved and used, and no lane does two things at once",
+    "[statistics][host]") {
   const travelling by{GENERATE(from_range(all_ways()))};
   const int readers = GENERATE(0, 1, 3);
   CAPTURE(to_string(by.through), readers);
@@ -195,7 +196,7 @@ TEST_CASE("trace: work of the stream after an epoch that was left is not recorde
   CHECK(computing[0].epoch == 1);
 }
 
-TEST_CASE("trace: each lane keeps as many of the newest as was said", "[statistics][host]") {
+TEST_CASE("trace: each lane keeps the newest events, as many as asked for", "[statistics][host]") {
   const travelling by{way::in_place};
   loader loader =
       by.load(make_identity_rows(16 * batches_per_epoch, 37), sequential{}, traced(0, 3));
@@ -303,8 +304,10 @@ class range_log final : public wrapped_device {
 
 }  // namespace
 
-TEST_CASE("ranges for profilers: each thread ends what it begins, in the stages' words",
-          "[statistics][host]") {
+TEST_CASE(
+    "ranges for profilers: each thread ends the ranges that it begins, which have the stages' "
+    "names",
+    "[statistics][host]") {
   const int readers = GENERATE(0, 2);
   const travelling by{GENERATE(way::in_place, way::stream, way::gather, way::decoded)};
   const std::size_t events = GENERATE(0U, 100U);
@@ -352,7 +355,7 @@ TEST_CASE("trace: each setting that tuning makes is a mark, the first one too",
                        [](const trace_mark& a, const trace_mark& b) { return a.at < b.at; }));
 }
 
-TEST_CASE("trace: the last mark is what tuning has set at last", "[statistics][host]") {
+TEST_CASE("trace: the last mark has tuning's last setting", "[statistics][host]") {
   loader_options options{.batch_size = 4, .readers = 1, .expert = {.batches_per_slot = 1}};
   options.expert.tuning = {.max_readers = 6};
   options.expert.trace_events = 100;

@@ -122,7 +122,7 @@ std::vector<std::pair<std::string, sampler>> orders() {
 
 }  // namespace
 
-TEST_CASE("tuning: the order is that of a loader without readers, on every way, for every sampler",
+TEST_CASE("tuning: the order is that of a loader without readers, on every path, for every sampler",
           "[loader][host]") {
   const way through = GENERATE(from_range(reading_ways()));
   for (const auto& [name, order] : orders()) {
@@ -133,7 +133,7 @@ TEST_CASE("tuning: the order is that of a loader without readers, on every way, 
   }
 }
 
-TEST_CASE("tuning: epochs that are left early, and seeks, change nothing in what is delivered",
+TEST_CASE("tuning: epochs that are left early, and seeks, do not change the delivered batches",
           "[loader][host]") {
   const way through = GENERATE(from_range(reading_ways()));
   INFO(to_string(through));

@@ -68,7 +68,7 @@ convert::failures failures_of(const sample_set& bad) {
 
 }  // namespace
 
-TEST_CASE("convert: skipping damage, the output is what it would be, but for the damaged samples",
+TEST_CASE("convert: skipping damage, the output lacks only the damaged samples",
           "[samples][host]") {
   const temporary_directory folder;
   const sample_set bad =

@@ -84,7 +84,7 @@ TEST_CASE("convert: a folder or file that exists is refused and keeps its bytes,
   CHECK(entries_of(folder.path()) == 1);
 }
 
-TEST_CASE("convert: force replaces what is there, and no neighbour", "[samples][host]") {
+TEST_CASE("convert: force replaces the existing output, and no neighbour", "[samples][host]") {
   const temporary_directory folder;
   auto job = job_to(GENERATE(from_range(every_format)), folder.path() / "out");
   job.force = true;
@@ -96,7 +96,7 @@ TEST_CASE("convert: force replaces what is there, and no neighbour", "[samples][
     fs::create_directories(job.output / "deep");
     write_text(job.output / "deep" / "file", "replaced");
   }
-  SECTION("a link, not what it leads to") {
+  SECTION("a link, not its target") {
     fs::create_symlink("other", job.output);
   }
   run(job);
@@ -106,7 +106,7 @@ TEST_CASE("convert: force replaces what is there, and no neighbour", "[samples][
   CHECK(entries_of(folder.path()) == 4);
 }
 
-TEST_CASE("convert: what force replaces stays until the new output is complete",
+TEST_CASE("convert: an output that force replaces stays until the new one is complete",
           "[samples][host]") {
   const temporary_directory folder;
   auto job = job_to(GENERATE(from_range(every_format)), folder.path() / "out");
@@ -153,7 +153,7 @@ TEST_CASE("convert: the second of two runs on one output is refused", "[samples]
   CHECK(entries_of(folder.path()) == 1);
 }
 
-TEST_CASE("convert: what killed runs leave in the work folder stops no later one",
+TEST_CASE("convert: files that killed runs leave in the work folder stop no later run",
           "[samples][host]") {
   const temporary_directory folder;
   const auto job = job_to(convert::format::records, folder.path() / "out");
@@ -256,7 +256,7 @@ TEST_CASE("convert: an output that replaces a folder, or is one, replaces it who
       write_text(output / "old", "old");
     }
     convert::occupant replaces = convert::occupant_of(output);
-    SECTION("where what was there is gone") {
+    SECTION("if the earlier output is gone") {
       replaces = convert::occupant_of(work.unfinished());  // any
     }
     work.put_in_place(output, replaces);
@@ -265,7 +265,7 @@ TEST_CASE("convert: an output that replaces a folder, or is one, replaces it who
   CHECK(entries_of(folder.path()) == 1);
 }
 
-TEST_CASE("convert: what took the output's name meanwhile keeps it", "[samples][host]") {
+TEST_CASE("convert: a file that took the output's name meanwhile keeps it", "[samples][host]") {
   const temporary_directory folder;
   const fs::path output = folder.path() / "out";
   const convert::work_folder work{folder.path() / "out.part"};

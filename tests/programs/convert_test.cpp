@@ -303,7 +303,7 @@ TEST_CASE("convert: an output that reads back differently is not renamed to its 
   CHECK(all_of(*open_output(job, large()->fields())) == all_of(*large()));
 }
 
-TEST_CASE("convert: what another conversion left is not gone on with, unless it is forgotten",
+TEST_CASE("convert: another conversion's unfinished output is not continued, but can be discarded",
           "[samples][host]") {
   const temporary_directory folder;
   auto job = job_to(convert::format::records, folder.path() / "out");

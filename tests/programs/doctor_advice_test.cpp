@@ -140,7 +140,7 @@ TEST_CASE("doctor: samples that cost much and fit in memory are to be loaded onc
     of.layout.varies_by_epoch = true;
     CHECK_FALSE(doctor::advise(of).load_into_memory);
   }
-  SECTION("not where a sample costs what a copy of it costs") {
+  SECTION("not if a sample costs as much as its copy") {
     of.reading.front().took = 1ms;
     CHECK_FALSE(doctor::advise(of).load_into_memory);
   }
@@ -149,7 +149,7 @@ TEST_CASE("doctor: samples that cost much and fit in memory are to be loaded onc
 TEST_CASE("doctor: the placement follows from the step and from free GPU memory",
           "[programs][host]") {
   const auto slow = with_rates(growing);  // at most 36 MB/s
-  SECTION("stream where there is no GPU, and the reason is told") {
+  SECTION("stream if there is no GPU, with the reason") {
     const auto given = doctor::advise(slow);
     CHECK(given.placement == placement::stream);
     CHECK(says(given.reasons, "there is no GPU"));
@@ -191,7 +191,7 @@ TEST_CASE("doctor: the placement follows from the step and from free GPU memory"
     CHECK(given.placement == placement::cached);
     CHECK(given.device_cache_bytes == gibibyte / 2);
   }
-  SECTION("resident where the copies are what is too slow") {
+  SECTION("resident if the copies are too slow") {
     auto of = with_rates({{1, 1e6}});  // 10 GB/s
     of = with_step(with_gpu(of, 80 * gibibyte, 1e6), 1ms);
     CHECK(doctor::advise(of).placement == placement::resident);

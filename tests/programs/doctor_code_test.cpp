@@ -75,7 +75,7 @@ TEST_CASE("doctor: a program whose GPU decodes says so, and takes blocks in wind
   CHECK(holds(text, ".within = feedline::chunks(500)"));
 }
 
-TEST_CASE("doctor: a program for a file with damage leaves out what cannot be read",
+TEST_CASE("doctor: a program for a file with damage leaves out samples that cannot be read",
           "[programs][host]") {
   const std::string skips = ".errors = {.action = feedline::error_action::skip, .max_share = 1}";
   doctor::advice given{.skip_damaged = true};

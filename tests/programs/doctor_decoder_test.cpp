@@ -51,7 +51,7 @@ TEST_CASE("doctor: where the GPU can decode a file, it is measured in windows of
   CHECK(json["loops"][1]["decode_on"] == json["recommended"]["decode_on"]);
 }
 
-TEST_CASE("doctor: why the GPU's decoder is not measured is told", "[programs][host]") {
+TEST_CASE("doctor: the report says why the GPU's decoder is not measured", "[programs][host]") {
   const temporary_directory folder;
   const auto why = [](const std::vector<std::string>& arguments) {
     const auto run = run_on_gpu(arguments);

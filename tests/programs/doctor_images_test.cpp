@@ -23,8 +23,9 @@ TEST_CASE("doctor: folders of images are decoded to the size that is asked for",
   CHECK(says(json["recommended"]["code"], ".image = {.height = 8, .width = 16}"));
 }
 
-TEST_CASE("doctor: what open leaves out of folders and tar shards is listed, and classes are told",
-          "[programs][host]") {
+TEST_CASE(
+    "doctor: files that open leaves out of folders and tar shards are listed, and so are classes",
+    "[programs][host]") {
   const temporary_directory folder;
   std::filesystem::create_directories(folder.path() / "root" / "cat");
   std::filesystem::create_directory(folder.path() / "root" / "dog");

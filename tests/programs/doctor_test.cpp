@@ -9,7 +9,7 @@ using namespace feedline;
 using namespace feedline::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("doctor: a report tells content, way, rates, verdict and options", "[programs][host]") {
+TEST_CASE("doctor: a report tells content, path, rates, verdict and options", "[programs][host]") {
   const temporary_directory folder;
   const auto file = write_rows(folder);
   const auto run = run_doctor({file.string(), "--batch-size", "50"});
@@ -71,7 +71,7 @@ TEST_CASE("doctor: JSON is one object that agrees with the data", "[programs][ho
   CHECK(says(json["recommended"]["code"], ".max_resident_bytes = 0"));
 }
 
-TEST_CASE("doctor: fields that are read whole at opening are told as such", "[programs][host]") {
+TEST_CASE("doctor: fields that are read whole at opening are listed as such", "[programs][host]") {
   const temporary_directory folder;
   const auto json = run_doctor({write_packed(folder).string(), "--json", "-"}).json();
   CHECK(json["layout"]["in_memory"] == true);
@@ -80,7 +80,7 @@ TEST_CASE("doctor: fields that are read whole at opening are told as such", "[pr
   CHECK(says(json["layout"]["way"], "read whole at opening"));
 }
 
-TEST_CASE("doctor: a long step is what limits the loop, and no step the readers",
+TEST_CASE("doctor: a long step limits the loop, and without a step the readers do",
           "[programs][host]") {
   const temporary_directory folder;
   const auto limit_of = [&](std::vector<std::string> more) {
@@ -180,7 +180,8 @@ TEST_CASE(
   CHECK(json["layout"]["fields"].size() == 120);
 }
 
-TEST_CASE("doctor: samples of varying length are padded, or said to need it", "[programs][host]") {
+TEST_CASE("doctor: samples of varying length are padded, or the report says that they need it",
+          "[programs][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "ragged.h5"};
   const auto labels = various_bytes(100);

@@ -45,8 +45,7 @@ TEST_CASE("programs: options of the library are called by the program's names fo
         "name all in --fields.");
 }
 
-TEST_CASE("programs: an option that a program does not have is said to be the library's",
-          "[programs][host]") {
+TEST_CASE("programs: an option that a program lacks is called the library's", "[programs][host]") {
   CHECK(in_words_of(program::doctor,
                     "are refused; raise image_options::max_pixels if that is right") ==
         "are refused; raise max_pixels (of the library's image_options; feedline-doctor has no "
@@ -58,7 +57,7 @@ TEST_CASE("programs: an option that a program does not have is said to be the li
         "choose stream (of the library's placement)");
 }
 
-TEST_CASE("programs: windows of chunks are recommended as the program is told of them",
+TEST_CASE("programs: windows of chunks are recommended with the program's own option",
           "[programs][host]") {
   const std::string message =
       "shuffle{.within = chunks(4)} reads each chunk once; load_into_memory() reads all of them "

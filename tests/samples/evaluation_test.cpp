@@ -151,7 +151,7 @@ TEST_CASE("trainer: an evaluation is issued while none of its answers has come b
   CHECK(accuracy.get() == accuracy_without_ring(digits));
 }
 
-TEST_CASE("trainer: a test label that is no class is told when the answers are there",
+TEST_CASE("trainer: a test label that is no class is an error when the answers are there",
           "[sample][host]") {
   cpu on;
   network<cpu> model{on, inputs, evaluation<cpu>::batch_size, 1, true};

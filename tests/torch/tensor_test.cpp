@@ -265,8 +265,9 @@ TEST_CASE("torch: images that lie channels last are seen as libtorch's convoluti
         "field 'row' has 1 dimensions a sample: images have height, width and channels, or two");
 }
 
-TEST_CASE("torch: what a batch or libtorch lacks is refused, and the batch is unharmed",
-          "[batch][host]") {
+TEST_CASE(
+    "torch: a field or type that the batch or libtorch lacks is refused, and the batch is unharmed",
+    "[batch][host]") {
   loader loader = make_loader(2);
   auto range = loader.epoch(0);
   auto first = range.next();

@@ -27,7 +27,7 @@ TEST_CASE("torch: each element type has a type of libtorch's of its size, and ba
   CHECK(libtorch::scalar_type(element_type::i64) == torch::kLong);
 }
 
-TEST_CASE("torch: a type that feedline lacks is refused with its name and a way out",
+TEST_CASE("torch: a type that feedline lacks is refused with its name and a remedy",
           "[batch][host]") {
   CHECK(message_of<usage_error>(
             [] { (void)libtorch::element_type_for(c10::ScalarType::ComplexFloat); }) ==

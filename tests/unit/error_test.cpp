@@ -8,7 +8,7 @@
 
 using namespace feedline;
 
-TEST_CASE("error: a dataset error's message says path, field, sample, byte and what is wrong",
+TEST_CASE("error: a dataset error's message has path, field, sample, byte and cause",
           "[dataset][host]") {
   const dataset_error whole{{"a.idx", "image", 7, 16}, "cut short"};
   CHECK(std::string{whole.what()} == "a.idx: field 'image', sample 7, byte 16: cut short");

@@ -138,8 +138,10 @@ TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes whe
   CHECK(images.only_part().blocks == 64);
 }
 
-TEST_CASE("assembly plan: only what moves no element and keeps its groups whole goes straight",
-          "[cuda][host]") {
+TEST_CASE(
+    "assembly plan: only conversions that move no element and keep groups whole are copied "
+    "straight",
+    "[cuda][host]") {
   planned_case images{784};
   images.field.to_row_bytes = 4 * 784;
   field_conversion& conversion = images.field.conversion;
@@ -244,7 +246,8 @@ TEST_CASE("assembly plan: images that are resized go by tiles, from wherever the
   CHECK(images.only_part().blocks == 64);
 }
 
-TEST_CASE("assembly plan: what is more than a kernel counts is refused in words", "[cuda][host]") {
+TEST_CASE("assembly plan: numbers that a kernel cannot count are refused with a message",
+          "[cuda][host]") {
   planned_case images{784};
   const auto message = [&] {
     return message_of<usage_error>([&] { (void)plan_frame(images.work); });

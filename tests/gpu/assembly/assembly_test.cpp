@@ -103,7 +103,7 @@ TEST_CASE("assembly: the copy engine takes long rows of host memory that all are
     }
     field.cached_on_host = false;
   }
-  SECTION("not what is on the device") {
+  SECTION("not rows on the device") {
     field.cached_on_host = false;
   }
   SECTION("not short rows") {
@@ -228,7 +228,7 @@ TEST_CASE("assembly: an integer becomes one 1 among its classes, or none", "[cud
   check_on_gpu({.batch_size = 100, .samples = 250, .run_samples = 33}, fields, 3, kept_in::device);
 }
 
-TEST_CASE("assembly: any programs, sizes and runs give what the host gives, bit for bit",
+TEST_CASE("assembly: any programs, sizes and runs give the host's result, bit for bit",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{151}));
@@ -270,7 +270,8 @@ TEST_CASE("assembly: many blocks' worth of rows, with labels of a byte", "[cuda]
                {converted(element_type::u8, element_type::f32, random), copied(1)}, 7, where);
 }
 
-TEST_CASE("assembly: what is more than a kernel counts is refused in words", "[cuda][gpu]") {
+TEST_CASE("assembly: numbers that a kernel cannot count are refused with a message",
+          "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const auto device = make_cuda_device(0);
   const gpu_stream stream;

@@ -72,8 +72,7 @@ TEST_CASE("tile plan: tiles share out an image's lines and a line's pixels evenl
   CHECK(tile_count(small, planned(small)) == 1);
 }
 
-TEST_CASE("tile plan: tiles are whole sectors of what is written, where lines allow",
-          "[cuda][host]") {
+TEST_CASE("tile plan: tiles are whole sectors of the output, if lines allow", "[cuda][host]") {
   field_conversion by = images(196, 196);  // 392 bytes a line, 5 lines fit
   CHECK(planned(by).lines.divisor() == 4);
   by.to_channels_last = true;  // 1176 bytes
@@ -136,7 +135,7 @@ TEST_CASE("tile plan: groups of pixels are stored by whole vectors, or one by on
   CHECK(planned(by, 8).has_ends);
 }
 
-TEST_CASE("tile plan: what holds not even a pixel is no tile", "[cuda][host]") {
+TEST_CASE("tile plan: memory for less than a pixel is no tile", "[cuda][host]") {
   field_conversion by = images(2, 9);
   by.channels = tile_bytes - 15;
   CHECK(planned(by).width == 1);

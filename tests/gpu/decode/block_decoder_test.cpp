@@ -55,8 +55,10 @@ std::vector<arriving_block> damaged_blocks(const encoded_field& field) {
 
 }  // namespace
 
-TEST_CASE("block decoder: what needs no other library is decoded, whatever is left out",
-          "[cuda][decode][gpu]") {
+TEST_CASE(
+    "block decoder: blocks that need no other library are decoded, whatever is left out of the "
+    "build",
+    "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const std::uint32_t element = GENERATE(1U, 2U, 3U, 4U, 8U, 12U, 100U, 1500U);
   const std::size_t elements = GENERATE(std::size_t{1}, std::size_t{40}, std::size_t{5003});
@@ -125,8 +127,7 @@ TEST_CASE("block decoder: damaged, cut and lying streams are found, and nothing 
   check_decoding({checked}, damaged_blocks(checked));
 }
 
-TEST_CASE("block decoder: whatever stands in a stream, the GPU says what the CPU says",
-          "[cuda][decode][gpu]") {
+TEST_CASE("block decoder: for any stream, the GPU's verdict is the CPU's", "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
   std::mt19937 random{GENERATE(1U, 2U, 3U)};
   const encoded_field field{{{deflate}}, 20'000};

@@ -79,7 +79,7 @@ TEST_CASE("jpeg on the GPU: such a file in a batch of its own gives libjpeg's pi
     }
 }
 
-TEST_CASE("jpeg on the GPU: what the fuzzer's inputs draw gives libjpeg's pixels",
+TEST_CASE("jpeg on the GPU: JPEGs drawn from the fuzzer's inputs give libjpeg's pixels",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
   // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread changes the environment

@@ -55,7 +55,8 @@ TEST_CASE("decode program: the last step of a writer is undone first", "[cuda][d
   CHECK(task_at(program, load, 3).does == does::none);
 }
 
-TEST_CASE("decode program: what a load leaves out is not done", "[cuda][decode][host]") {
+TEST_CASE("decode program: steps that a block read leaves out are not done",
+          "[cuda][decode][host]") {
   const auto program = program_of({{byte_shuffle, 4}, {deflate}, {fletcher32}});
   SECTION("the shuffle: the stream decodes to the block's slot") {
     const decode_task inflates = task_at(program, load_of(500, 0b001), 1);
@@ -79,7 +80,7 @@ TEST_CASE("decode program: what a load leaves out is not done", "[cuda][decode][
   }
 }
 
-TEST_CASE("decode program: a checksum within what is compressed is decoded beside the block",
+TEST_CASE("decode program: a checksum within compressed bytes is decoded beside the block",
           "[cuda][decode][host]") {
   const auto program = program_of({{fletcher32}, {deflate}});
   const decode_task decodes = task_at(program, load_of(500), 0);
@@ -107,7 +108,8 @@ TEST_CASE("decode program: loads that cannot be right are not worked at", "[cuda
   CHECK(can_decode(program_of({{byte_shuffle, 8}}, 1001), load_of(1001)));
 }
 
-TEST_CASE("decode program: what is not undone is refused by name", "[cuda][decode][host]") {
+TEST_CASE("decode program: filters that are not undone are refused by name",
+          "[cuda][decode][host]") {
   const auto refusal = [](std::vector<block_step> steps) { return refusal_of_program(steps); };
   CHECK(refusal({}).empty());
   CHECK(refusal({{byte_shuffle, 4}, {lz4}}).empty());
@@ -146,7 +148,7 @@ TEST_CASE("decode program: Zstandard and LZ4 are decoded as zlib's streams are",
   CHECK(task_at(within, load_of(500), 0).to == bytes_place::scratch_a);
 }
 
-TEST_CASE("decode program: what the bit shuffle compressed is decoded, then put in order",
+TEST_CASE("decode program: bytes that the bit shuffle compressed are decoded, then reordered",
           "[cuda][decode][host]") {
   const auto [filter, operation] = GENERATE(table<block_filter, decode_operation>(
       {{bit_shuffle_zstd, does::decode_zstd_bits}, {bit_shuffle_lz4, does::decode_lz4_bits}}));
@@ -215,7 +217,7 @@ TEST_CASE("decode plan: a round counts the loads that a kernel is launched for",
   CHECK(of_both.round[1].moved == 3);
 }
 
-TEST_CASE("decode plan: memory is what the steps need", "[cuda][decode][host]") {
+TEST_CASE("decode plan: memory suffices for the steps, and no more", "[cuda][decode][host]") {
   const auto layout = [](std::vector<block_step> steps) {
     const auto program = program_of(std::move(steps), 10'000, 5000);
     return lay_out_decoder({&program, 1}, 8);

@@ -133,7 +133,7 @@ TEST_CASE("deadline: the error names the batch that is being read in a request o
   hanging.gate->open();
 }
 
-TEST_CASE("deadline: one that has passed takes what is there, and asking again gets on",
+TEST_CASE("deadline: one that has passed takes a ready batch, and asking again makes progress",
           "[loader][host]") {
   const travelling by{GENERATE(from_range(all_ways()))};
   const int readers = GENERATE(0, 1, 3);
@@ -257,8 +257,9 @@ TEST_CASE("deadline: readers that wait for their turn read nothing, and the erro
   CHECK(range.next().value().index() == 0);
 }
 
-TEST_CASE("deadline: a thread that reads by itself is told that it has not come to the end",
-          "[loader][host]") {
+TEST_CASE(
+    "deadline: the error for a thread that reads by itself says that it has not read everything",
+    "[loader][host]") {
   loader loader{make_identity_rows(16, 8),
                 sequential{},
                 make_host_device(),

@@ -32,7 +32,7 @@ std::string error_of(encoded_script& script, int readers) {
 
 }  // namespace
 
-TEST_CASE("blame: a block whose read failed once is told by what that read threw",
+TEST_CASE("blame: the error for a block whose read failed once has that read's message",
           "[loader][host]") {
   const int readers = GENERATE(0, 2);
   CAPTURE(readers);
@@ -44,7 +44,8 @@ TEST_CASE("blame: a block whose read failed once is told by what that read threw
   CHECK(contains(error, "the disk is gone"));
 }
 
-TEST_CASE("blame: a block that the device alone does not decode is told so", "[loader][host]") {
+TEST_CASE("blame: the error for a block that only the device cannot decode says so",
+          "[loader][host]") {
   const int readers = GENERATE(0, 2);
   CAPTURE(readers);
   encoded_script script;

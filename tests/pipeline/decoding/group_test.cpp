@@ -140,7 +140,7 @@ TEST_CASE("groups of blocks: each is decoded once an epoch, also with little mem
   CHECK(all_of(on.device->issued_decodes()) == 3 * fields * blocks_of(5));
 }
 
-TEST_CASE("groups of blocks: what an epoch that was left had brought is in no later group",
+TEST_CASE("groups of blocks: blocks of an abandoned epoch are in no later group",
           "[loader][transfer][host]") {
   const int readers = GENERATE(0, 2);
   const std::uint64_t ahead = GENERATE(1U, 12U);

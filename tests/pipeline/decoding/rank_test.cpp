@@ -57,7 +57,7 @@ TEST_CASE("ranks that decode on the device: a rank reads its own samples, or eac
   CHECK(script->block_reads == 2 * 3 * (rows == 1 ? own : blocks_of(rows)));  // three fields
 }
 
-TEST_CASE("ranks that decode on the device: little memory holds what a rank's slots come through",
+TEST_CASE("ranks that decode on the device: a rank's slots pass through little memory",
           "[loader][host]") {
   const std::uint64_t rows = GENERATE(1U, 4U);
   const std::uint64_t batches_per_slot = GENERATE(1U, 4U);

@@ -63,7 +63,7 @@ batch_log take_past_errors(loader& loader, const travelling& by, std::uint64_t e
 
 }  // namespace
 
-TEST_CASE("going on: a seek past a bad batch delivers all others, again and again, on every way",
+TEST_CASE("going on: a seek past a bad batch delivers all others, again and again, on every path",
           "[loader][host]") {
   const log_capture unheard;
   const travelling by{GENERATE(from_range(reading_ways()))};
@@ -97,8 +97,8 @@ TEST_CASE("going on: a seek past a bad batch delivers all others, again and agai
 }
 
 TEST_CASE(
-    "going on: until the seek every step throws the error, and what was asked for before it "
-    "is abandoned",
+    "going on: until the seek every step throws the error, and epochs asked for before it are "
+    "abandoned",
     "[loader][host]") {
   const travelling by{GENERATE(from_range(reading_ways()))};
   const int readers = GENERATE(0, 2);
@@ -146,7 +146,7 @@ TEST_CASE("going on: nothing is read between the error and the seek", "[reader][
   CHECK(late == 0);
 }
 
-TEST_CASE("going on: where delivery has ended, a seek is refused with why and what to do",
+TEST_CASE("going on: if delivery has ended, a seek is refused with the reason and the remedy",
           "[loader][host]") {
   const int readers = GENERATE(0, 2);
   const travelling by{way::stream};

@@ -116,8 +116,7 @@ constexpr std::uint64_t configurations = 600;
 }  // namespace
 
 TEST_CASE(
-    "model: what is delivered, what counts as failed, and where an epoch ends for it, over many "
-    "configurations",
+    "model: deliveries, failures and ends of epochs are the model's, over many configurations",
     "[reader][host]") {
   const log_capture unheard;
   std::uint64_t failing = 0;

@@ -141,8 +141,9 @@ TEST_CASE("refused calls: whichever one is, nothing is freed in use, and no batc
   }
 }
 
-TEST_CASE("refused calls: what a refused batch had begun is done before its slot is written again",
-          "[device][transfer][host]") {
+TEST_CASE(
+    "refused calls: work that a refused batch had begun is done before its slot is written again",
+    "[device][transfer][host]") {
   loader_options loading = options(1);
   loading.expert.staging_slots = 40;      // so many that none is needed twice
   loading.expert.piece_bytes = 3U * 17U;  // a batch in three pieces

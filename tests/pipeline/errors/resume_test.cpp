@@ -75,8 +75,7 @@ TEST_CASE("resume: cut at any batch, an epoch with bad samples continues as if u
   }
 }
 
-TEST_CASE("resume: what failed before the cut counts for the share that may fail",
-          "[loader][host]") {
+TEST_CASE("resume: failures before the cut count for the share that may fail", "[loader][host]") {
   const log_capture unheard;
   const auto action = GENERATE(error_action::skip, error_action::substitute);
   auto errors = with(action);

@@ -88,8 +88,9 @@ TEST_CASE("retry: a read that succeeds when it is tried again leaves no trace bu
   CHECK((is_told_of("5") || (readers == 2 && is_told_of("14"))));
 }
 
-TEST_CASE("retry: what fails every time is tried as often as asked for, then the action follows",
-          "[reader][host]") {
+TEST_CASE(
+    "retry: a read that fails every time is tried as often as asked for, then the action follows",
+    "[reader][host]") {
   const log_capture unheard;
   const travelling by{way::stream};
   const int retries = GENERATE(0, 1, 3);

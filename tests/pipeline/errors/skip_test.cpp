@@ -123,7 +123,7 @@ TEST_CASE("skip: bad samples at the epoch's end are cut off, and all bad make an
   CHECK(loader.failures().count == 2 * (20 - good));
 }
 
-TEST_CASE("skip: what is left of an epoch is dropped or filled as its last batch would be",
+TEST_CASE("skip: the rest of a shortened epoch is dropped or filled like any last batch",
           "[reader][host]") {
   const log_capture unheard;
   const way through = GENERATE(from_range(first_reading_ways()));

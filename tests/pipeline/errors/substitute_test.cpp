@@ -122,7 +122,7 @@ TEST_CASE("error policy: a user's function that throws a dataset_error is about 
   CHECK(take_epochs(loader, by, 0, 1).batches[0] == std::vector<std::uint64_t>{0, 1, 2, 5});
 }
 
-TEST_CASE("error policy: what is no dataset_error ends the epoch, whatever the policy",
+TEST_CASE("error policy: an exception that is no dataset_error ends the epoch under any policy",
           "[dataset][host]") {
   const log_capture unheard;
   const auto action = GENERATE(error_action::skip, error_action::substitute);

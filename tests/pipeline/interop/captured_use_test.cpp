@@ -128,8 +128,9 @@ TEST_CASE("captured use: one that ends in a capture of its stream is marked afte
   CHECK(by.on.device->captured_calls() == 0);
 }
 
-TEST_CASE("captured use: who lost every slot in captures of further streams is told so",
-          "[batch][interop][host]") {
+TEST_CASE(
+    "captured use: a consumer that lost every slot in captures of further streams gets an error",
+    "[batch][interop][host]") {
   capturing by;
   loader loader = by.load();
   auto range = loader.epoch(0, by.on.stream);

@@ -61,7 +61,7 @@ void look(recorder& record, const batch& batch, const dlpack_tensor& id, const d
 
 }  // namespace
 
-TEST_CASE("dlpack: a tensor says what a field is: shape, strides, type, device, version",
+TEST_CASE("dlpack: a tensor describes its field: shape, strides, type, device, version",
           "[interop][host]") {
   loader loader{make_identity_dataset(20, 16), sequential{}, make_host_device(), two_slots()};
   auto range = loader.epoch(0);
@@ -162,7 +162,8 @@ TEST_CASE("dlpack: handed on, a tensor is freed by its own deleter, once", "[int
   CHECK(batch.use_count() == 1);
 }
 
-TEST_CASE("dlpack: what cannot be exported is refused, and the batch not held", "[interop][host]") {
+TEST_CASE("dlpack: a field that cannot be exported is refused, and the batch is not held",
+          "[interop][host]") {
   const scripted on;
   loader loader{make_identity_dataset(20, 16), sequential{}, on.device, two_slots()};
   auto range = loader.epoch(0, on.stream);
@@ -176,7 +177,7 @@ TEST_CASE("dlpack: what cannot be exported is refused, and the batch not held", 
   CHECK(batch.use_count() == 1);
 }
 
-TEST_CASE("dlpack: a batch says where it lies, and what Python's streams mean there",
+TEST_CASE("dlpack: a batch tells its device, and the meaning of Python's streams there",
           "[interop][host]") {
   const auto handle = [](std::uintptr_t value) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)

@@ -146,7 +146,7 @@ TEST_CASE("stream use: the test of its second edge fails on a device that forget
   CHECK_FALSE(in_order_and_intact(end_with_held_work(forgotten::copy_waits_for_consumer)));
 }
 
-TEST_CASE("stream use: it waits for what the consumer's stream has still to do with the batch",
+TEST_CASE("stream use: it waits for the pending work of the consumer's stream on the batch",
           "[batch][host]") {
   two_streams by;
   loader loader = by.load(1);
@@ -302,7 +302,7 @@ TEST_CASE("stream use: assigned another one, it ends the first", "[batch][host]"
   CHECK(in_order_and_intact(by.record_further.seen()));
 }
 
-TEST_CASE("stream use: what cannot be is refused, and leaves the batch as it was",
+TEST_CASE("stream use: impossible uses are refused, and leave the batch unchanged",
           "[batch][host]") {
   two_streams by;
   loader loader = by.load(4);

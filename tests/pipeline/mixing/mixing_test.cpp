@@ -185,7 +185,7 @@ TEST_CASE("mixing: a function of the user's gets batches that are mixed", "[tran
   CHECK((seen == expected));
 }
 
-TEST_CASE("mixing: ranks with even batches mix what one process mixes", "[loader][host]") {
+TEST_CASE("mixing: ranks with even batches mix the same pairs as one process", "[loader][host]") {
   const way through = GENERATE(way::in_place, way::stream, way::gather);
   loader_options options = mixed_images::mixed(12, 1);
   options.partial_batch = partial_batch::drop;
@@ -255,7 +255,7 @@ TEST_CASE("mixing: a state of a run that mixes otherwise is refused, and ranks' 
   CHECK_THROWS_AS(make().seek(state), usage_error);
 }
 
-TEST_CASE("mixing: what does not fit the fields is refused before anything is allocated",
+TEST_CASE("mixing: options that do not fit the fields are refused before anything is allocated",
           "[loader][host]") {
   const travelling by{way::stream};
   loader_options options = mixed_images::mixed(8, 2);

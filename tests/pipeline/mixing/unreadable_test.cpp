@@ -42,7 +42,7 @@ loader_options tolerant(error_action action, std::uint64_t batch_size, int reade
 }  // namespace
 
 TEST_CASE(
-    "mixing: samples that are left out or replaced change who is mixed with whom alike "
+    "mixing: samples that are left out or replaced change the mixed pairs in the same way "
     "everywhere",
     "[reader][host]") {
   const log_capture unheard;

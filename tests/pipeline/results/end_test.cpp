@@ -234,7 +234,7 @@ TEST_CASE("result ring: a push that is refused blocks, where the stream cannot b
   CHECK(back.on.device->completed_copies_back() == 1);
 }
 
-TEST_CASE("result ring: a copy that fails is told to both sides, with what it was about",
+TEST_CASE("result ring: both sides get the error of a failed copy, with its cause",
           "[results][host]") {
   const returning back{3};
   (void)back.push(10);

@@ -63,7 +63,7 @@ bool is_number(const result& seen, std::uint64_t number) {
 
 }  // namespace
 
-TEST_CASE("result ring: a thread takes what another pushes, in order, with its bytes and tags",
+TEST_CASE("result ring: a thread takes the results of another, in order, with bytes and tags",
           "[results][host]") {
   const bool on_host = GENERATE(true, false);
   CAPTURE(on_host);
@@ -137,7 +137,8 @@ TEST_CASE("result ring: results that are moved are given back once", "[results][
   for (std::uint64_t i = 2; i < 5; ++i) CHECK(is_number(results.next().value(), i));
 }
 
-TEST_CASE("result ring: it says what cannot be pushed, and continues", "[results][host]") {
+TEST_CASE("result ring: it refuses invalid pushes with a reason, and continues",
+          "[results][host]") {
   const source from{false, 2};
   result_ring results{from.device, few_slots};
   CHECK(results.slot_bytes() == 128);

@@ -232,7 +232,7 @@ loader of_drawn(int readers) {
 
 }  // namespace
 
-TEST_CASE("resume: what is random about samples is what it would have been, at every cut",
+TEST_CASE("resume: random choices of samples are those of the undisturbed run, at every cut",
           "[loader][host]") {
   loader undisturbed = of_drawn(no_readers);
   const auto expected = drawn_from(undisturbed, 0);
@@ -248,7 +248,7 @@ TEST_CASE("resume: what is random about samples is what it would have been, at e
   }
 }
 
-TEST_CASE("resume: the conversions of fields are what they would have been, at random cuts",
+TEST_CASE("resume: conversions of fields are those of the undisturbed run, at random cuts",
           "[loader][host]") {
   const auto seed = GENERATE(std::uint64_t{3}, std::uint64_t{12}, std::uint64_t{17});
   loader_options options{.batch_size = 5, .seed = 4};

@@ -65,10 +65,8 @@ TEST_CASE("state: before the first batch it is where the first epoch asked for b
   CHECK(place_of(loader) == place{3, 1});
 }
 
-TEST_CASE(
-    "state: in a loop's body the batch at hand counts as done, and what was read ahead does "
-    "not",
-    "[loader][host]") {
+TEST_CASE("state: in a loop's body the current batch counts as done, and batches read ahead do not",
+          "[loader][host]") {
   const int readers = GENERATE(0, 2);
   loader loader = five_batches(readers, 9);
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {

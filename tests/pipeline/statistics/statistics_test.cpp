@@ -101,7 +101,7 @@ TEST_CASE("statistics: every stage counts each batch, sample and byte once", "[s
   CHECK(adds_up(all.consumer, all.time));
 }
 
-TEST_CASE("statistics: what is copied is counted, and a stream's wait is exposed time",
+TEST_CASE("statistics: copies are counted, and a stream's wait is exposed time",
           "[statistics][host]") {
   const scripted on;
   on.device->hold_copies();
@@ -132,7 +132,7 @@ TEST_CASE("statistics: what is copied is counted, and a stream's wait is exposed
   CHECK(all.exposed_waits >= 1);
 }
 
-TEST_CASE("statistics: what the host waits for a slot that is not decoded yet is exposed time",
+TEST_CASE("statistics: the host's wait for a slot that is not decoded yet is exposed time",
           "[statistics][host]") {
   const scripted on;
   on.device->hold_decodes();
@@ -162,7 +162,7 @@ TEST_CASE("statistics: what the host waits for a slot that is not decoded yet is
   CHECK(seen.consumer.starved >= 50ms);
 }
 
-TEST_CASE("statistics: what the host waits is exposed time once the stream has nothing to do",
+TEST_CASE("statistics: the host's wait is exposed time once the stream is idle",
           "[statistics][host]") {
   const bool stream_is_busy = GENERATE(false, true);
   const scripted on;
@@ -206,7 +206,7 @@ TEST_CASE("statistics: only batches that were taken count, and no time between e
   CHECK(loader.statistics().consumer.time() == ended.consumer.time());
 }
 
-TEST_CASE("statistics: rows that the device holds are told from those that are read",
+TEST_CASE("statistics: rows that the device holds are counted apart from those that are read",
           "[statistics][host]") {
   const scripted on;
   auto options = options_with(2);
@@ -222,7 +222,7 @@ TEST_CASE("statistics: rows that the device holds are told from those that are r
   }
 }
 
-TEST_CASE("statistics: what a dataset counts as it is read is its loader's alone",
+TEST_CASE("statistics: a dataset's counts of reads belong to one loader alone",
           "[statistics][host]") {
   const int readers = GENERATE(0, 1, 3);
   const auto counting = [](std::uint64_t hits) {
@@ -330,7 +330,7 @@ TEST_CASE("statistics: copies that take long make a loop copy-bound", "[statisti
   CHECK(verdict_of(seen) == "copy-bound");
 }
 
-TEST_CASE("statistics: batches held in every slot are told from a slow loader",
+TEST_CASE("statistics: batches held in every slot are distinguished from a slow loader",
           "[statistics][host]") {
   loader loader{make_identity_dataset(8 * batch_size, 16),
                 sequential{},

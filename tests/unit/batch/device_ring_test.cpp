@@ -141,7 +141,7 @@ TEST_CASE("device ring: slots are taken in the order of delivery, and not before
   CHECK_FALSE(on.ring.try_take().has_value());
 }
 
-TEST_CASE("device ring: after the end of delivery comes what was delivered, then nothing",
+TEST_CASE("device ring: after the end of delivery the delivered slots come, then nothing",
           "[device][host]") {
   on_recording on;
   const slot_index slot = on.deliver(0);
@@ -150,7 +150,8 @@ TEST_CASE("device ring: after the end of delivery comes what was delivered, then
   CHECK_FALSE(on.ring.take().has_value());
 }
 
-TEST_CASE("device ring: closing wakes who waits for a slot, on either side", "[device][host]") {
+TEST_CASE("device ring: closing wakes threads that wait for a slot, on either side",
+          "[device][host]") {
   on_recording on;
   SECTION("the consumer") {
     auto waiting = std::async(std::launch::async, [&] { return on.ring.take(); });

@@ -76,7 +76,7 @@ TEST_CASE("tensor view: a type that is not the field's is refused, with both nam
   CHECK_THROWS_AS(view.values<std::int64_t>(), usage_error);
 }
 
-TEST_CASE("tensor view: what it shows may be written by who holds the batch", "[batch][host]") {
+TEST_CASE("tensor view: the holder of the batch may write its memory", "[batch][host]") {
   const field spec{"x", element_type::i32, {}};
   std::vector<std::int32_t> values{1, 2, 3};
   const tensor_view view{spec, 3, 12, std::as_bytes(std::span{values}).data()};
@@ -86,8 +86,7 @@ TEST_CASE("tensor view: what it shows may be written by who holds the batch", "[
   CHECK_THROWS_AS(view.mutable_data<float>(), usage_error);
 }
 
-TEST_CASE("tensor view: half-precision fields are given as types that say what they are",
-          "[batch][host]") {
+TEST_CASE("tensor view: half-precision fields have distinct element types", "[batch][host]") {
   const field spec{"h", element_type::f16, {2}};
   const std::array<std::byte, 8> bytes{};
   const tensor_view view{spec, 2, 8, bytes.data()};

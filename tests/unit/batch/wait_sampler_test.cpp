@@ -88,7 +88,7 @@ TEST_CASE("wait sampler: short waits are measured ever less often, long ones as 
   CHECK(interval.now() == 500us);
 }
 
-TEST_CASE("wait sampler: what is told is right in the long run, whatever the pattern",
+TEST_CASE("wait sampler: the estimate is right in the long run, for any pattern",
           "[statistics][host]") {
   const std::vector<std::chrono::nanoseconds> pattern =
       GENERATE(as<std::vector<std::chrono::nanoseconds>>{},

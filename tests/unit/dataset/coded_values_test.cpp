@@ -108,7 +108,8 @@ encoded_blocks::stored_block given(const encoded_blocks& blocks, std::uint64_t b
 
 }  // namespace
 
-TEST_CASE("value blocks: what devices take comes as it is, the rest as rows", "[dataset][host]") {
+TEST_CASE("value blocks: values that devices take come as stored, others as rows",
+          "[dataset][host]") {
   const auto values = various_values();
   const auto data = make_decoded_dataset(values, std::make_shared<const folding_decoder>(), folded);
   test::check_encoded(*data);
@@ -135,7 +136,7 @@ TEST_CASE("value blocks: there is room for a row where all values take less", "[
   CHECK(given(*blocks, 1).bytes == 2);
 }
 
-TEST_CASE("value blocks: a value that outgrew what was told is decoded where it is read",
+TEST_CASE("value blocks: a value larger than announced is decoded where it is read",
           "[dataset][host]") {
   const auto values = various_values();
   values->told[2] = 99;

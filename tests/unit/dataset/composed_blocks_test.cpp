@@ -61,7 +61,7 @@ class varying final : public contextual_dataset {
 
 }  // namespace
 
-TEST_CASE("blocks of a zip: those of all parts, and rows of what is stored in none",
+TEST_CASE("blocks of a zip: those of all parts, and rows of fields that are not stored in blocks",
           "[dataset][host]") {
   const std::uint64_t rows = GENERATE(1U, 5U);
   const dataset_ptr one = encoded_rows(20, rows);

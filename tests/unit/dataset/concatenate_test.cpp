@@ -143,7 +143,7 @@ TEST_CASE("concatenate: an error names the composed dataset's sample, and tells 
   CHECK(test::read_samples(*both, {{0}, {5}}).size() == 2);  // no more than that sample is lost
 }
 
-TEST_CASE("concatenate: an error of a part that knows no sample is told without one",
+TEST_CASE("concatenate: an error of a part that names no sample is reported without one",
           "[dataset][host]") {
   auto parts = cut(10, {4, 6});
   parts[0] = std::make_shared<const test::failing_dataset<dataset_error>>(

@@ -75,7 +75,8 @@ TEST_CASE("decoder: decimal digits become integers of every type", "[dataset][ho
   CHECK(decimal<std::int64_t>("-9223372036854775808") == std::numeric_limits<std::int64_t>::min());
 }
 
-TEST_CASE("decoder: what is no integer, or none of the type, is refused", "[dataset][host]") {
+TEST_CASE("decoder: text that is no integer, or does not fit the type, is refused",
+          "[dataset][host]") {
   const auto decoder = decode_decimal(element_type::u8);
   CHECK(refusal(decoder, "", "256") == "the number '256' does not fit in uint8");
   for (const std::string text : {"", "x", "1.5", "1 2", "-1", "+1", "0x1", "1e2"}) {

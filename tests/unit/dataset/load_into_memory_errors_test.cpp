@@ -122,7 +122,7 @@ TEST_CASE("held in memory: a random half of the samples is left out", "[dataset]
         all_but(3000, bad));
 }
 
-TEST_CASE("held in memory: a loader goes through what is left", "[dataset][host]") {
+TEST_CASE("held in memory: a loader goes through the remaining samples", "[dataset][host]") {
   const test::log_capture log;
   loader loader{
       load_into_memory(test::make_bad_rows(100, {3, 50}, row_bytes), {.errors = skip_any}),
@@ -184,7 +184,7 @@ TEST_CASE("held in memory: more unreadable samples than max_share are an error, 
   CHECK(load_into_memory(test::make_bad_rows(3, {0, 1, 2}), {.errors = skip_any})->size() == 0);
 }
 
-TEST_CASE("held in memory: reads are tried again, each sample for itself, and told of",
+TEST_CASE("held in memory: reads are tried again, each sample by itself, and reported",
           "[dataset][host]") {
   // The run of all is read, then each sample alone, then those that fail, 3 times at most.
   const auto recovers = recovering(100, {{7, 4}, {60, 2}});
@@ -212,7 +212,7 @@ TEST_CASE("held in memory: a sample that fails more often than it is tried is le
         }) == "nfs/part-3: field 'row', sample 7: stale handle");
 }
 
-TEST_CASE("held in memory: progress is asked in pauses, and what it throws ends them",
+TEST_CASE("held in memory: progress is called in pauses, and its exception ends them",
           "[dataset][host]") {
   load_into_memory_options options{.threads = 1};
   options.errors = {

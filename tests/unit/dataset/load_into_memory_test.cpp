@@ -68,7 +68,7 @@ std::vector<std::uint64_t> delivered_ids(dataset_ptr of, std::vector<std::byte>&
 
 }  // namespace
 
-TEST_CASE("held in memory: what is held keeps the dataset contract, and lies in rows",
+TEST_CASE("held in memory: the held dataset keeps the dataset contract, and has rows in memory",
           "[dataset][host]") {
   const std::uint64_t samples = GENERATE(0U, 1U, 500U);
   const int threads = GENERATE(0, 1, 3);
@@ -102,7 +102,7 @@ TEST_CASE("held in memory: a loader delivers the same batches from it", "[datase
 }
 
 TEST_CASE(
-    "held in memory: it needs the dataset no longer, and what lies in memory stays where it is",
+    "held in memory: it needs the source no longer, and rows already in memory are not copied",
     "[dataset][host]") {
   auto whole = test::make_identity_dataset(10, 8);
   const std::weak_ptr<const dataset> watched = whole;
@@ -173,7 +173,7 @@ TEST_CASE("held in memory: threads read at the same time", "[dataset][host]") {
   CHECK(load_into_memory(gated, {.threads = 2})->size() == 4000);
 }
 
-TEST_CASE("held in memory: progress is told on the calling thread, and ends with all",
+TEST_CASE("held in memory: progress is reported on the calling thread, and ends with all",
           "[dataset][host]") {
   std::vector<std::uint64_t> told;
   const auto caller = std::this_thread::get_id();
@@ -188,8 +188,9 @@ TEST_CASE("held in memory: progress is told on the calling thread, and ends with
   CHECK(told.back() == 5000);
 }
 
-TEST_CASE("held in memory: what the progress callback throws ends the reading and comes through",
-          "[dataset][host]") {
+TEST_CASE(
+    "held in memory: the progress callback's exception ends the reading and reaches the caller",
+    "[dataset][host]") {
   read_log log;
   const auto whole = log.watch(test::make_identity_dataset(50'000, 1000), {});
   const auto words = test::message_of<std::runtime_error>([&] {
@@ -232,7 +233,7 @@ TEST_CASE("held in memory: another exception comes with the samples of its run",
 }
 
 TEST_CASE(
-    "held in memory: a budget is kept, and what it would take is told before anything is read",
+    "held in memory: a budget is kept, and the required size is reported before anything is read",
     "[dataset][host]") {
   read_log log;
   const auto whole = log.watch(test::make_identity_dataset(1000, 92), {});
@@ -254,7 +255,7 @@ TEST_CASE(
   CHECK(log.runs.empty());
 }
 
-TEST_CASE("held in memory: what cannot be is refused", "[dataset][host]") {
+TEST_CASE("held in memory: invalid options are refused", "[dataset][host]") {
   CHECK(test::message_of<usage_error>([] { (void)load_into_memory(nullptr); }) ==
         "load_into_memory: the dataset is null");
   CHECK(test::message_of<usage_error>(

@@ -32,7 +32,7 @@ void reverse(sample_index, inputs in, outputs out) {
 
 }  // namespace
 
-TEST_CASE("map: what the transform writes keeps the dataset contract", "[dataset][host]") {
+TEST_CASE("map: the transform's output keeps the dataset contract", "[dataset][host]") {
   // 8,000-byte rows: a run is more than one piece, and the last piece is not full.
   const std::size_t row_bytes = GENERATE(29u, 8'000u);
   const std::uint64_t samples = row_bytes == 29 ? 100 : 40;
@@ -91,7 +91,7 @@ TEST_CASE("map: no dataset, no transform, no fields and fields of one name are r
                 reverse) == "map: the bytes of a sample's fields do not fit in 64 bits");
 }
 
-TEST_CASE("map: what a transform throws is reported with the sample it was given",
+TEST_CASE("map: a transform's exception is reported with the sample that it was given",
           "[dataset][host]") {
   const auto inner = test::make_identity_dataset(10, 8);
   const auto mapped = map(inner, inner->fields(), [](sample_index sample, inputs, outputs) {

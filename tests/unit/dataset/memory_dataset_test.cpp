@@ -68,7 +68,7 @@ TEST_CASE("memory dataset: one of no samples is a dataset of size 0", "[dataset]
   test::check_dataset_contract(dataset, 0, {{"x", element_type::f32, {}}}, {});
 }
 
-TEST_CASE("memory dataset: what it owns lives as long as it does, and no longer",
+TEST_CASE("memory dataset: the objects that it owns live as long as it does, and no longer",
           "[dataset][host]") {
   auto values =
       std::make_shared<const std::vector<std::uint16_t>>(std::vector<std::uint16_t>{7, 8});

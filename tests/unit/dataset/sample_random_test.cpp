@@ -61,7 +61,7 @@ TEST_CASE("sample random: bounded numbers are within their bounds, and all of th
   CHECK(std::abs(low - 10'000) < 500);
 }
 
-TEST_CASE("sample random: floats are in their interval, and chances as likely as said",
+TEST_CASE("sample random: floats are in their interval, and chances have the given probability",
           "[random][host]") {
   sample_random random{3, 1, 5};
   double sum = 0;

@@ -59,7 +59,7 @@ dataset_ptr labels(std::uint64_t samples) {
 
 }  // namespace
 
-TEST_CASE("select: fields in another order, by any way of making a dataset, keep the contract",
+TEST_CASE("select: fields in another order, of any kind of dataset, keep the contract",
           "[dataset][host]") {
   const auto rows = test::make_identity_rows(40, 9);
   const auto same = map(rows, rows->fields(), [](sample_index, auto in, auto out) {
@@ -80,7 +80,7 @@ TEST_CASE("select: fields in another order, by any way of making a dataset, keep
   check_selection(select(both, {"row", "label", "id"}), both, {"row", "label", "id"});
 }
 
-TEST_CASE("select: what is not selected is not read, through all that datasets are made of",
+TEST_CASE("select: fields that are not selected are not read, through all composed datasets",
           "[dataset][host]") {
   const auto whole = zip({unreadable(30), labels(30)});
   for (const dataset_ptr& of :
@@ -129,7 +129,7 @@ TEST_CASE("select: fields get other names, and lie in memory as before", "[datas
   CHECK(select(rows, {"id", "row", "note"}) == rows);
 }
 
-TEST_CASE("select: what cannot be selected is refused", "[dataset][host]") {
+TEST_CASE("select: invalid selections are refused", "[dataset][host]") {
   const auto rows = test::make_identity_rows(20, 5);
   const auto refusal = [&](const std::vector<selected_field>& fields) {
     return message_of<usage_error>([&] { (void)select(rows, fields); });

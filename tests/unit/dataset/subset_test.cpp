@@ -43,7 +43,7 @@ TEST_CASE("subset: a range keeps the dataset contract", "[dataset][host]") {
       through(whole, [](sample_index sample) { return sample_index{sample.value + 37}; }));
 }
 
-TEST_CASE("subset: a range of rows in memory lies in memory too, and holds what it reads",
+TEST_CASE("subset: a range of rows in memory is in memory too, and keeps them alive",
           "[dataset][host]") {
   const auto whole = test::make_identity_rows(100, 29);
   const auto range = subset(whole, sample_index{37}, 20);

@@ -39,7 +39,7 @@ TEST_CASE("zip: with one dataset, it returns that dataset", "[dataset][host]") {
   CHECK(zip({only}) == only);
 }
 
-TEST_CASE("zip: what makes no dataset is refused, with the reason", "[dataset][host]") {
+TEST_CASE("zip: invalid arguments are refused, with the reason", "[dataset][host]") {
   CHECK(test::message_of<usage_error>([] { (void)zip({}); }) == "zip: there is no dataset");
   CHECK(test::message_of<usage_error>([] {
           (void)zip({bytes("x", 3), nullptr});

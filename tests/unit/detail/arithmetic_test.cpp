@@ -31,7 +31,7 @@ TEST_CASE("arithmetic: rounding up keeps multiples and lifts the rest", "[detail
   CHECK(round_up(257U, 256U) == 512);
 }
 
-TEST_CASE("arithmetic: dividing up never overflows on the way", "[detail][host]") {
+TEST_CASE("arithmetic: dividing up never overflows in between", "[detail][host]") {
   CHECK(divide_up(0U, 3U) == 0);
   CHECK(divide_up(7U, 3U) == 3);
   CHECK(divide_up(9U, 3U) == 3);

@@ -18,7 +18,7 @@ using single = spsc_channel<int>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("channel: what is sent comes out in order, each once", "[detail][host]", shared,
+TEMPLATE_TEST_CASE("channel: items come out in the order sent, each once", "[detail][host]", shared,
                    single) {
   TestType line{3};
   CHECK_FALSE(line.try_pop().has_value());
@@ -45,8 +45,8 @@ TEMPLATE_TEST_CASE(
   CHECK_THROWS_AS(line.put(capacity + 1), std::logic_error);
 }
 
-TEMPLATE_TEST_CASE("channel: closing lets what was sent come out, then nothing", "[detail][host]",
-                   shared, single) {
+TEMPLATE_TEST_CASE("channel: after closing, sent items still come out, then nothing",
+                   "[detail][host]", shared, single) {
   TestType line{2};
   CHECK_FALSE(line.closed());
   line.push(1);
@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("channel: closing lets what was sent come out, then nothing",
   CHECK_FALSE(line.pop().has_value());
 }
 
-TEMPLATE_TEST_CASE("channel: a receiver that waits gets what is sent", "[detail][host]", shared,
+TEMPLATE_TEST_CASE("channel: a receiver that waits gets the next item", "[detail][host]", shared,
                    single) {
   // To and fro: the receiver waits for nearly every one.
   constexpr int turns = 1'000;
@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("channel: closing wakes a receiver that waits", "[detail][hos
   }
 }
 
-TEST_CASE("channel: what was sent before the close is not lost to a receiver that waits",
+TEST_CASE("channel: an item sent before the close reaches a receiver that waits",
           "[detail][host]") {
   for (int round = 0; round < 100; ++round) {
     shared line{1};

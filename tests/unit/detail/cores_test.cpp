@@ -30,7 +30,7 @@ TEST_CASE("cores: a list is numbers and ranges", "[detail][host]") {
   CHECK(parse_cores("7-7 \n") == core_list{7});
 }
 
-TEST_CASE("cores: what is no list of cores names none", "[detail][host]") {
+TEST_CASE("cores: text that is no list of cores names none", "[detail][host]") {
   const char* const wrong[] = {"",     "\n",  "-",   "-3",  "3-",  "3-1",   "0,5-3", "1,",  ",1",
                                "1,,2", "1 2", "1;2", "two", "0x3", "1-2-3", "4,2",   "2,2", "+1"};
   for (const std::string text : wrong) {
@@ -41,7 +41,7 @@ TEST_CASE("cores: what is no list of cores names none", "[detail][host]") {
   CHECK(parse_cores("99999999999999999999").empty());
 }
 
-TEST_CASE("cores: those near a device on the PCI bus are what the system says", "[detail][host]") {
+TEST_CASE("cores: those near a device on the PCI bus are the system's", "[detail][host]") {
   const temporary_directory root;
   const auto write = [&](const std::string& address, const std::string& text) {
     const std::filesystem::path folder = root.path() / "sys/bus/pci/devices" / address;
@@ -90,7 +90,7 @@ TEST_CASE("cores: a thread that cannot be bound stays as it is", "[detail][host]
         }) == before);
 }
 
-TEST_CASE("cores: what runs near some cores runs on them, and leaves the caller as it is",
+TEST_CASE("cores: work near some cores runs on them, and leaves the caller's cores unchanged",
           "[detail][host]") {
   const core_list before = allowed_cores();
   if (before.size() == 1) FEEDLINE_SKIP("this process may use one core alone");

@@ -26,7 +26,7 @@ void report(failure_board& board, std::uint64_t ticket, const std::string& what)
 
 }  // namespace
 
-TEST_CASE("failure: an empty board throws nothing", "[detail][host]") {
+TEST_CASE("failure: an empty table throws nothing", "[detail][host]") {
   const failure_board board;
   CHECK_NOTHROW(board.rethrow());
 }

@@ -44,7 +44,7 @@ TEST_CASE("flat JSON: numbers, strings and arrays of strings are read, with any 
   CHECK(read(" {\n\t\"a\" : [ \"x\" ,\r\n \"y\" ] } \n") == members{{"a", texts{"x", "y"}}});
 }
 
-TEST_CASE("flat JSON: what a string holds is escaped, and read again", "[detail][host]") {
+TEST_CASE("flat JSON: strings are escaped, and read back", "[detail][host]") {
   for (const std::string& text :
        {std::string{}, std::string{"\"quoted\" and \\"}, std::string{"a\nb\tc"},
         std::string{"nul \0 within", 12}, std::string{"\x01\x1f"}, std::string{"Größe 日本 😀"}}) {

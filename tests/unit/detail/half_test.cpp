@@ -149,7 +149,7 @@ TEST_CASE("half: all exponents with fractions about each power of 2, and any bit
   }
 }
 
-TEST_CASE("half: infinities stay, what is too large becomes one, and there is one NaN",
+TEST_CASE("half: infinities stay, larger numbers become infinite, and there is one NaN",
           "[device][host]") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   CHECK(to_f16(infinity) == 0x7C00);

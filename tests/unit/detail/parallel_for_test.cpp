@@ -16,7 +16,7 @@ TEST_CASE("parallel_for: each number is called once", "[detail][host]") {
   CHECK(std::all_of(calls.begin(), calls.end(), [](const auto& times) { return times == 1; }));
 }
 
-TEST_CASE("parallel_for: what a call throws is thrown, and no call is begun after that is known",
+TEST_CASE("parallel_for: a call's exception is thrown, and no call begins after that is known",
           "[detail][host]") {
   std::atomic<int> calls{0};
   CHECK(test::message_of<std::runtime_error>([&] {

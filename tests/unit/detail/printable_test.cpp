@@ -15,7 +15,8 @@ TEST_CASE("printable: text without control characters is shown as it is", "[host
     CHECK(printable(text) == text);
 }
 
-TEST_CASE("printable: what commands a terminal or feigns a line becomes an escape", "[host]") {
+TEST_CASE("printable: characters that control a terminal or look like a new line become escapes",
+          "[host]") {
   CHECK(printable("a\nb\tc\rd") == "a\\nb\\tc\\x0dd");
   CHECK(printable("\x1b[2J\x07\x7f") == "\\x1b[2J\\x07\\x7f");
   CHECK(printable(std::string{"a\0b", 3}) == "a\\x00b");

@@ -20,7 +20,7 @@ struct kept_object {
 
 }  // namespace
 
-TEST_CASE("thread group: its threads are waited for, for as long as is said", "[detail][host]") {
+TEST_CASE("thread group: its threads are waited for, up to the given time", "[detail][host]") {
   std::atomic<bool> open{false};
   thread_group group;
   group.reserve(2);

@@ -89,7 +89,7 @@ TEST_CASE("usable cores: in a container the group's own files are at the root", 
             .cores() == 2U);
 }
 
-TEST_CASE("usable cores: who may run on one core alone has one", "[detail][host]") {
+TEST_CASE("usable cores: a thread that may run on one core alone has one", "[detail][host]") {
   CHECK(usable_cores() >= 1);
   CHECK(usable_cores() <= std::max(1U, std::thread::hardware_concurrency()));
   unsigned found = 0;

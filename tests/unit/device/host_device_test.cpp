@@ -69,8 +69,7 @@ TEST_CASE("host device: copies are done when issued, and events at once", "[devi
   device->destroy_stream(stream);
 }
 
-TEST_CASE("host device: a consumer that brings a stream is told that there are none",
-          "[device][host]") {
+TEST_CASE("host device: a consumer's stream is refused, because there are none", "[device][host]") {
   const auto device = make_host_device();
   CHECK_NOTHROW(device->check({}));
   int queue = 0;

@@ -152,8 +152,7 @@ bool decodes(const bytes& stream, std::size_t room) {
 
 }  // namespace
 
-TEST_CASE("inflate: gives what zlib gives, and nothing where zlib gives nothing",
-          "[device][host]") {
+TEST_CASE("inflate: gives zlib's result, and nothing where zlib gives nothing", "[device][host]") {
   stream_maker make{GENERATE(1U, 2U, 3U, 4U)};
   std::size_t good = 0;
   constexpr std::size_t streams = 600;
@@ -172,7 +171,7 @@ TEST_CASE("inflate: gives what zlib gives, and nothing where zlib gives nothing"
   CHECK(good < streams * 3 / 4);
 }
 
-TEST_CASE("inflate: repeats what lies near and far, and nothing before the beginning",
+TEST_CASE("inflate: repeats bytes from near and far, and none from before the beginning",
           "[device][host]") {
   // Repeated bytes lie this far back, on both sides of the window's size.
   const std::size_t far =

@@ -193,7 +193,7 @@ TEST_CASE("mix on host: partners are weighed against each other, images and labe
   check_mixed(slot, rounding_of(type));
 }
 
-TEST_CASE("mix on host: boxes are cut out of the partner's image, whatever lies next to what",
+TEST_CASE("mix on host: boxes are cut out of the partner's image, with any neighbours in memory",
           "[device][host]") {
   const auto type = GENERATE(element_type::f32, element_type::f16, element_type::bf16);
   const bool channels_last = GENERATE(false, true);
@@ -208,7 +208,7 @@ TEST_CASE("mix on host: boxes are cut out of the partner's image, whatever lies 
   check_mixed(wide, rounding_of(type));
 }
 
-TEST_CASE("mix on host: what is cut keeps its bits, and so does what is not mixed",
+TEST_CASE("mix on host: cut boxes keep their bits, and so do images that are not mixed",
           "[device][host]") {
   mixed_slot slot{{.channels = 1, .height = 4, .width = 4}, element_type::f32, 2, 2};
   constexpr std::uint32_t odd_nan = 0xFFA0'1234;  // a sum would make another of it

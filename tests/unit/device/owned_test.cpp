@@ -35,7 +35,7 @@ TEST_CASE("device memory: freed once, with the kind and bytes it was allocated w
   CHECK(device->allocated_bytes(memory_kind::device) == 0);
 }
 
-TEST_CASE("device memory: moving hands it over, and what the target held is freed",
+TEST_CASE("device memory: moving hands it over, and the target's old memory is freed",
           "[device][host]") {
   const auto device = std::make_shared<scripted_device>();
   device_memory first{device, memory_kind::device, 100};

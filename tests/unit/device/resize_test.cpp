@@ -120,7 +120,7 @@ TEST_CASE("resize: a pixel is the mean of its source under a triangle", "[device
         std::vector<float>{0, 2, 6, 8});
 }
 
-TEST_CASE("resize: any window becomes what the definition says, and where the layout says",
+TEST_CASE("resize: any window becomes the definition's values, at the layout's positions",
           "[device][host]") {
   const std::uint32_t seed = GENERATE(1U, 2U, 3U);
   std::mt19937 random{seed};

@@ -129,7 +129,7 @@ TEST_CASE("random bits: a draw below a bound is below it, and reaches both ends"
 // Variations are stable across versions of feedline, platforms, compilers and devices: a run can be
 // resumed or compared years later. If this test fails, the change at hand breaks that promise; undo
 // it rather than edit the numbers.
-TEST_CASE("random bits: what given (seed, epoch, sample) draws is what it has always been",
+TEST_CASE("random bits: a (seed, epoch, sample) draws the same bits in every version",
           "[device][host]") {
   struct pinned {
     std::uint64_t seed, epoch, sample;

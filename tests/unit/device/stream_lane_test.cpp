@@ -65,7 +65,7 @@ struct lane_case {
 
 }  // namespace
 
-TEST_CASE("stream lane: between two marks there is what the first one began, with its batches",
+TEST_CASE("trace of a stream: between two marks stands the activity of the first, with its batches",
           "[device][host]") {
   lane_case of;
   of.lane.mark(of.on.stream, trace_activity::starved, {.epoch = 3});
@@ -83,7 +83,8 @@ TEST_CASE("stream lane: between two marks there is what the first one began, wit
   CHECK(all.events[0].end == all.events[1].begin);
 }
 
-TEST_CASE("stream lane: a mark is not told before the stream has passed it", "[device][host]") {
+TEST_CASE("trace of a stream: a mark is recorded only after the stream has passed it",
+          "[device][host]") {
   lane_case of;
   of.on.device->hold_work();
   of.lane.mark(of.on.stream, trace_activity::computing);
@@ -97,8 +98,9 @@ TEST_CASE("stream lane: a mark is not told before the stream has passed it", "[d
   CHECK(of.seen().events.size() == 1);
 }
 
-TEST_CASE("stream lane: where there is no room for a mark, nothing is told until the next one",
-          "[device][host]") {
+TEST_CASE(
+    "trace of a stream: if there is no room for a mark, nothing is recorded until the next one",
+    "[device][host]") {
   lane_case of;
   of.on.device->hold_work();
   of.on.device->launch(of.on.stream, [] {});
@@ -121,8 +123,9 @@ TEST_CASE("stream lane: where there is no room for a mark, nothing is told until
   }
 }
 
-TEST_CASE("stream lane: a device whose clock is fast or slow does not move work out of its time",
-          "[device][host]") {
+TEST_CASE(
+    "trace of a stream: a device whose clock is fast or slow does not move work out of its time",
+    "[device][host]") {
   lane_case of;
   of.device->skew =
       GENERATE(as<std::chrono::nanoseconds>{}, std::chrono::seconds{1}, std::chrono::seconds{-1});
@@ -137,7 +140,7 @@ TEST_CASE("stream lane: a device whose clock is fast or slow does not move work 
   CHECK(all.events[0].end <= after.time_since_epoch());
 }
 
-TEST_CASE("stream lane: a correction of the clock does not part what two streams do",
+TEST_CASE("trace of a stream: a correction of the clock keeps two streams together",
           "[device][host]") {
   lane_case of;
   device_clock early{of.anchor.get(), of.begin - std::chrono::seconds{1}};
@@ -167,7 +170,7 @@ TEST_CASE("stream lane: a correction of the clock does not part what two streams
   CHECK(all.events[0].end <= all.events[1].begin);
 }
 
-TEST_CASE("worker stream: work that failed is left out, and the work after it is reported",
+TEST_CASE("trace of a stream: work that failed is left out, and the work after it is recorded",
           "[device][host]") {
   lane_case of;
   of.lane.mark(of.on.stream, trace_activity::copying, {.epoch = 1});

@@ -72,7 +72,7 @@ constexpr std::uint64_t always = std::uint64_t{1} << 32;
 
 }  // namespace
 
-TEST_CASE("transform row: any conversion makes of any row what the description says, to the bit",
+TEST_CASE("transform row: any conversion gives the documented result for any row, to the bit",
           "[device][host]") {
   const std::uint32_t seed = GENERATE(1U, 2U, 3U, 4U);
   std::mt19937 random{seed};
@@ -300,7 +300,7 @@ TEST_CASE("transform row: one-hot is 1 at the class, and all 0 where there is no
   CHECK(transformed<std::uint16_t>(conversion, one) == std::vector<std::uint16_t>{0, 0x3F80, 0});
 }
 
-TEST_CASE("transform row: what is to be copied stays as it is", "[device][host]") {
+TEST_CASE("transform row: copied values stay unchanged", "[device][host]") {
   const bytes row = counting(11);
   CHECK(transformed<std::byte>(field_conversion{}, row) == row);
 }

@@ -60,7 +60,7 @@ TEST_CASE("paths: a range in braces is each of its numbers, with as many digits 
   CHECK(in.named_by({"s-9", "s-{8..8}", "s-10"}) == names{"s-9", "s-8", "s-10"});
 }
 
-TEST_CASE("paths: what a glob matches is sorted by its bytes", "[dataset][host]") {
+TEST_CASE("paths: a glob's matches are sorted by their bytes", "[dataset][host]") {
   const files in{{"b2.npy", "a1.npy", "B1.npy", "b10.npy", ".hidden.npy", "c.txt"}};
   CHECK(in.named_by({"*.npy"}) == names{"B1.npy", "a1.npy", "b10.npy", "b2.npy"});
   CHECK(in.named_by({"[ab]?.npy"}) == names{"a1.npy", "b2.npy"});

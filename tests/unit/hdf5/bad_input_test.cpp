@@ -62,7 +62,7 @@ TEST_CASE("hdf5: a path that cannot be read is refused in the system's words", "
   }
 }
 
-TEST_CASE("hdf5: a file of another kind is told from a damaged one", "[dataset][host]") {
+TEST_CASE("hdf5: a file of another kind is distinguished from a damaged one", "[dataset][host]") {
   const temporary_directory folder;
   const auto text = folder.write("text.h5", various_bytes(4096));
   CHECK(contains(refusal_of(text, {{"x"}}), text.string() + ": is not an HDF5 file: "));
@@ -122,7 +122,7 @@ TEST_CASE("hdf5: fields whose numbers of samples differ are refused with both", 
                  "holds 20"));
 }
 
-TEST_CASE("hdf5: what has no samples is refused", "[dataset][host]") {
+TEST_CASE("hdf5: a dataset without samples is refused", "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "empty.h5"};
   (void)writer.make("scalar", H5T_STD_U8LE, {});
@@ -160,7 +160,7 @@ TEST_CASE("hdf5: no field, and two of one name, are the caller's mistake", "[dat
                  "both named 'x'"));
 }
 
-TEST_CASE("hdf5: a filter that is not installed is refused by its number, with what to do",
+TEST_CASE("hdf5: a filter that is not installed is refused by its number, with a remedy",
           "[dataset][host]") {
   const temporary_directory folder;
   // A filter of this program's own, which is gone again when the file is read.

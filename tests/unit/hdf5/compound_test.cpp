@@ -203,7 +203,7 @@ TEST_CASE("hdf5: members of one dataset are fields of one sample, beside a plain
   }
 }
 
-TEST_CASE("hdf5: sixteen readers of several members of one dataset get what one gets",
+TEST_CASE("hdf5: sixteen readers of several members of one dataset get the same as one",
           "[dataset][host]") {
   struct event {
     std::uint64_t number;

@@ -40,7 +40,7 @@ std::string refusal_of(const std::filesystem::path& file, const std::string& dat
 
 }  // namespace
 
-TEST_CASE("hdf5: numbers that NetCDF packed are refused with what would unpack them",
+TEST_CASE("hdf5: numbers that NetCDF packed are refused with the formula that unpacks them",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "t.nc"};

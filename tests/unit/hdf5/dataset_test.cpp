@@ -261,8 +261,9 @@ TEST_CASE("hdf5: the library's own error printing is as it was after a failure",
   CHECK(after != nullptr);
 }
 
-TEST_CASE("hdf5: the library keeps nothing open but what it must read itself, while that is open",
-          "[dataset][host]") {
+TEST_CASE(
+    "hdf5: the library keeps open only what it must read itself, as long as the dataset lives",
+    "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "open.h5"};
   const auto values = various_bytes(samples * row_bytes);
@@ -287,7 +288,7 @@ TEST_CASE("hdf5: the library keeps nothing open but what it must read itself, wh
   CHECK(open_ids() == before);
 }
 
-TEST_CASE("hdf5: selected fields hold what all of them do, in any order", "[dataset][host]") {
+TEST_CASE("hdf5: selected fields hold the same as all of them, in any order", "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "two.h5"};
   const auto values = various_bytes(samples * row_bytes);

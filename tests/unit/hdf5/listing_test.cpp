@@ -64,7 +64,7 @@ TEST_CASE("hdf5: a listing shows every dataset that can be a field, in order of 
       CHECK(open_hdf5(file, {{listing.dataset}})->fields() == std::vector{listing.spec});
 }
 
-TEST_CASE("hdf5: a file with no datasets lists none, and what is no HDF5 file cannot be listed",
+TEST_CASE("hdf5: a file without datasets lists none, and a file that is no HDF5 file is refused",
           "[dataset][host]") {
   const temporary_directory folder;
   CHECK(list_hdf5_fields(hdf5_writer{folder.path() / "none.h5"}.close()).empty());

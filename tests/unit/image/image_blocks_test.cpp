@@ -151,7 +151,7 @@ TEST_CASE("image blocks: a file that has changed since its size was asked is rea
 }
 
 TEST_CASE(
-    "image blocks: sizes are asked when a device is to decode, not when it is asked what it can",
+    "image blocks: sizes are asked when a device is to decode, not when its abilities are asked",
     "[dataset][host]") {
   const image_tree tree;
   const dataset_ptr data = tree.open();
@@ -209,7 +209,8 @@ TEST_CASE("images decoded on a device: an epoch that is left, and a run that res
   }
 }
 
-TEST_CASE("images decoded on a device: a bad file is told as readers tell it", "[loader][host]") {
+TEST_CASE("images decoded on a device: a bad file has the error of a read on the CPU",
+          "[loader][host]") {
   const image_tree tree;
   const dataset_ptr data = tree.open();
   if (GENERATE(true, false)) (void)data->encoded();  // sizes are asked before, or after
@@ -257,8 +258,9 @@ TEST_CASE(
   CHECK(contains(note_of({.batch_size = 4, .errors = {.retries = 1}}), "repeats reads"));
 }
 
-TEST_CASE("images decoded on a device: what is refused for its size is told as readers tell it",
-          "[loader][host]") {
+TEST_CASE(
+    "images decoded on a device: a file refused for its size has the error of a read on the CPU",
+    "[loader][host]") {
   const image_tree tree;
   tree.write(3, jpeg_bytes(paint(1, 20'000, 1)));
   const loader_options options{.batch_size = 4, .readers = 1};

@@ -110,7 +110,7 @@ TEST_CASE("image folder: samples stand in order of class, folder and name, as to
       });
 }
 
-TEST_CASE("image folder: hidden things are passed over, other files counted and told",
+TEST_CASE("image folder: hidden files are skipped, other files are counted and reported",
           "[dataset][host]") {
   const image_tree tree;
   tree.add("a/1.jpg", image_file(1));

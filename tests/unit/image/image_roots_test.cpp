@@ -123,7 +123,8 @@ TEST_CASE("list_fields: shows the classes of a folder of images, and what is lef
         "folder");
 }
 
-TEST_CASE("image folders: a folder of other files is called what it is", "[dataset][host]") {
+TEST_CASE("image folders: the error for a folder of other files names their kind",
+          "[dataset][host]") {
   const image_tree tree;
   for (const char* name : {"arrays/a.npy", "arrays/b.npy", "arrays/readme.txt", "zarr2/.zarray",
                            "zarr3/zarr.json", "group/.zgroup", "group/x/.zarray", "texts/a/1.txt"})

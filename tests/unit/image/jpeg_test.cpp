@@ -185,8 +185,10 @@ TEST_CASE("jpeg: corrupted data is an error, bytes after the end are not", "[dat
   CHECK(decode(with_tail, options) == decode(whole, options));
 }
 
-TEST_CASE("jpeg: damage that libjpeg sees is an error or told, and else the pixels are libjpeg's",
-          "[dataset][host]") {
+TEST_CASE(
+    "jpeg: damage that libjpeg sees is an error or a warning, and otherwise the pixels are "
+    "libjpeg's",
+    "[dataset][host]") {
   const auto whole = jpeg_bytes(paint(96, 128));
   const auto options = as_it_is(96, 128);
   const std::size_t begin = find_marker(whole, 0xda) + 14;  // after the scan's header
@@ -285,7 +287,7 @@ TEST_CASE("jpeg: passes over the pixels without end are refused", "[dataset][hos
   CHECK(refusal(file, options) == undecodable + "libjpeg says: more than 500 scans");
 }
 
-TEST_CASE("image: what is no image is refused by what it begins with", "[dataset][host]") {
+TEST_CASE("image: bytes that are no image are refused by their beginning", "[dataset][host]") {
   const auto options = as_it_is(8, 8);
   CHECK(refusal({}, options) == undecodable + "it is empty");
   const std::string gif = "GIF89a";

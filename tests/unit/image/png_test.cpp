@@ -123,8 +123,7 @@ TEST_CASE("png: a claim of many pixels is refused before they are made", "[datas
             "image_options::max_pixels if that is right");
 }
 
-TEST_CASE("png: that a palette becomes colours is told once for all that one decoder reads",
-          "[dataset][host]") {
+TEST_CASE("png: a decoder warns once that palettes become colours", "[dataset][host]") {
   const auto grey = paint(height, width, 1);
   const auto with_palette = png_bytes(grey, {.has_palette = true});
   const decoder_ptr decoder = make_image_decoder({.height = height, .width = width});

@@ -123,7 +123,7 @@ TEST_CASE("resampler: a window is that part of the whole", "[dataset][host]") {
   }
 }
 
-TEST_CASE("resampler: planes hold what pixels hold", "[dataset][host]") {
+TEST_CASE("resampler: planes hold the same as pixels", "[dataset][host]") {
   const auto image = test::paint(30, 41);
   for (const image_extents to : {image_extents{17, 12}, image_extents{30, 41}}) {
     const auto by_pixel = resize(image, {to, 0, 0, to});
@@ -136,7 +136,7 @@ TEST_CASE("resampler: planes hold what pixels hold", "[dataset][host]") {
   }
 }
 
-TEST_CASE("resampler: vector code gives what plain code gives, to the bit", "[dataset][host]") {
+TEST_CASE("resampler: vector code gives the result of plain code, to the bit", "[dataset][host]") {
   const auto plain = detail::plain_resample_loops();
   const auto best = detail::best_resample_loops();
   std::mt19937 random{7};

@@ -148,7 +148,8 @@ TEST_CASE("shards decoded on a device: some samples, some fields, and several da
              options);
 }
 
-TEST_CASE("shards decoded on a device: a bad member is told as readers tell it", "[loader][host]") {
+TEST_CASE("shards decoded on a device: a bad member has the error of a read on the CPU",
+          "[loader][host]") {
   const std::uint32_t number = GENERATE(0U, 1U, 13U, 39U);
   struct fault {
     const char* why;

@@ -27,7 +27,7 @@ using test::paint;
 using test::refusal;
 using test::undecodable;
 
-TEST_CASE("jpeg: stray bytes before a marker change no pixel, and are counted and told of",
+TEST_CASE("jpeg: stray bytes before a marker change no pixel, and are counted and reported",
           "[dataset][host]") {
   const auto style = GENERATE(test::jpeg_style{}, test::jpeg_style{.restart_interval = 3},
                               test::jpeg_style{.halves_chroma = false},

@@ -183,7 +183,8 @@ TEST_CASE("dlpack dataset: pinned memory is host memory", "[interop][host]") {
   CHECK(open_tensors(x.versioned())->size() == 10);
 }
 
-TEST_CASE("dlpack dataset: what it cannot read is refused, with what to do", "[interop][host]") {
+TEST_CASE("dlpack dataset: tensors that it cannot read are refused with a remedy",
+          "[interop][host]") {
   CHECK(refusal({.device = {abi::cuda, 3}}) ==
         "lies in the memory of cuda:3: copy it to the host first (tensor.cpu()); "
         "placement::resident brings rows to the GPU once");

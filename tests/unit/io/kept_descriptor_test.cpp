@@ -165,8 +165,9 @@ TEST_CASE("kept descriptors: the one that was not used for longest is closed fir
   CHECK(files.count_open() == room);
 }
 
-TEST_CASE("kept descriptors: what happened to a file while it was closed is told, read or asked",
-          "[dataset][host]") {
+TEST_CASE(
+    "kept descriptors: changes of a file while it was closed are reported, on a read or a check",
+    "[dataset][host]") {
   const auto change = GENERATE(values(test::all_file_changes));
   const bool is_read = GENERATE(true, false);
   const auto how = GENERATE(file_access::by_pread, file_access::mapped);
@@ -181,7 +182,7 @@ TEST_CASE("kept descriptors: what happened to a file while it was closed is told
                     "; a file must stay as it is while it is read: open it again");
 }
 
-TEST_CASE("kept descriptors: a file that may not be opened again is told, with what to do",
+TEST_CASE("kept descriptors: a file that may not be opened again is an error with a remedy",
           "[dataset][host]") {
   many_files files{1};
   while (close_kept_descriptors(16) != 0) continue;

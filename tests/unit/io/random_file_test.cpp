@@ -94,7 +94,7 @@ TEST_CASE("random file: an empty file is a file", "[dataset][host]") {
   CHECK(complaint(file) == unharmed);
 }
 
-TEST_CASE("random file: what is no regular file is refused, with what to do", "[dataset][host]") {
+TEST_CASE("random file: a file that is not regular is refused with a remedy", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto refusal = [](const std::filesystem::path& path) {
     return test::message_of<dataset_error>([&] { const random_file file{path}; });
@@ -126,7 +126,7 @@ TEST_CASE("random file: a descriptor that is open already may be closed by its o
   CHECK(complaint(file) == unharmed);  // it was given no path that it could watch
 }
 
-TEST_CASE("random file: whatever others do to it is told, mapped or read, and told again",
+TEST_CASE("random file: any change by others is reported, mapped or read, and reported again",
           "[dataset][host]") {
   const auto how = GENERATE(file_access::mapped, file_access::by_pread);
   const auto change = GENERATE(values(test::all_file_changes));
@@ -141,8 +141,9 @@ TEST_CASE("random file: whatever others do to it is told, mapped or read, and to
     CHECK(complaint(file) == path.string() + ": " + test::words_for(change, size) + advice);
 }
 
-TEST_CASE("random file: a file that was only touched is told so, and is right with its time again",
-          "[dataset][host]") {
+TEST_CASE(
+    "random file: a file that was only touched is reported as such, and is valid with its old time",
+    "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(100));
   test::let_age(path);
@@ -158,8 +159,10 @@ TEST_CASE("random file: a file that was only touched is told so, and is right wi
   CHECK(complaint(file) == unharmed);
 }
 
-TEST_CASE("random file: bytes that were cut off read as zeros where it is mapped, and that is told",
-          "[dataset][host]") {
+TEST_CASE(
+    "random file: bytes that were cut off read as zeros if the file is mapped, and that is "
+    "reported",
+    "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(10 * 4096));
   const random_file file{path, file_access::mapped, 1h};
@@ -204,7 +207,7 @@ TEST_CASE("random file: where it is read by calls, a read says where it was cut"
             "it again");
 }
 
-TEST_CASE("random file: its path is looked at no more often than is said", "[dataset][host]") {
+TEST_CASE("random file: its path is checked no more often than documented", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(1000));
   const random_file rarely{path, file_access::by_pread, 1h};
@@ -255,7 +258,7 @@ TEST_CASE("random file: one that is not in memory is read by calls, and mapped o
   CHECK(file.mapped().size() == 4 << 20);
 }
 
-TEST_CASE("random file: both ways to know what is in memory agree", "[dataset][host]") {
+TEST_CASE("random file: both ways to find the pages in memory agree", "[dataset][host]") {
   const test::temporary_directory folder;
   const std::uint64_t size = 32U << 20U;
   const auto path = folder.write("rows.bin", numbered(size));
@@ -282,7 +285,7 @@ TEST_CASE("random file: both ways to know what is in memory agree", "[dataset][h
   ::close(file);
 }
 
-TEST_CASE("random file: what will be needed comes into memory by itself", "[dataset][host]") {
+TEST_CASE("random file: announced bytes come into memory by themselves", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(4 << 20));
   if (test::drop_from_memory(path) > 0.5)
@@ -296,8 +299,9 @@ TEST_CASE("random file: what will be needed comes into memory by itself", "[data
   CHECK_FALSE(file.is_cold());
 }
 
-TEST_CASE("random file: sixteen threads read it while it is cut: each is told, none is killed",
-          "[dataset][host]") {
+TEST_CASE(
+    "random file: sixteen threads read it while it is cut: each gets an error, none is killed",
+    "[dataset][host]") {
   const auto how = GENERATE(file_access::mapped, file_access::by_pread);
   const test::temporary_directory folder;
   const auto bytes = numbered(256 * 4096);

@@ -121,7 +121,7 @@ TEST_CASE("decoding_choice: decoding leaves device memory to the slots where it 
   CHECK(chosen{many_blocks(), {.memory = {.device = 10 * (slots + all)}}}.blocks->ahead == 6144);
 }
 
-TEST_CASE("decoding_choice: a plan says whether the device could decode what readers do",
+TEST_CASE("decoding_choice: a plan says whether the device could decode instead of readers",
           "[loader][host]") {
   const scripted_device device;
   const auto said = [&](const dataset_ptr& of, loader_options options = {}) {

@@ -48,8 +48,7 @@ TEST_CASE("loader plan: its line says when batches are read in place", "[loader]
 }
 
 TEST_CASE(
-    "loader plan: its line says what device memory holds besides slots, and how many samples "
-    "are kept",
+    "loader plan: its line names device memory besides slots, and the number of cached samples",
     "[loader][host]") {
   loader_plan plan = mnist_plan();
   plan.placement = placement::cached;

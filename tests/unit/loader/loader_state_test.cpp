@@ -111,7 +111,7 @@ TEST_CASE("loader state: a state of format 1 is read, and its run continues", "[
 }
 
 // Nor is this one.
-TEST_CASE("loader state: a state of format 2 is read, with what was left out before it",
+TEST_CASE("loader state: a state of format 2 is read, with the samples left out before it",
           "[loader][host]") {
   constexpr std::string_view text =
       R"({"feedline_loader_state": 2, "epoch": 2, "batch": 7, "samples": 100, )"
@@ -141,7 +141,7 @@ TEST_CASE("loader state: a newer format is refused, whatever else is in it", "[l
   CHECK(refusal(R"({"feedline_loader_state": 3, "failed": {"3": 1.5}})") == expected);
 }
 
-TEST_CASE("loader state: what is no state, or not a whole one, is refused", "[loader][host]") {
+TEST_CASE("loader state: text that is no state, or a partial one, is refused", "[loader][host]") {
   const std::string whole = to_json(some_state());
   const std::string cut =
       "loader_state::from_json: the text is no whole state of a loader: it ends after ";

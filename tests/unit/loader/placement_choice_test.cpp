@@ -103,7 +103,8 @@ TEST_CASE("placement choice: a budget holds as many rows as fit, never one more"
   }
 }
 
-TEST_CASE("placement choice: resident takes what it needs, up to the budget", "[loader][host]") {
+TEST_CASE("placement choice: resident takes the memory that it needs, up to the budget",
+          "[loader][host]") {
   check(choose(placement::resident, 0), placement::resident, 100, room(100));
   check(choose(placement::resident, room(100)), placement::resident, 100, room(100));
   CHECK(refusal(placement::resident, room(100) - 1) ==
@@ -152,7 +153,7 @@ TEST_CASE("placement choice: gather is for rows that lie in memory", "[loader][h
         "to fetch: load it into one that has (make_memory_dataset), or choose another placement");
 }
 
-TEST_CASE("placement choice: rows that are not what fields and size say are refused",
+TEST_CASE("placement choice: rows that do not match fields and size are refused",
           "[loader][host]") {
   told_dataset data;
   const std::vector<std::byte> images(100 * 784);

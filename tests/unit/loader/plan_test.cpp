@@ -93,7 +93,7 @@ TEST_CASE("plan: slots of rows that stay on the device are larger, and three dee
   CHECK(planned.staging_bytes <= std::size_t{40} << 20);
 }
 
-TEST_CASE("plan: slots are sized by what is staged, and by the larger of it and what is delivered",
+TEST_CASE("plan: slots are sized by the larger of the staged and the delivered bytes",
           "[loader][host]") {
   constexpr std::size_t max_slot = std::size_t{31} << 20;
   const shaped_dataset mnist{
@@ -125,7 +125,7 @@ TEST_CASE("plan: slots are sized by what is staged, and by the larger of it and 
   }
 }
 
-TEST_CASE("plan: where transforms make samples smaller, slots are sized by what is read",
+TEST_CASE("plan: if transforms make samples smaller, slots are sized by the bytes read",
           "[loader][host]") {
   const shaped_dataset images{60'000, {{"image", element_type::u8, {256, 256, 3}}}};
   const field_transform small{
@@ -166,7 +166,7 @@ TEST_CASE(
   CHECK(depth_with(200'000) == 2);
 }
 
-TEST_CASE("plan: what is asked for is what is settled", "[loader][host]") {
+TEST_CASE("plan: options that are set are kept", "[loader][host]") {
   const loader_plan planned = plan(
       6'400,
       {.batch_size = 64,
@@ -235,7 +235,7 @@ TEST_CASE("plan: readers share small slots, unless requests were sized by the us
   }
 }
 
-TEST_CASE("plan: a last batch is kept, left out, or refused with a way out", "[loader][host]") {
+TEST_CASE("plan: a last batch is kept, left out, or refused with a remedy", "[loader][host]") {
   CHECK(plan(10, {.batch_size = 4}).batches_per_epoch == 3);
   CHECK(plan(10, {.batch_size = 4}).samples_per_epoch == 10);
   CHECK(plan(10, {.batch_size = 4, .partial_batch = partial_batch::drop}).batches_per_epoch == 2);

@@ -27,8 +27,9 @@ std::string refusal(const ring_size& of, std::uint64_t batches, bool fixed) {
 
 }  // namespace
 
-TEST_CASE("ring size: without a budget slots hold what they would, four deep, fewer when large",
-          "[loader][host]") {
+TEST_CASE(
+    "ring size: without a budget slots have their usual size, and rings four slots, fewer if large",
+    "[loader][host]") {
   CHECK(batches_within(ring(0), 1'000, false) == 1'000);
   CHECK(depth_of(ring(0), 1'000) == 4);
   constexpr std::uint64_t quarter = (128U << 20) / 4 / 100;
@@ -57,7 +58,7 @@ TEST_CASE("ring size: under a budget slots get smaller first, and fewer when the
         "lower batch_size");
 }
 
-TEST_CASE("ring size: numbers that the user said are not lowered", "[loader][host]") {
+TEST_CASE("ring size: numbers that the user set are not lowered", "[loader][host]") {
   CHECK(batches_within(ring(2'000), 10, true) == 10);
   CHECK(depth_of(ring(2'000), 10) == 2);
   CHECK(batches_within(ring(2'000, 5), 10, false) == 4);
@@ -70,7 +71,8 @@ TEST_CASE("ring size: numbers that the user said are not lowered", "[loader][hos
         "lower batch_size or the number of slots");
 }
 
-TEST_CASE("ring size: what the budget pays besides counts, and is said", "[loader][host]") {
+TEST_CASE("ring size: other memory counts for the budget, and the error names it",
+          "[loader][host]") {
   CHECK(batches_within(ring(600, 0, 200), 10, false) == 1);
   CHECK(depth_of(ring(600, 0, 200), 1) == 4);
   CHECK(batches_within(ring(599, 0, 200), 10, false) == 1);
@@ -98,7 +100,8 @@ TEST_CASE("ring size: the ring is within its budget for every budget and number 
   }
 }
 
-TEST_CASE("ring size: what fits in no address space is too much for any budget", "[loader][host]") {
+TEST_CASE("ring size: sizes beyond any address space are too much for any budget",
+          "[loader][host]") {
   static constexpr std::size_t half = std::numeric_limits<std::size_t>::max() / 2 + 1;
   const ring_size huge{"max_some_bytes", std::numeric_limits<std::size_t>::max(), 0,
                        [](std::uint64_t) { return half; }};

@@ -110,7 +110,7 @@ TEST_CASE("slot memory: the largest form of a batch counts, be it read, converte
   }
 }
 
-TEST_CASE("slot memory: a reader that converts takes requests by what it writes",
+TEST_CASE("slot memory: a reader that converts takes requests by the size that it writes",
           "[loader][host]") {
   const auto samples_of = [](const loader_options& options, bool reads_staging) {
     return sizes(placement::stream, 0, options, reads_staging).requests(50).request_samples();
@@ -158,8 +158,7 @@ TEST_CASE("slot memory: where all rows lie with the device a staging slot is its
 }
 
 TEST_CASE(
-    "slot memory: requests are larger where little of them is read, as asked for where it is "
-    "said",
+    "slot memory: requests are larger if little of them is read, and as set if the option is set",
     "[loader][host]") {
   const std::uint64_t streamed = sizes(placement::stream, 0).requests(400).request_samples();
   const std::uint64_t cached = sizes(placement::cached, 0.75).requests(400).request_samples();

@@ -67,7 +67,7 @@ TEST_CASE("tuned plan: a loader gets the budget, and begins as it would without"
         std::string::npos);
 }
 
-TEST_CASE("tuned plan: what the budget does not name stays as it is", "[loader][host]") {
+TEST_CASE("tuned plan: limits that the budget does not name are unchanged", "[loader][host]") {
   const loader_plan untuned = plan({.batch_size = 64, .readers = 2});
   const loader_plan readers = plan(budget(16, 0));
   CHECK(readers.readers == 16);

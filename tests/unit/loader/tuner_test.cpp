@@ -98,7 +98,7 @@ TEST_CASE("tuner: it begins with too many readers, and finds that fewer are fast
   CHECK(chosen({8, 4}, {8, 4}, 0.1, of_cores(2)).readers == 2);
 }
 
-TEST_CASE("tuner: where the consumer hardly waits it ends soon, with what it began with",
+TEST_CASE("tuner: if the consumer hardly waits it ends soon, with the settings of its beginning",
           "[loader][host]") {
   tuner search{{2, 4}, {64, 16}};
   const auto seen = settings_of(search, 100, of_storage);
@@ -169,7 +169,7 @@ TEST_CASE("tuner: it stays within the budget, and ends within two dozen windows"
   }
 }
 
-TEST_CASE("tuner: what disturbs measurements makes it neither go to and fro nor miss the best",
+TEST_CASE("tuner: disturbed measurements make it neither oscillate nor miss the best",
           "[loader][host]") {
   std::mt19937_64 random{1};
   int far = 0;
@@ -233,7 +233,7 @@ TEST_CASE("tuner: the search starts again only if the consumer keeps waiting lon
   CHECK(settings_of(search, 20, [](setting at) { return 2 * of_storage(at); }).back().readers == 8);
 }
 
-TEST_CASE("tuner: it says what was measured", "[loader][host]") {
+TEST_CASE("tuner: it reports its measurements", "[loader][host]") {
   tuner search{{2, 4}, {8, 4}};
   CHECK(search.why() == "nothing is measured yet");
   for (int i = 0; i < 3; ++i) (void)search.learn(window(of_cores(4)(search.current()), 0.1));

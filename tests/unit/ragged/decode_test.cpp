@@ -104,7 +104,7 @@ TEST_CASE("decode: hints go to the values", "[dataset][host]") {
   CHECK_FALSE(dataset->wants_prefetch());
 }
 
-TEST_CASE("decode: what cannot be decoded at all is refused", "[dataset][host]") {
+TEST_CASE("decode: samples that cannot be decoded at all are refused", "[dataset][host]") {
   const auto refusal = [](ragged_dataset_ptr of, decoder_ptr by) {
     return test::message_of<usage_error>([&] { (void)decode(std::move(of), std::move(by)); });
   };

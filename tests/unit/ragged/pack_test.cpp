@@ -171,7 +171,7 @@ TEST_CASE("pack: a longer sample is refused, naming it and its length", "[datase
         "it, or ask for pack_longer::split");
 }
 
-TEST_CASE("pack: what makes no dataset is refused, with the reason", "[dataset][host]") {
+TEST_CASE("pack: invalid options are refused, with the reason", "[dataset][host]") {
   const auto message = [](const ragged_dataset_ptr& of, const pack_options& options) {
     return test::message_of<usage_error>([&] { (void)pack(of, options); });
   };

@@ -86,7 +86,7 @@ TEST_CASE("pad: with no length given, it is the longest sample's", "[dataset][ho
   CHECK(dataset->fields()[0] == field{"pair", element_type::i32, {5, 2}});
 }
 
-TEST_CASE("pad: a longer sample is cut where that is asked for, and its length is what is left",
+TEST_CASE("pad: a longer sample is cut if that is asked for, and its length is that of the rest",
           "[dataset][host]") {
   const lengths of{3, 0, 5, 4};
   const auto dataset =
@@ -182,7 +182,7 @@ TEST_CASE("pad: padding that is no value of the field is refused", "[dataset][ho
   }
 }
 
-TEST_CASE("pad: what makes no dataset is refused, with the reason", "[dataset][host]") {
+TEST_CASE("pad: invalid options are refused, with the reason", "[dataset][host]") {
   const auto message = [](const ragged_dataset_ptr& of, const pad_options& options) {
     return test::message_of<usage_error>([&] { (void)pad(of, options); });
   };

@@ -158,7 +158,7 @@ TEST_CASE("batch writer: cutting into runs makes no difference", "[reader][host]
   CHECK(single.memory == whole.memory);
 }
 
-TEST_CASE("batch writer: what the dataset throws is thrown on", "[reader][host]") {
+TEST_CASE("batch writer: the dataset's exception reaches the caller", "[reader][host]") {
   converting on{test::make_damaged(std::make_shared<const images>(), sample_index{6})};
   std::uint64_t failures = 0;
   for (std::uint64_t sample = 0; sample < 20; ++sample) {

@@ -197,7 +197,7 @@ TEST_CASE("block_schedule: with the lead gained blocks come when they are worth 
   CHECK(std::accumulate(loads.begin(), loads.end(), std::uint64_t{0}) == 400);
 }
 
-TEST_CASE("block_schedule: the table says what lies where, and that nothing was read yet",
+TEST_CASE("block_schedule: the table says where blocks lie, and that none was read yet",
           "[reader][host]") {
   const auto plan = make_plan_of(sequential{}, 60, 10, 100'000, 30);
   block_schedule schedule{plan, table_at};

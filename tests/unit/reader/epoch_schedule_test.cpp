@@ -52,7 +52,7 @@ TEST_CASE("epoch schedule: each claim lets the epoch after it be read ahead, and
   CHECK_FALSE(schedule.take().has_value());
 }
 
-TEST_CASE("epoch schedule: with their number unknown only what is claimed is read",
+TEST_CASE("epoch schedule: with their number unknown only claimed epochs are read",
           "[loader][host]") {
   epoch_schedule schedule{2, 0};
   auto waiting = std::async(std::launch::async, [&] { return next(schedule); });

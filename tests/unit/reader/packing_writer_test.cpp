@@ -194,8 +194,7 @@ TEST_CASE("packing writer: a sample that comes twice in a run is right both time
   CHECK(on.source_of(3) == 1);
 }
 
-TEST_CASE("packing writer: what random transforms draw from depends on seed, epoch and sample",
-          "[reader][host]") {
+TEST_CASE("packing writer: random transforms depend on seed, epoch and sample", "[reader][host]") {
   packing on{0, true};
   on.read(10, 14);
   for (std::uint64_t i = 10; i < 14; ++i)
@@ -210,7 +209,7 @@ TEST_CASE("packing writer: the slot's position in the epoch counts", "[reader][h
   CHECK(on.word(on.layout.random_bits_at(), 3) == sample_random_bits(99, 5, 23));
 }
 
-TEST_CASE("packing writer: what the dataset throws is thrown on", "[reader][host]") {
+TEST_CASE("packing writer: the dataset's exception reaches the caller", "[reader][host]") {
   packing on{0, false, sequential{},
              test::make_damaged(make_identity_rows(samples, row_bytes), sample_index{6})};
   CHECK_THROWS_AS(on.read(4, 8), dataset_error);

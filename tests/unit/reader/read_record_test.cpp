@@ -10,7 +10,7 @@
 using namespace feedline;
 using feedline::detail::read_record;
 
-TEST_CASE("read record: shows the request under way, and where in it the reader is",
+TEST_CASE("read record: shows the request in progress, and the reader's position in it",
           "[reader][host]") {
   read_record record;
   CHECK_FALSE(record.look());
@@ -28,7 +28,7 @@ TEST_CASE("read record: shows the request under way, and where in it the reader 
   CHECK_FALSE(record.look());
 }
 
-TEST_CASE("read record: what another thread sees is of one request", "[reader][host]") {
+TEST_CASE("read record: another thread always sees one consistent request", "[reader][host]") {
   constexpr std::uint64_t requests = 20'000;
   read_record record;
   std::atomic<bool> ended{false};

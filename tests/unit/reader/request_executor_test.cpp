@@ -151,7 +151,7 @@ TEST_CASE("request executor: a read that fails marks the slot with epoch, batch,
 }
 
 TEST_CASE(
-    "request executor: what stands before a failure is read, in whatever order the requests come",
+    "request executor: samples before a failure are read, in whatever order the requests come",
     "[reader][host]") {
   filling on{failing_at({33, 26})};
   const slot_index slot = on.open(2);

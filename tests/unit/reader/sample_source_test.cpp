@@ -68,7 +68,7 @@ TEST_CASE(
   CHECK(out[2] == sample_index{9});
 }
 
-TEST_CASE("sample source: what a dataset throws that knows no sample gets those of the run",
+TEST_CASE("sample source: a dataset's exception without a sample gets the samples of the run",
           "[reader][host]") {
   const std::string cause = "the dataset's read threw: no connection";
   CHECK(failure_of({{17}}) == "sample 17: " + cause);

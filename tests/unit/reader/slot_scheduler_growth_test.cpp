@@ -83,9 +83,8 @@ using list = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE(
-    "slot scheduler: slots grow while readers take them quickly, up to what there is room for",
-    "[reader][host]") {
+TEST_CASE("slot scheduler: slots grow while readers take them quickly, up to the room available",
+          "[reader][host]") {
   growing on{24};
   REQUIRE(on.parts.plan.batches_per_slot == 6);
   const auto run = on.begin(0);
@@ -137,7 +136,7 @@ TEST_CASE("slot scheduler: after an epoch that ended or was left one batch comes
   CHECK(on.slots(3, 1us) == list{1, before == 3 ? 4U : 6U, 6});
 }
 
-TEST_CASE("slot scheduler: what an abandoned ticket took teaches nothing", "[reader][host]") {
+TEST_CASE("slot scheduler: the time of an abandoned ticket is not learned from", "[reader][host]") {
   growing on{24};
   const auto first = on.begin(0);
   CHECK(on.slots(2, 20ms) == list{1, 1});

@@ -138,7 +138,7 @@ TEST_CASE("slot scheduler: many readers take every request of every ticket once"
 }
 
 TEST_CASE(
-    "slot scheduler: once the schedule is closed, what was offered is still taken, then nothing",
+    "slot scheduler: once the schedule is closed, offered requests are still taken, then nothing",
     "[reader][host]") {
   opening on;
   const auto first = on.under_test.next();

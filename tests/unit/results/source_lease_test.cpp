@@ -83,7 +83,7 @@ TEST_CASE("source lease: one that is assigned to itself stays valid, and ends on
   CHECK(from.device->waited == from.device->copied);
 }
 
-TEST_CASE("source lease: what was moved from holds nothing, and may be given another",
+TEST_CASE("source lease: a moved-from lease holds nothing, and may be assigned another",
           "[results][host]") {
   leasing from;
   std::optional<source_lease> first{from.push()};

@@ -81,7 +81,7 @@ TEST_CASE("block cache: with room for all, nothing is ever taken out", "[dataset
     for (std::uint64_t block = 0; block < 100; ++block) CHECK(has(cache, block));
 }
 
-TEST_CASE("block cache: beyond what may be kept, the oldest gives way", "[dataset][host]") {
+TEST_CASE("block cache: beyond the limit, the oldest block is evicted", "[dataset][host]") {
   block_cache cache{100, block_bytes, rows, 5};
   for (std::uint64_t block = 0; block < 5; ++block) put(cache, block);
   put(cache, 50);
@@ -145,8 +145,9 @@ TEST_CASE("block cache: a thread that waits for a block wakes when it is publish
   CHECK(found.load() == published);
 }
 
-TEST_CASE("block cache: what an open read guard found is not overwritten, however many are filled",
-          "[dataset][host]") {
+TEST_CASE(
+    "block cache: a block found by an open read guard is not overwritten, however many are filled",
+    "[dataset][host]") {
   block_cache cache{1000, block_bytes, rows, 2};
   put(cache, 0);
   std::atomic<bool> filled_all{false};
@@ -248,7 +249,7 @@ TEST_CASE("block cache: a block can make room as soon as its writer has released
   CHECK(read_guard.find(0) == nullptr);
 }
 
-TEST_CASE("block cache: what it takes is planned for, the counters of 64 read guards included",
+TEST_CASE("block cache: its memory is planned for, the counters of 64 read guards included",
           "[dataset][host]") {
   constexpr std::uint64_t blocks = 100'000;
   constexpr std::size_t list_bytes = blocks * sizeof(std::uint32_t);

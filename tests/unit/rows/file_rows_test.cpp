@@ -128,7 +128,7 @@ TEST_CASE(
   under_test.prefetch(samples);
 }
 
-TEST_CASE("file rows: rows that do not fit into their file are refused, with what is amiss",
+TEST_CASE("file rows: rows that do not fit into their file are refused, with the reason",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(100));

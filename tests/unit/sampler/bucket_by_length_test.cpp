@@ -259,7 +259,7 @@ TEST_CASE("bucket by length: numbers of samples in 4 and in 8 bytes give one ord
         epoch_of(bucket_order{wide, 1, 16}, 500, 0));
 }
 
-TEST_CASE("bucket by length: what cannot be is refused, with the reason", "[sampler][host]") {
+TEST_CASE("bucket by length: invalid options are refused, with the reason", "[sampler][host]") {
   const lengths of{1, 2, 3};
   const auto message = [](auto&& call) { return test::message_of<usage_error>(call); };
   CHECK(message([&] {

@@ -149,7 +149,7 @@ TEST_CASE("class balanced: labels may have any values and any integer type", "[s
   CHECK(epoch_of(class_balanced{data, "label", {.seed = 6}}, 7, 2) == expected);
 }
 
-TEST_CASE("class balanced: what cannot be is refused, with the reason", "[sampler][host]") {
+TEST_CASE("class balanced: invalid options are refused, with the reason", "[sampler][host]") {
   CHECK(refusal({}) == "class_balanced: there are no labels; give it one for each sample");
   CHECK(refusal({0, 1, 3}, {.classes = 4}) ==
         "class_balanced: no sample has label 2, and 1 of 4 classes have none; leave "

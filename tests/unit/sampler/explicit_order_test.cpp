@@ -98,7 +98,7 @@ TEST_CASE("explicit order: an index outside of the dataset is refused, with its 
         }) == "explicit_order: index 2 of field \"order\" is -2; samples are numbered from 0");
 }
 
-TEST_CASE("explicit order: what is no order is refused, with the reason", "[sampler][host]") {
+TEST_CASE("explicit order: an invalid order is refused, with the reason", "[sampler][host]") {
   CHECK(refusal([] { (void)explicit_order{numbers{}}; }) ==
         "explicit_order: there are no indices; give it some");
   const std::string each = " epochs' orders; give each epoch as many as any other";

@@ -26,7 +26,7 @@ feistel network(unsigned bits, std::size_t rounds, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("feistel: on every kind of processor a value is enciphered as what deciphers to it",
+TEST_CASE("feistel: on every kind of processor deciphering inverts enciphering",
           "[sampler][host]") {
   const auto bits = GENERATE(2U, 3U, 16U, 21U, 39U, 40U, 41U, 63U, 64U);
   const feistel by = network(bits, bits < 8 ? 24 : 8, bits);
@@ -47,7 +47,7 @@ TEST_CASE("feistel: on every kind of processor a value is enciphered as what dec
   }
 }
 
-TEST_CASE("feistel: what runs on any processor is always among the versions", "[sampler][host]") {
+TEST_CASE("feistel: a version for any processor is always among the versions", "[sampler][host]") {
   const auto versions = detail::encipher_versions();
   REQUIRE_FALSE(versions.empty());
   CHECK(std::string{versions.back().processor} == "any");

@@ -136,7 +136,7 @@ TEST_CASE("mixture: sizes are taken from datasets, in the order of concatenation
         }) == "mixture: part 1 is null");
 }
 
-TEST_CASE("mixture: what cannot be is refused, with the reason", "[sampler][host]") {
+TEST_CASE("mixture: invalid options are refused, with the reason", "[sampler][host]") {
   CHECK(refusal({}, {}) == "mixture: there are no parts; give it one or more");
   CHECK(refusal({5, 5}, {1}) == "mixture: there are 2 parts and 1 weights; give one for each part");
   CHECK(refusal({5, 5}, {1, -1}) ==

@@ -39,8 +39,7 @@ using values = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("sampler: what a loader can be given is told from what it cannot at compile time",
-          "[sampler][host]") {
+TEST_CASE("sampler: types that are samplers are distinguished at compile time", "[sampler][host]") {
   STATIC_REQUIRE(sampler_like<sequential>);
   STATIC_REQUIRE(sampler_like<shuffle>);
   STATIC_REQUIRE(sampler_like<every_second>);

@@ -104,7 +104,7 @@ TEST_CASE("shard: variables that do not tell rank and world are refused, with th
   CHECK(refusal(set) == message);
 }
 
-TEST_CASE("shard: what is no whole number in the environment is refused", "[sampler][host]") {
+TEST_CASE("shard: text that is no whole number in the environment is refused", "[sampler][host]") {
   const std::string text = GENERATE(as<std::string>{}, "2x", " 2", "2 ", "+2", "0x2", "2.0", "1e3",
                                     "2147483648", "99999999999999999999");
   CHECK(refusal({{"RANK", "0"}, {"WORLD_SIZE", text}}).find("WORLD_SIZE is '" + text + "', and") !=

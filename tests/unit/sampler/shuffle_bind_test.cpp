@@ -125,7 +125,7 @@ TEST_CASE("shuffle: with a window, but no dataset to count chunks of, it is refu
   CHECK(test::message_of<usage_error>([&] { (void)epoch_of(order, 10); }) == words);
 }
 
-TEST_CASE("shuffle: lanes that cannot be are refused", "[sampler][host]") {
+TEST_CASE("shuffle: invalid numbers of lanes are refused", "[sampler][host]") {
   const auto refusal = [](const shuffle& order, std::uint64_t batch_size) {
     return test::message_of<usage_error>(
         [&] { (void)order.bind(*stored(1000, all_kept), batch_size); });
@@ -138,7 +138,7 @@ TEST_CASE("shuffle: lanes that cannot be are refused", "[sampler][host]") {
         "together): each has as many samples of every lane; choose lanes that divide it");
 }
 
-TEST_CASE("shuffle: with lanes it is the order of lanes of chunks", "[sampler][host]") {
+TEST_CASE("shuffle: with `lanes` it is the order of shards of chunks", "[sampler][host]") {
   const test::log_capture log;
   const sampler order = shuffle{.seed = 4, .within = chunks(20), .lanes = 2};
   const auto data = stored(1000, all_kept);

@@ -96,7 +96,7 @@ TEST_CASE("take: a sampler that must see the dataset sees it", "[sampler][host]"
   CHECK(epoch_of(order, 100, 1) == run_of(buckets.bind(*data, 8), 100, 0, 40, 40));
 }
 
-TEST_CASE("take: what cannot be is refused, with the reason", "[sampler][host]") {
+TEST_CASE("take: invalid options are refused, with the reason", "[sampler][host]") {
   CHECK(refusal([] {
           (void)take{sequential{}, 5, static_cast<take_from>(2)};
         }) == "take: from is 2, which is no value of its type: say one of last_end, epoch_begin");

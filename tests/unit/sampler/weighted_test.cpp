@@ -123,7 +123,7 @@ TEST_CASE("weighted: weights are read from a dataset's field, also of integers",
     CHECK(epoch_of(weighted{data, name, {.seed = 4, .epoch_size = 50}}, 5, 0) == expected);
 }
 
-TEST_CASE("weighted: what cannot be is refused, with the reason", "[sampler][host]") {
+TEST_CASE("weighted: invalid options are refused, with the reason", "[sampler][host]") {
   CHECK(refusal({1, -1}) ==
         "weighted: weight 1 is -1.000000; a weight is a finite number from 0 up");
   const sampler order = weighted{std::vector<double>{1, 2, 3}};

@@ -64,7 +64,8 @@ TEST_CASE("weights: shares add up to the total, each within 1 of its part", "[sa
   }
 }
 
-TEST_CASE("weights: the largest remainders get what rounding down leaves", "[sampler][host]") {
+TEST_CASE("weights: the largest remainders get the rest that rounding down leaves",
+          "[sampler][host]") {
   CHECK(largest_remainders(integers{7, 2, 1}, 10) == integers{7, 2, 1});
   CHECK(largest_remainders(integers{1, 1, 1}, 10) == integers{4, 3, 3});
   CHECK(largest_remainders(integers{1, 1, 1}, 11) == integers{4, 4, 3});

@@ -260,8 +260,10 @@ TEST_CASE("block_order: where an epoch ends with samples of its beginning, their
   }
 }
 
-TEST_CASE("block_order: what the sampler does not tell is no block, and its neighbours are theirs",
-          "[staging][host]") {
+TEST_CASE(
+    "block_order: positions that the sampler does not tell have no block, and their neighbours "
+    "have theirs",
+    "[staging][host]") {
   const block_order blocks = make(faulty_order{}, 10, 1);
   std::vector<sample_index> seen(10);
   blocks.blocks(0, 0, seen);

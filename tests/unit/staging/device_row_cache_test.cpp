@@ -79,7 +79,7 @@ TEST_CASE("cached rows: a dataset of more samples than 32 bits count has its las
   CHECK(places == std::vector<std::uint32_t>{4'997, 4'998, 4'999});
 }
 
-TEST_CASE("cached rows: one is held from when it is said so, and no other is", "[device][host]") {
+TEST_CASE("cached rows: a row is held once it is marked so, and no other is", "[device][host]") {
   const std::uint64_t capacity = GENERATE(1U, 63U, 64U, 65U, 200U);
   const bool whole = GENERATE(true, false);
   device_row_cache rows = make(whole ? capacity : 3 * capacity, capacity);
@@ -96,7 +96,7 @@ TEST_CASE("cached rows: one is held from when it is said so, and no other is", "
   CHECK(rows.holds(0));
 }
 
-TEST_CASE("cached rows: what they take is known beforehand, each field's rows aligned",
+TEST_CASE("cached rows: their memory is known beforehand, each field's rows aligned",
           "[device][host]") {
   CHECK(device_row_cache::bytes(two_fields, 1) == 1024 + 256);
   CHECK(device_row_cache::bytes(two_fields, 256) == 256 * 784 + 256);

@@ -80,7 +80,7 @@ TEST_CASE("staging ring: a slot passes blocks that are ahead if it needs none of
     CHECK(ring.next_filled() == slot);
     CHECK(fill_and_take(held) == held);
   }
-  SECTION("which who waits for a slot notices") {
+  SECTION("a thread that waits for a slot notices it") {
     auto waiting = std::async(std::launch::async, [&] { return ring.next_filled(); });
     const slot_index slot = open(passing);
     (void)ring.finish_request(slot);

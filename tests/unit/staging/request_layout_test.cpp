@@ -86,7 +86,7 @@ TEST_CASE("request layout: every sample of a slot is in one request and in one r
   }
 }
 
-TEST_CASE("request layout: a request is at most what was asked for, or a sample",
+TEST_CASE("request layout: a request has at most the size asked for, or one sample",
           "[reader][host]") {
   std::mt19937_64 random{7};
   for (int round = 0; round < 5'000; ++round) {

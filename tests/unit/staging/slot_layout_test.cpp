@@ -40,7 +40,7 @@ TEST_CASE("slot layout: each field of each batch lies at a multiple of 256 bytes
   CHECK(layout.slot_bytes() == 5 * layout.batch_bytes());
 }
 
-TEST_CASE("slot layout: MNIST batches of 64 take what the design reckons with", "[staging][host]") {
+TEST_CASE("slot layout: MNIST batches of 64 take the memory of the design", "[staging][host]") {
   const slot_layout layout{mnist, 64, 10};
   CHECK(layout.row_bytes(0) == 784);
   CHECK(layout.row_bytes(1) == 1);
@@ -54,7 +54,7 @@ TEST_CASE("slot layout: MNIST batches of 64 take what the design reckons with", 
   CHECK(layout.fields().size() == 2);
 }
 
-TEST_CASE("slot layout: what must be copied ends with the last sample's last field",
+TEST_CASE("slot layout: the copied bytes end with the last sample's last field",
           "[staging][host]") {
   const slot_layout layout{mnist, 64, 3};
   const std::size_t batch = layout.batch_bytes();

@@ -247,8 +247,7 @@ TEST_CASE("staging ring: the end of opening wakes a transfer that waits", "[stag
   CHECK_FALSE(ring.opening_failure().has_value());  // taken
 }
 
-TEST_CASE("staging ring: why opening ended stays said, though others end it after",
-          "[staging][host]") {
+TEST_CASE("staging ring: the first reason for the end of opening is kept", "[staging][host]") {
   // Every reader that finds no more to open says so, those that come after a failure too.
   staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
   ring.end_opening(refusal("first"));
@@ -286,7 +285,7 @@ TEST_CASE("staging ring: closing it while opening ends is no race", "[staging][h
   SUCCEED("for the thread sanitizer to judge");
 }
 
-TEST_CASE("staging ring: closing wakes who waits, and nothing is handed out any more",
+TEST_CASE("staging ring: closing wakes waiting threads, and nothing is handed out any more",
           "[staging][host]") {
   const auto device = std::make_shared<recording_device>();
   staging_ring ring{device, 2, slot_bytes};

@@ -33,7 +33,7 @@ TEST_CASE("staging slot: it keeps the first of several failures in the epoch's o
   CHECK(cached->good_batches == 3);
 }
 
-TEST_CASE("staging slot: it knows what a failure makes needless to read, and what not",
+TEST_CASE("staging slot: it knows which reads a failure makes needless, and which not",
           "[staging][host]") {
   staging_slot slot{make_host_device()};
   CHECK_FALSE(slot.failed_before(position{0}));

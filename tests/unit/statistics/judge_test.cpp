@@ -295,7 +295,7 @@ std::vector<constructed_case> constructed_cases() {
 
 }  // namespace
 
-TEST_CASE("verdict: names what limits a loop, and the one thing to change", "[statistics][host]") {
+TEST_CASE("verdict: names the limit of a loop, and the one thing to change", "[statistics][host]") {
   const auto cases = constructed_cases();
   CHECK(cases.size() >= 20);
   for (const constructed_case& each : cases) {
@@ -312,7 +312,7 @@ TEST_CASE("verdict: names what limits a loop, and the one thing to change", "[st
   }
 }
 
-TEST_CASE("verdict: the gain is what the exposed time allows", "[statistics][host]") {
+TEST_CASE("verdict: the gain is limited by the exposed time", "[statistics][host]") {
   CHECK(judge(healthy()).gain == Approx(1));
   CHECK(judge(slow_readers(0.03)).gain == Approx(2));
   auto slow_storage = slow_readers(0.03);
@@ -324,7 +324,7 @@ TEST_CASE("verdict: the gain is what the exposed time allows", "[statistics][hos
   CHECK(judge(few_cores).gain == Approx(2));
 }
 
-TEST_CASE("verdict: no gain is told of a loop that does nothing but wait, unless cores bound it",
+TEST_CASE("verdict: no gain is given for a loop that only waits, unless cores limit it",
           "[statistics][host]") {
   auto no_step = changed(slow_readers(0.98), [](loader_statistics& of) { of.cores = 4; });
   expose(no_step, 1);

@@ -114,7 +114,7 @@ TEST_CASE("stage clock: slots are counted with the sum of their latencies and th
   CHECK(seen.max_latency == 9us);
 }
 
-TEST_CASE("stage clock: what another thread sees never runs backwards", "[statistics][host]") {
+TEST_CASE("stage clock: times that another thread sees never decrease", "[statistics][host]") {
   stage_clock clock;
   std::atomic<bool> ended{false};
   std::thread worker{[&] {

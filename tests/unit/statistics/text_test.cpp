@@ -50,7 +50,7 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("statistics: the difference of two snapshots is what came between them",
+TEST_CASE("statistics: the difference of two snapshots covers the time between them",
           "[statistics][host]") {
   const loader_statistics earlier = made();
   loader_statistics later = made();
@@ -106,7 +106,7 @@ TEST_CASE("statistics: their JSON has every number, with its unit, and the verdi
   }
 }
 
-TEST_CASE("statistics: where a loader is tuned, JSON and report say what it chose and why",
+TEST_CASE("statistics: if a loader is tuned, JSON and report have its choice and the reason",
           "[statistics][host]") {
   CHECK(has(to_json(made()), "\"tuning\": {\"on\": false, "));
   CHECK_FALSE(has(report(made()), "tuning"));

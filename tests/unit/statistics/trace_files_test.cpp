@@ -22,7 +22,7 @@ constexpr std::array<writer, 2> writers{write_chrome_trace, write_trace_page};
 
 }  // namespace
 
-TEST_CASE("trace files: a path that cannot be opened is told with the system's words",
+TEST_CASE("trace files: a path that cannot be opened is an error with the system's message",
           "[statistics][host]") {
   const test::temporary_directory folder;
   const auto path = folder.path() / "none" / "trace.json";
@@ -32,7 +32,7 @@ TEST_CASE("trace files: a path that cannot be opened is told with the system's w
   }
 }
 
-TEST_CASE("trace files: a full disk is told, whether it shows early or at the end",
+TEST_CASE("trace files: a full disk is an error, whether it shows early or at the end",
           "[statistics][host]") {
   const std::filesystem::path full{"/dev/full"};
   if (!std::filesystem::exists(full)) FEEDLINE_SKIP("there is no /dev/full");

@@ -44,7 +44,7 @@ trace copy_of(const trace_lane_record& lane) {
 
 }  // namespace
 
-TEST_CASE("trace recorder: a lane gives back what it was given, in order", "[statistics][host]") {
+TEST_CASE("trace recorder: a lane returns its events in order", "[statistics][host]") {
   trace_lane_record lane{"fl-reader-0", lane_kind::thread, origin, 8};
   CHECK(copy_of(lane).events.empty());
   constexpr auto most = std::numeric_limits<std::uint64_t>::max() - 1;
@@ -104,8 +104,9 @@ TEST_CASE("trace recorder: the newest marks are kept, in order", "[statistics][h
   CHECK(seen.front().at <= seen.back().at);
 }
 
-TEST_CASE("trace recorder: what is seen while the lane's thread writes is whole, and without a gap",
-          "[statistics][host]") {
+TEST_CASE(
+    "trace recorder: a snapshot taken while the lane's thread writes is consistent, without a gap",
+    "[statistics][host]") {
   // So many events that the threads run by turns while one copies them, also on a single core.
   constexpr std::size_t capacity = 4096;
   trace_lane_record lane{"lane", lane_kind::thread, origin, capacity};

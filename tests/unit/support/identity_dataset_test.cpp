@@ -38,7 +38,7 @@ TEST_CASE("identity dataset: it keeps the dataset contract, and every sample spe
   }
 }
 
-TEST_CASE("identity dataset: another sample's id, a stale row, and one wrong byte are all told",
+TEST_CASE("identity dataset: another sample's id, a stale row, and one wrong byte are all found",
           "[dataset][host]") {
   const auto identity = test::make_identity_dataset(10, 29);
   const auto three = test::read_sample(*identity, sample_index{3});

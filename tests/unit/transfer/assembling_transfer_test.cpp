@@ -98,7 +98,7 @@ TEST_CASE(
   CHECK(on.delivered() == numbers(12, 24));
 }
 
-TEST_CASE("assembling transfer: what is copied is the tables and the rows that the device has not",
+TEST_CASE("assembling transfer: only tables and rows that the device lacks are copied",
           "[transfer][host]") {
   const auto bytes_of = [](const std::vector<recorded_call>& calls) { return calls.at(1).bytes; };
   SECTION("none of them: each time all") {
@@ -189,7 +189,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "assembling transfer: what was refused first is reported, although the device then refuses all",
+    "assembling transfer: the first refusal is reported, although the device then refuses all",
     "[transfer][host]") {
   carrying<recording_device> on{way::resident};
   bool gone = false;

@@ -153,7 +153,8 @@ struct checked_slot {
 }  // namespace
 
 TEST_CASE(
-    "decoding stage: a run's group waits for the last ones of the run before, on the other lanes",
+    "decoding stage: a pass's group waits for the last groups of the pass before, on the other "
+    "worker streams",
     "[transfer][host]") {
   const std::uint64_t before =
       GENERATE(1U, 2U);  // the first of them is on a worker stream one or two before
@@ -175,7 +176,7 @@ TEST_CASE(
   CHECK(with.holds(0, group));
 }
 
-TEST_CASE("decoding stage: blocks arrive in a lane once its last group is decoded",
+TEST_CASE("decoding stage: blocks arrive on a worker stream once its last group is decoded",
           "[transfer][host]") {
   staged with;
   with.device->favour_young_streams();  // the first lane comes last
@@ -193,8 +194,10 @@ TEST_CASE("decoding stage: blocks arrive in a lane once its last group is decode
   CHECK(with.holds(0, (lanes + 1) * group));
 }
 
-TEST_CASE("decoding stage: a slot waits for groups of all lanes that are not kept any more",
-          "[transfer][host]") {
+TEST_CASE(
+    "decoding stage: a slot waits for groups of all worker streams whose events are not kept any "
+    "more",
+    "[transfer][host]") {
   staged with;
   with.device->hold_decodes();
   with.begin_run(0);
@@ -229,8 +232,9 @@ TEST_CASE("decoding stage: a slot waits for no group after those with its blocks
   with.device->drain();
 }
 
-TEST_CASE("decoding stage: it is idle once what arrives has arrived, and all lanes have decoded",
-          "[transfer][host]") {
+TEST_CASE(
+    "decoding stage: it is idle once all blocks have arrived, and all worker streams have decoded",
+    "[transfer][host]") {
   const bool young_first = GENERATE(false, true);
   const std::uint32_t groups = GENERATE(1U, 2U, lanes);
   CAPTURE(young_first, groups);

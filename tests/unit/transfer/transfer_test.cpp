@@ -106,8 +106,9 @@ TEST_CASE("transfer: a slot moves in one copy, after its last use and before bot
   CHECK(target.state.load() == device_state::filled);
 }
 
-TEST_CASE("transfer: what it delivers says what it holds, and a short slot is copied no further",
-          "[transfer][host]") {
+TEST_CASE(
+    "transfer: a delivered slot describes its content, and a short slot is copied only to its end",
+    "[transfer][host]") {
   transferring<recording_device> on;
   (void)on.parts.fill(on.run, 0);
   (void)on.parts.fill(on.run, 1);

@@ -69,7 +69,7 @@ TEST_CASE("augmentation: a resize gives the batch's extents, and draws only wher
   CHECK(drawn.log_ratio.high == Approx(0.4150375F));
 }
 
-TEST_CASE("augmentation: what a crop falls back to is as much of the middle as its ratios allow",
+TEST_CASE("augmentation: a crop falls back to the largest central part that its ratios allow",
           "[transfer][host]") {
   const auto extents = [](std::uint64_t height, std::uint64_t width) {
     const field_transform transform = crop_of({0.1, 1}, {0.5, 2});

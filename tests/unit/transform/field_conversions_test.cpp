@@ -170,7 +170,7 @@ TEST_CASE("field conversions: a flip's probability becomes a bound of 32-bit dra
   CHECK(bound(1) == 0x1'0000'0000);
 }
 
-TEST_CASE("field conversions: random is what draws, and nothing else", "[transfer][host]") {
+TEST_CASE("field conversions: only conversions that draw are random", "[transfer][host]") {
   const auto is_random = [](double flip, std::optional<image_crop> crop) {
     return convert_fields({{"x", element_type::u8, {8, 9}}},
                           {{.field = "x", .layout = image_layout::chw, .flip = flip, .crop = crop}})

@@ -96,8 +96,7 @@ TEST_CASE("field transform: numbers are finite, and a stddev is above 0", "[tran
   CHECK(refusal({.field = "x", .stddev = {not_a_number}}) == "stddev[0] is nan" + above);
 }
 
-TEST_CASE("field transform: what is multiplied and added is no larger than a float32",
-          "[transfer][host]") {
+TEST_CASE("field transform: scale and offset fit in a float32", "[transfer][host]") {
   const std::string beyond = ": that is beyond a float32, 3.4e38";
   CHECK(refusal({.field = "x", .scale = 1e39}) == "scale is 1e+39" + beyond);
   CHECK(refusal({.field = "x", .mean = {-1e39}}) == "mean[0] is -1e+39" + beyond);
@@ -127,7 +126,7 @@ TEST_CASE("field transform: a layout is of two or three extents", "[transfer][ho
         "layout is set and the field is x: uint8[]" + extents);
 }
 
-TEST_CASE("field transform: what is for images needs a layout", "[transfer][host]") {
+TEST_CASE("field transform: options for images need a layout", "[transfer][host]") {
   const std::string needed =
       " is set and layout is not: say how the field's shape is an image, image_layout::hwc or chw";
   CHECK(refusal({.field = "x", .to_layout = chw}) == "to_layout" + needed);

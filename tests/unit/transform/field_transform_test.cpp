@@ -26,7 +26,7 @@ TEST_CASE("field transform: its text names all that is not left at its default",
         "image: float32, crop 1 x 2 padding 0 middle");
 }
 
-TEST_CASE("field transform: its text names what resizes images, with all ranges",
+TEST_CASE("field transform: its text names the resizing of images, with all ranges",
           "[transform][host]") {
   CHECK(to_string(field_transform{.field = "image", .resize = image_resize{224, 192}}) ==
         "image: float32, resize 224 x 192");

@@ -58,7 +58,7 @@ pair_mixing made_of(const mixing& options, const std::vector<field_transform>& b
 
 }  // namespace
 
-TEST_CASE("mixing: devices are told where fields and lines are, and how samples draw",
+TEST_CASE("mixing: devices get the positions of fields and lines, and the samples' draws",
           "[transfer][host]") {
   mixing options = usual();
   options.probability = 0.5;
@@ -112,7 +112,7 @@ TEST_CASE("mixing: lines are those of the batch's image, as it is laid out there
   CHECK(made_of(options).width == 144);
 }
 
-TEST_CASE("mixing: options are checked by themselves, each message says what is allowed",
+TEST_CASE("mixing: options are checked by themselves, and each message says what is allowed",
           "[loader][host]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -140,7 +140,7 @@ TEST_CASE("mixing: options are checked by themselves, each message says what is 
         "cutmix_share is -0.1: say 0 to 1");
 }
 
-TEST_CASE("mixing: fields that are not there, or no floats, are refused with what to do",
+TEST_CASE("mixing: fields that do not exist, or are no floats, are refused with a remedy",
           "[loader][host]") {
   mixing options = usual();
   options.image = "picture";

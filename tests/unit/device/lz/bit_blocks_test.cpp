@@ -41,7 +41,7 @@ bit_compression any_compression() {
 
 }  // namespace
 
-TEST_CASE("bit blocks: what the filter's plugin makes is decoded, in blocks of any size",
+TEST_CASE("bit blocks: the output of the filter's plugin is decoded, in blocks of any size",
           "[device][host]") {
   const setting of{any_compression(), GENERATE(1U, 2U, 3U, 4U, 8U, 12U, 300U, 9000U)};
   content_maker make{of.element};

@@ -132,7 +132,8 @@ TEST_CASE("lz4: a warp writes its own blocks alone", "[device][host]") {
   }
 }
 
-TEST_CASE("lz4: literals are as many as are said, and the last fill the block", "[device][host]") {
+TEST_CASE("lz4: literals have the declared number, and the last ones fill the block",
+          "[device][host]") {
   CHECK(takes(bytes{0x60} + text(6), 6));
   CHECK(takes(bytes{0x10, 7}, 1));
   CHECK(!takes({}, 1));
@@ -189,7 +190,7 @@ TEST_CASE("lz4: lengths that do not fit in 32 bits are refused", "[device][host]
                100));
 }
 
-TEST_CASE("lz4: what is repeated is there", "[device][host]") {
+TEST_CASE("lz4: repeats refer to existing bytes", "[device][host]") {
   const auto repeats = [&](std::size_t literals, unsigned offset) {
     return bytes{static_cast<unsigned char>(literals << 4U | 8U)} + text(literals) +
            bytes{static_cast<unsigned char>(offset), static_cast<unsigned char>(offset >> 8U),

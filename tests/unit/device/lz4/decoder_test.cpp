@@ -85,7 +85,7 @@ TEST_CASE("lz4: long runs are decoded, of literals and of repetitions", "[device
     }
 }
 
-TEST_CASE("lz4: repeats what lies near and far, few bytes and many", "[device][host]") {
+TEST_CASE("lz4: repeats bytes from near and far, few and many", "[device][host]") {
   // Repeated bytes lie this far back, on both sides of the window's size.
   const std::size_t far =
       GENERATE(1U, 2U, 3U, 4U, 5U, 7U, 8U, 15U, 16U, 23U, 24U, 25U, 31U, 33U, 511U, 513U, 1535U,

@@ -116,7 +116,7 @@ TEST_CASE("zstd: damaged frames are taken only if libzstd decodes them to the sa
   CHECK(stricter < tries / 8);
 }
 
-TEST_CASE("zstd: repeats what lies near and far, few bytes and many", "[device][host]") {
+TEST_CASE("zstd: repeats bytes from near and far, few and many", "[device][host]") {
   // Repeated bytes lie this far back, on both sides of the window's size.
   const std::size_t far =
       GENERATE(1U, 2U, 3U, 5U, 23U, 24U, 25U, 31U, 33U, 511U, 513U, 1535U, 1537U, 2559U, 2560U,

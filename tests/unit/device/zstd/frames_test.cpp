@@ -76,7 +76,7 @@ bytes literals_block(const bytes& weights, const bytes& stream, std::size_t coun
 
 }  // namespace
 
-TEST_CASE("zstd: a frame's header is read, and what is wrong in it refused", "[device][host]") {
+TEST_CASE("zstd: a frame's header is read, and errors in it are refused", "[device][host]") {
   const bytes two = plain({7, 8});
   CHECK(decodes(no_size + two, 2));
   CHECK(decodes({}, 0));
@@ -150,7 +150,8 @@ TEST_CASE("zstd: blocks are plain, of one byte, or compressed", "[device][host]"
   CHECK(decodes(no_size + compressed({0, 0}), 0));
 }
 
-TEST_CASE("zstd: literals are plain or of one byte, and as many as are said", "[device][host]") {
+TEST_CASE("zstd: literals are plain or of one byte, and have the declared number",
+          "[device][host]") {
   CHECK(decodes(no_size + compressed({3U << 3U, 1, 2, 3, 0}), 3));
   CHECK(decodes(no_size + compressed({2U << 2U | 3U << 3U, 1, 2, 3, 0}), 3));
   CHECK(decodes(no_size + compressed({1U << 2U | 3U << 4U, 0, 1, 2, 3, 0}), 3));
@@ -245,7 +246,7 @@ TEST_CASE("zstd: a block uses the code and tables of one before it, in its frame
   CHECK(!decodes(no_size + compressed(ones) + no_size + tables_again, 8));
 }
 
-TEST_CASE("zstd: sequences are as many as are said, and repeat what is there", "[device][host]") {
+TEST_CASE("zstd: sequences have the declared number, and repeat existing bytes", "[device][host]") {
   const auto sequences = [](unsigned char count, unsigned char literals, unsigned char offset,
                             unsigned char match, const bytes& bits) {
     return no_size + compressed(bytes{2U << 3U, 5, 6, count, 0x54, literals, offset, match} + bits);

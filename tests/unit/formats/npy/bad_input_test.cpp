@@ -121,7 +121,7 @@ TEST_CASE("npy: a file cut short anywhere is refused, telling where it ends", "[
              "ends here; get the file again");
 }
 
-TEST_CASE("npy: what follows the array is not read, and a warning says so", "[dataset][host]") {
+TEST_CASE("npy: bytes after the array are not read, and a warning says so", "[dataset][host]") {
   const byte_vector array = npy_bytes(npy_dictionary("|u1", "(3, 2)"), test::counting_bytes(6));
   const test::temporary_directory folder;
   const test::log_capture captured;
@@ -138,7 +138,7 @@ TEST_CASE("npy: what follows the array is not read, and a warning says so", "[da
         }).find("over-long") != std::string::npos);
 }
 
-TEST_CASE("npy: what is no dictionary of the three keys is refused where it goes wrong",
+TEST_CASE("npy: a header that is no dictionary of the three keys is refused at the wrong byte",
           "[dataset][host]") {
   struct bad_header {
     std::string dictionary;
@@ -228,7 +228,7 @@ TEST_CASE("npy: sizes that overflow are refused, even if a 0 follows", "[dataset
              "4000000000000128 bytes, but it ends here; get the file again");
 }
 
-TEST_CASE("npy: types that have no element_type are refused with what to do", "[dataset][host]") {
+TEST_CASE("npy: types that have no element_type are refused with a remedy", "[dataset][host]") {
   const auto type = [](const std::string& descr) {
     return message_of_header(npy_dictionary(descr, "(6,)"));
   };
@@ -273,7 +273,7 @@ TEST_CASE("npy: a path that cannot be read gives an error that names it", "[data
   CHECK(test::message_of<dataset_error>([&] { (void)open_npy(missing, "x"); }).find(missing) == 0);
 }
 
-TEST_CASE("npy: an array in Fortran order that memory cannot hold is refused with what to do",
+TEST_CASE("npy: an array in Fortran order that memory cannot hold is refused with a remedy",
           "[dataset][host]") {
   if (test::sanitized) FEEDLINE_SKIP("a sanitizer's memory cannot be limited");
   const test::temporary_directory folder;

@@ -42,7 +42,7 @@ const std::string again = "; the archive is damaged, get it again";
 
 }  // namespace
 
-TEST_CASE("npz: what is no zip archive is refused", "[dataset][host]") {
+TEST_CASE("npz: a file that is no zip archive is refused", "[dataset][host]") {
   CHECK(behind_path(refusal(six_bytes)) ==
         "cannot be opened as a zip archive: Not a zip archive" + again);
   // libzip takes an empty file for an empty archive.

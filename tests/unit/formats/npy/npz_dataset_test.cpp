@@ -127,7 +127,7 @@ TEST_CASE("npz: an archive that is cut while it is in use is an error that names
         }).find(file.string() + ": ") == 0);
 }
 
-TEST_CASE("npz: members that hold different numbers of samples are refused with what there is",
+TEST_CASE("npz: members that hold different numbers of samples are refused with a list of members",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const zip_entry three{"three.npy",
@@ -151,7 +151,8 @@ TEST_CASE("npz: an archive is known by its first member's name", "[dataset][host
   CHECK_FALSE(detail::is_npz({}));
 }
 
-TEST_CASE("npz: a listing shows every member, also what open_npz refuses", "[dataset][host]") {
+TEST_CASE("npz: a listing shows every member, also those that open_npz refuses",
+          "[dataset][host]") {
   const test::temporary_directory folder;
   const auto file = folder.write(
       "a.npz",
@@ -173,7 +174,7 @@ TEST_CASE("npz: a listing shows every member, also what open_npz refuses", "[dat
   CHECK(open_npz(file, {"image"})->size() == samples);
 }
 
-TEST_CASE("npz: members that are no arrays are left out, and told where all are opened",
+TEST_CASE("npz: members that are no arrays are left out, with a warning if all are opened",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const std::string file = folder.write(

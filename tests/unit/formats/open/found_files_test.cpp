@@ -61,7 +61,7 @@ TEST_CASE("open: tar shards of several programs have all of their fields", "[dat
   CHECK(listed == fields);
 }
 
-TEST_CASE("open: tar shards whose labels stand elsewhere are refused, or it is told",
+TEST_CASE("open: tar shards whose labels are elsewhere are refused, or a warning says so",
           "[dataset][host]") {
   const auto by_ext = find("tar-order/by_ext.tar");
   const auto folders = find("tar-order/folders.tar");

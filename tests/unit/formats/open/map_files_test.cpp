@@ -70,8 +70,7 @@ std::vector<opened_by> all_readers(const std::filesystem::path& folder,
 
 }  // namespace
 
-TEST_CASE("map_files: what it says holds for each format, whichever library reads it",
-          "[dataset][host]") {
+TEST_CASE("map_files: it applies to each format, whichever library reads it", "[dataset][host]") {
   const test::temporary_directory folder;
   for (const opened_by& each : all_readers(folder.path(), folder)) {
     INFO(each.reader);

@@ -66,7 +66,8 @@ TEST_CASE("open: HDF5 datasets that do not belong together are to be named", "[d
 }
 
 TEST_CASE(
-    "open: an HDF5 file is refused whole if anything in it cannot be read, saying what can be",
+    "open: an HDF5 file is refused whole if any dataset cannot be read, and the error lists the "
+    "readable ones",
     "[dataset][host]") {
   const test::temporary_directory folder;
   auto bytes = test::bytes_of_file(write_file(folder.path() / "whole.h5", 0, 4));
@@ -199,7 +200,7 @@ TEST_CASE(
             "length: open_hdf5_ragged reads it)");
 }
 
-TEST_CASE("open: what of an HDF5 file can be no field is told by the log and by list_fields",
+TEST_CASE("open: the log and list_fields name datasets of an HDF5 file that cannot be fields",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto bytes = test::various_bytes(64);
@@ -230,7 +231,8 @@ TEST_CASE("open: what of an HDF5 file can be no field is told by the log and by 
   CHECK(log.lines() == 1);  // the caller's choice is not reported
 }
 
-TEST_CASE("open: namesakes that a choice by one dataset leaves out are told", "[dataset][host]") {
+TEST_CASE("open: a warning names namesakes that a choice by one dataset leaves out",
+          "[dataset][host]") {
   const test::temporary_directory folder;
   const auto bytes = test::various_bytes(8);
   test::hdf5_writer writer{folder.path() / "a.h5"};

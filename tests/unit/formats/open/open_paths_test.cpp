@@ -22,7 +22,7 @@ std::string refusal(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("open: an address of another machine is called what it is, with what to do",
+TEST_CASE("open: the error for an address of another machine names its kind and a remedy",
           "[dataset][host]") {
   CHECK(refusal("s3://bucket/train-{000..123}.tar") ==
         "s3://bucket/train-{000..123}.tar: an object of Amazon S3, which is not supported yet: "
@@ -76,7 +76,7 @@ TEST_CASE("open: files with different fields are refused by their paths", "[data
                   " has a: uint16[2]; files that are opened together have the same fields");
 }
 
-TEST_CASE("open: a file of a kind that feedline does not read is called what it is",
+TEST_CASE("open: the error for a file that feedline does not read names its kind",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto message = [&](std::string_view bytes) {

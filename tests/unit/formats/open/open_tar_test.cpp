@@ -118,7 +118,7 @@ TEST_CASE("open: members that would be one field are refused, naming both", "[da
             "name; choose among them with open_tar");
 }
 
-TEST_CASE("open: what it leaves out of tar shards is told by the log and by list_fields",
+TEST_CASE("open: the log and list_fields name members that it leaves out of tar shards",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const std::string a = folder.write("a.tar", tar_bytes{}
@@ -151,7 +151,7 @@ TEST_CASE("open: what it leaves out of tar shards is told by the log and by list
   CHECK(log.lines() == 1);  // a listing shows it, and need not log it
 }
 
-TEST_CASE("open: nothing is told of members that a caller chose to leave out", "[dataset][host]") {
+TEST_CASE("open: no warning names members that the caller chose to leave out", "[dataset][host]") {
   const test::temporary_directory folder;
   const std::string shard =
       folder.write("a.tar", tar_bytes{}.add("0.cls", "1").add("0.txt", "x").ended());
@@ -198,7 +198,7 @@ TEST_CASE(
             "that have no other dot, or choose fields with open_tar");
 }
 
-TEST_CASE("open: that a tar shard of images has no labels is told", "[dataset][host]") {
+TEST_CASE("open: a warning says that a tar shard of images has no labels", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto shard =
       folder.write("n01440764.tar", tar_bytes{}.add("n01440764_1.JPEG", "\xff\xd8").ended());

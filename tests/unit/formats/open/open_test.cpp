@@ -67,7 +67,8 @@ const std::string known =
 
 }  // namespace
 
-TEST_CASE("open: a file is told by its content, whatever its name", "[dataset][host]") {
+TEST_CASE("open: a file's format is recognized by its content, whatever its name",
+          "[dataset][host]") {
   const test::temporary_directory folder;
   const auto identified = [&](std::span<const std::byte> bytes) {
     return detect_format(folder.write("misleading.jpg.h5.npy", bytes));
@@ -186,7 +187,8 @@ TEST_CASE("open: a file of no known format is refused with those there are", "[d
   CHECK(refusal(folder.path() / "none").find("cannot be opened") != std::string::npos);
 }
 
-TEST_CASE("open: what a format cannot give is refused in its reader's words", "[dataset][host]") {
+TEST_CASE("open: options that a format does not support are refused with its reader's message",
+          "[dataset][host]") {
   const test::temporary_directory folder;
   const auto tokens = folder.write("tokens", token_bytes(9));
   CHECK(misuse(tokens) == "open: " + tokens.string() +
@@ -223,7 +225,7 @@ TEST_CASE("open: every format has a name of its own and a line in the table", "[
   CHECK(detail::find_format(file_format::unknown) == nullptr);
 }
 
-TEST_CASE("list_fields: it shows what a file of any format holds, as open gives it",
+TEST_CASE("list_fields: it shows the fields of a file of any format, like open",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto listed = [&](std::span<const std::byte> bytes, const open_options& options = {}) {

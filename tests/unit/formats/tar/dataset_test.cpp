@@ -223,7 +223,7 @@ TEST_CASE("tar dataset: if several shards have faults, the first one's error is 
         shards[1] + ": byte 0: not a tar archive: it is shorter than a header");
 }
 
-TEST_CASE("tar dataset: what is asked for must make sense", "[dataset][host]") {
+TEST_CASE("tar dataset: invalid options are refused", "[dataset][host]") {
   const auto message = [](const std::vector<std::string>& shards,
                           const std::vector<tar_field>& fields) {
     return test::message_of<usage_error>([&] { (void)open_tar(shards, fields); });

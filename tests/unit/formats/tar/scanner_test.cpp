@@ -105,8 +105,7 @@ TEST_CASE("tar: sizes are octal digits, base 256, or a pax header's", "[dataset]
   CHECK(scan(archive)[0].size == 7);
 }
 
-TEST_CASE("tar: folders are passed over, and links and devices are told as what they are",
-          "[dataset][host]") {
+TEST_CASE("tar: folders are skipped, and links and devices are named as such", "[dataset][host]") {
   const auto archive =
       test::tar_bytes{}
           .add_header("folder/", 0, {.type = '5'})
@@ -173,8 +172,10 @@ TEST_CASE("tar: lenient rules accept archives without an end, joined by cat, and
   }
 }
 
-TEST_CASE("tar: lenient rules still refuse what is cut within a member, damaged, or leads out",
-          "[dataset][host]") {
+TEST_CASE(
+    "tar: lenient rules still refuse archives that are cut within a member or damaged, and paths "
+    "that lead out",
+    "[dataset][host]") {
   const auto lenient = detail::tar_rules::lenient;
   auto whole = test::tar_bytes{}.add("a.txt", "x").add("b.txt", std::string(600, 'b')).unended();
   auto cut = whole;
@@ -236,7 +237,7 @@ TEST_CASE("tar: sizes that lie are refused", "[dataset][host]") {
              "damaged, or the member before it lies about its size; get it again");
 }
 
-TEST_CASE("tar: what is no archive is refused, and what is compressed, with advice",
+TEST_CASE("tar: files that are no archives are refused, compressed ones with advice",
           "[dataset][host]") {
   const auto starting = [](std::string_view text) {
     byte_vector file(2048, std::byte{'x'});

@@ -78,7 +78,7 @@ TEST_CASE("tokens: a header that the file belies is refused", "[dataset][host]")
 }
 
 TEST_CASE(
-    "tokens: without a header the type must be said, and the file be a whole number of tokens",
+    "tokens: without a header the type must be given, and the file have a whole number of tokens",
     "[dataset][host]") {
   const test::temporary_directory folder;
   const std::string file = folder.write("s.bin", test::counting_bytes(9));

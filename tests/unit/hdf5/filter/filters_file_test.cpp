@@ -69,7 +69,7 @@ bytes counted(hid_t type, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("hdf5 filters: chunks written by the HDF5 library decode to what was written",
+TEST_CASE("hdf5 filters: chunks written by the HDF5 library decode to the written values",
           "[dataset][host]") {
   const std::vector<hid_t> types{H5T_STD_U8LE, H5T_STD_I16BE, H5T_IEEE_F32LE, H5T_IEEE_F64BE};
   const extent_vector extents{50, 28, 11};
@@ -94,7 +94,7 @@ TEST_CASE("hdf5 filters: chunks written by the HDF5 library decode to what was w
 
 // Files of the jHDF project, made by h5py and the filters' own plugins; their datasets count from
 // 0.
-TEST_CASE("hdf5 filters: chunks of other programs' files decode to what they hold",
+TEST_CASE("hdf5 filters: chunks of other programs' files decode to their values",
           "[dataset][host]") {
   const auto folder = find_test_data("hdf5/jhdf");
   if (!folder)

@@ -107,7 +107,7 @@ TEST_CASE("hdf5 filters: those that a chunk's mask leaves out are not undone", "
   }
 }
 
-TEST_CASE("hdf5 filters: what does not compress is stored in more bytes, and read",
+TEST_CASE("hdf5 filters: data that does not compress is stored in more bytes, and read",
           "[dataset][host]") {
   for (const std::string name : {"deflate at level 6", "lzf", "fletcher32"}) {
     const pipeline_case written{{name}};
@@ -119,7 +119,8 @@ TEST_CASE("hdf5 filters: what does not compress is stored in more bytes, and rea
   }
 }
 
-TEST_CASE("hdf5 filters: filters above tiny blocks take what these grow to", "[dataset][host]") {
+TEST_CASE("hdf5 filters: filters above tiny blocks take the size that these grow to",
+          "[dataset][host]") {
   if (!has_lz4 || !has_zstd) FEEDLINE_SKIP("feedline was built without liblz4 or libzstd");
   for (const std::string method : {"2", "3"})
     for (const std::string above : {"fletcher32", "deflate at level 6"}) {

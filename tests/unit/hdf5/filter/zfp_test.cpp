@@ -108,7 +108,7 @@ TEST_CASE("hdf5 filters: ZFP is undone for each type, shape and mode", "[dataset
 }
 
 // Written by h5py through the plugin of hdf5plugin 7: twenty 32-bit numbers, 0, 3, 6, …
-TEST_CASE("hdf5 filters: a chunk as the plugin for ZFP wrote it decodes to what was written",
+TEST_CASE("hdf5 filters: a chunk as the plugin for ZFP wrote it decodes to the written values",
           "[dataset][host]") {
   const hdf5_filter filter{32013, "", {269504785, 91252346, 304, 2281701376}};
   const bytes stored = numbers({0x1f, 0x00, 0x00, 0x00, 0x94, 0xf4, 0x01, 0x00, 0x00, 0xb0,

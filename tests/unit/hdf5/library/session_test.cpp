@@ -121,7 +121,8 @@ TEST_CASE("hdf5 session: a user's own printing, of either interface, is restored
   H5Eset_auto2(H5E_DEFAULT, before, data);
 }
 
-TEST_CASE("hdf5 session: a thread that has none prints what its user set", "[dataset][host]") {
+TEST_CASE("hdf5 session: a thread without a session prints errors as its user set it",
+          "[dataset][host]") {
   const temporary_directory folder;
   const error_output printed{folder.path() / "stderr"};
   std::thread{[] {

@@ -54,7 +54,7 @@ std::vector<std::byte> all_rows(const dataset& dataset) {
 
 }  // namespace
 
-TEST_CASE("hdf5: a listing tells which way a field's rows take, and why through the library",
+TEST_CASE("hdf5: a listing tells the path of a field's rows, and why the library reads them",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "ways.h5"};
@@ -82,7 +82,7 @@ TEST_CASE("hdf5: a listing tells which way a field's rows take, and why through 
   CHECK(access_of(file, "unwritten") == "never written");
 }
 
-TEST_CASE("hdf5: what the library must read is said once, unless it was read whole",
+TEST_CASE("hdf5: fields that the library must read are logged once, unless they were read whole",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "library.h5"};
@@ -154,7 +154,7 @@ TEST_CASE("hdf5: fields that were read whole at opening give their rows in memor
   CHECK(open_hdf5(file, {{"x"}, {"y"}}, {.max_resident_bytes = samples})->rows().empty());
 }
 
-TEST_CASE("hdf5: chunks that are decoded whole are told, with how many are kept",
+TEST_CASE("hdf5: chunks that are decoded whole are logged, with the number that is kept",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "chunks.h5"};

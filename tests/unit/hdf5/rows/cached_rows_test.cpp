@@ -91,8 +91,10 @@ std::vector<std::byte> bytes_of(const std::vector<int>& values) {
 
 }  // namespace
 
-TEST_CASE("hdf5 cached rows: who would only wait for a block reads what others will need",
-          "[dataset][host]") {
+TEST_CASE(
+    "hdf5 cached rows: a thread that would only wait for a block reads blocks that others will "
+    "need",
+    "[dataset][host]") {
   read_blocks seen;
   std::latch first_is_being_read{1};
   bool others_were_read = false;
@@ -209,7 +211,7 @@ TEST_CASE("hdf5 cached rows: 8 readers of all rows in any order find each its ow
   CHECK(wrong == std::vector<int>(8, 0));
 }
 
-TEST_CASE("wanted blocks: what was told is taken once, unless it was taken back",
+TEST_CASE("wanted blocks: an announced block is taken once, unless it was withdrawn",
           "[dataset][host]") {
   help_requests wanted;
   CHECK_FALSE(wanted.take());

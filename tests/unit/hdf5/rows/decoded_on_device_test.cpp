@@ -117,7 +117,7 @@ TEST_CASE("hdf5 decoded on a device: batches are those that readers make", "[loa
   CHECK(seen.error == std::nullopt);
 }
 
-TEST_CASE("hdf5 decoded on a device: a damaged chunk is told as readers tell it",
+TEST_CASE("hdf5 decoded on a device: a damaged chunk has the error of a read on the CPU",
           "[loader][host]") {
   const coding images = any_coding();
   if (images == coding::lz4 && !has_lz4) FEEDLINE_SKIP("feedline was built without liblz4");

@@ -91,7 +91,7 @@ using texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("hdf5 blocks: what the library wrote is told step by step, and decodes to its rows",
+TEST_CASE("hdf5 blocks: chunks of the library are described step by step, and decode to their rows",
           "[dataset][host]") {
   struct setting {
     filters apply;
@@ -139,8 +139,8 @@ TEST_CASE("hdf5 blocks: what the library wrote is told step by step, and decodes
 }
 
 TEST_CASE(
-    "hdf5 blocks: every filter that feedline undoes is told or is other, and decodes to all "
-    "rows that were written",
+    "hdf5 blocks: every filter that feedline undoes is described or is other, and decodes to all "
+    "written rows",
     "[dataset][host]") {
   constexpr std::size_t row = 336;  // divides by the elements of all filters
   const auto step_of = [](const detail::hdf5_filter& filter) -> std::string {
@@ -275,8 +275,7 @@ TEST_CASE("hdf5 blocks: a last chunk may be left unfiltered, and may be larger t
 }
 
 // Files of the jHDF project, made by h5py and the filters' own plugins.
-TEST_CASE("hdf5 blocks: those of other programs' files decode to what their rows hold",
-          "[dataset][host]") {
+TEST_CASE("hdf5 blocks: those of other programs' files decode to their rows", "[dataset][host]") {
   const auto folder = find_test_data("hdf5/jhdf");
   if (!folder)
     FEEDLINE_SKIP("no jHDF files: name the folder above hdf5/jhdf in FEEDLINE_TEST_DATA");

@@ -137,7 +137,7 @@ TEST_CASE("hdf5 chunk map: a file that this program writes is refused", "[datase
                  "that its chunks may not be where the file says; close it there"));
 }
 
-TEST_CASE("hdf5 chunk map: what has no chunks is refused", "[dataset][host]") {
+TEST_CASE("hdf5 chunk map: a dataset without chunks is refused", "[dataset][host]") {
   const temporary_directory directory;
   hdf5_writer writer{directory.path() / "x.h5"};
   const auto values = various_bytes(100);

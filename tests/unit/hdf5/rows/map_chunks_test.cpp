@@ -64,7 +64,8 @@ TEST_CASE("hdf5 chunk map: every index of every size tells where each chunk's by
   }
 }
 
-TEST_CASE("hdf5 chunk map: each chunk is what the library says it is", "[dataset][host]") {
+TEST_CASE("hdf5 chunk map: each chunk is at the library's address, with its size",
+          "[dataset][host]") {
   const temporary_directory directory;
   for (const auto& dataset : datasets_of_every_index(100)) {
     // There the library's call is wrong: it goes through the elements in an order that is not

@@ -66,7 +66,7 @@ std::vector<hdf5_layout> layouts() {
 
 }  // namespace
 
-TEST_CASE("hdf5: sixteen readers of one file get what one gets, however few chunks are kept",
+TEST_CASE("hdf5: sixteen readers of one file get the same as one, however few chunks are kept",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "many.h5"};

@@ -179,7 +179,7 @@ TEST_CASE("hdf5 ragged: a damaged heap is refused when it is opened, naming a sa
   }
 }
 
-TEST_CASE("hdf5 ragged: what no sample needs of a heap may be damaged", "[dataset][host]") {
+TEST_CASE("hdf5 ragged: parts of a heap that no sample needs may be damaged", "[dataset][host]") {
   const temporary_directory folder;
   const auto values = various_values({3, 0, 5, 2}, 4);
   heap_file file{folder};

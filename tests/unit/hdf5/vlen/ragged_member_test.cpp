@@ -102,7 +102,7 @@ TEST_CASE("hdf5 ragged: members of records are found after user blocks, by addre
   CHECK(log.text().empty());
 }
 
-TEST_CASE("hdf5 ragged: in records never written values are empty, or what the dataset fills in",
+TEST_CASE("hdf5 ragged: values of records never written are empty, or the dataset's fill value",
           "[dataset][host]") {
   const temporary_directory folder;
   const auto type = stored_record_type(0);

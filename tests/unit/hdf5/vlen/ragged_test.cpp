@@ -228,7 +228,7 @@ TEST_CASE("hdf5 ragged: values that were overwritten, in any order, read as last
   CHECK(values == values_by_library(file, "x"));
 }
 
-TEST_CASE("hdf5 ragged: values never written are empty, or what the dataset fills them with",
+TEST_CASE("hdf5 ragged: values never written are empty, or the dataset's fill value",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "x.h5"};
@@ -258,7 +258,7 @@ TEST_CASE("hdf5 ragged: values never written are empty, or what the dataset fill
                  "time: it has a fill value of its own"));
 }
 
-TEST_CASE("hdf5 ragged: sixteen readers at once get what one gets", "[dataset][host]") {
+TEST_CASE("hdf5 ragged: sixteen readers at once get the same as one", "[dataset][host]") {
   const temporary_directory folder;
   const auto [file, values] = write_short(folder, 3'000);
   const auto dataset = open_hdf5_ragged(file, {"x"});
@@ -308,7 +308,7 @@ TEST_CASE("hdf5 ragged: elements that a sample lacks are refused, not read", "[d
   CHECK(contains(refusal(1, 0, 6), "6 bytes from element 0"));
 }
 
-TEST_CASE("hdf5 ragged: samples go by way of pad and pack to a loader's batches",
+TEST_CASE("hdf5 ragged: samples pass through pad and pack to a loader's batches",
           "[dataset][host]") {
   const temporary_directory folder;
   const auto of = skewed_lengths(500, 40);

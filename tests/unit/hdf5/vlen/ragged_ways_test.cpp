@@ -69,8 +69,9 @@ TEST_CASE("hdf5 ragged: a file that is not in memory is read as well, by calls a
   CHECK(contains(message_of<dataset_error>([&] { (void)values_of(*dataset); }), file.string()));
 }
 
-TEST_CASE("hdf5 ragged: what only the library can read is kept in memory, and a warning says why",
-          "[dataset][host]") {
+TEST_CASE(
+    "hdf5 ragged: values that only the library can read are kept in memory, and a warning says why",
+    "[dataset][host]") {
   const temporary_directory folder;
   auto lengths_of = some_lengths();
   lengths_of.resize(150, 3);
@@ -166,7 +167,7 @@ TEST_CASE("hdf5 ragged: each opening function tells of the other", "[dataset][ho
     CHECK(listing.is_ragged == (listing.dataset != "/plain"));
 }
 
-TEST_CASE("hdf5 ragged: what is no row of runs of numbers is refused with the reason",
+TEST_CASE("hdf5 ragged: datasets that are no sequences of numbers are refused with the reason",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "x.h5"};

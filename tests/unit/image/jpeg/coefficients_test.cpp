@@ -48,8 +48,7 @@ TEST_CASE("jpeg coefficients: segments that share four write each its own, in an
     }
 }
 
-TEST_CASE("jpeg coefficients: a segment goes over blocks, and leaves out what is zero",
-          "[dataset][host]") {
+TEST_CASE("jpeg coefficients: a segment spans blocks, and leaves out zeros", "[dataset][host]") {
   blocks_of blocks{4};
   jpeg_segment_writer writer{{blocks.values.data(), 3}, 0, 6};
   constexpr std::array<std::array<std::uint32_t, 2>, 7> places{

@@ -103,7 +103,7 @@ TEST_CASE("jpeg frame: grey has one component, and no table that it does not nam
   CHECK(frame->scan == behind(file, 0xDA) + 8);
 }
 
-TEST_CASE("jpeg frame: what a device might not take is refused", "[dataset][host]") {
+TEST_CASE("jpeg frame: files that a device might not take are refused", "[dataset][host]") {
   CHECK(frame_of(usual()));
   CHECK_FALSE(frame_of({}));
   CHECK_FALSE(frame_of(test::png_bytes(paint(8, 8))));
@@ -148,10 +148,8 @@ TEST_CASE("jpeg frame: scans other than one of all components are refused", "[da
   CHECK_FALSE(frame_of(with(grey, behind(grey, 0xDA) + 4, 0x01)));
 }
 
-TEST_CASE(
-    "jpeg frame: Adobe's marker says what colours there are, and markers that say nothing "
-    "are skipped",
-    "[dataset][host]") {
+TEST_CASE("jpeg frame: Adobe's marker names the colours, and markers without meaning are skipped",
+          "[dataset][host]") {
   CHECK(frame_of(of_adobe(1)));
   CHECK_FALSE(frame_of(of_adobe(0)));
   CHECK_FALSE(frame_of(of_adobe(2)));
@@ -163,8 +161,7 @@ TEST_CASE(
   CHECK_FALSE(frame_of(inserted(file, 2, {0xFF, 0xDD, 0, 5, 0, 1, 0})));
 }
 
-TEST_CASE("jpeg frame: stray bytes before a marker are passed over and told of",
-          "[dataset][host]") {
+TEST_CASE("jpeg frame: stray bytes before a marker are skipped and reported", "[dataset][host]") {
   const auto file = usual();
   const auto frame = frame_of(file);
   REQUIRE(frame);

@@ -150,7 +150,7 @@ TEST_CASE("jpeg scan segments: for damaged files lanes and one reader give the s
   CHECK(broken > turns * 4);
 }
 
-TEST_CASE("jpeg scan segments: what stands before the end's marker is judged as one reader does",
+TEST_CASE("jpeg scan segments: bytes before the end's marker get one reader's verdict",
           "[dataset][host]") {
   std::mt19937 random{3};
   int whole = 0;
