@@ -146,7 +146,7 @@ image_extents image_geometry::resized(image_extents original) const {
   if (original.pixels() > max_pixels_)
     throw image_error{"it claims to be " + size + " pixels, and more than " +
                       std::to_string(max_pixels_) +
-                      " are refused; raise image_options::max_pixels if that is right"};
+                      " are refused; raise image_options::max_pixels if the size is right"};
   const image_extents extents = resized_extents(original, wanted_, shorter_side_);
   if (extents.pixels() == 0) throw image_error{"its sides are too unequal to resize it"};
   return extents;

@@ -45,7 +45,7 @@ void refuse_pairs(const fs::path& root, const std::vector<std::string>& folders)
         throw dataset_error{
             {.path = root.string(), .field = {}},
             "holds '" + images + "' and '" + targets +
-                "': images and what belongs to them (a set for segmentation or detection), and no "
+                "': images and their annotations (a set for segmentation or detection), and no "
                 "classes; masks and annotations are not supported yet. To read the images alone, "
                 "move or link '" +
                 images + "' into a folder of its own, and open that"};

@@ -63,8 +63,8 @@ class png_reader final : public image_reader {
       log()->warn(
           "images: a PNG of {} x {} pixels has a palette, and its colours are read, not its "
           "indices; "
-          "if it is a mask of classes, save it as an array (.npy). Told once for all that are read "
-          "alike",
+          "if it is a mask of classes, save it as an array (.npy). This is logged once for all "
+          "images of one decoder",
           extents.width, extents.height);
     return extents;
   }

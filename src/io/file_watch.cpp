@@ -145,7 +145,7 @@ std::string file_watch::words_for(const struct stat& now) const {
   // A write that leaves the size as it is, and `touch`, change the same times.
   if (now.st_size == opened_.st_size)
     return "was written to since it was opened, or only its time was set (touch): its size is the "
-           "same, and reading all of it would be needed to know";
+           "same, and only reading all of it would tell";
   return std::string{now.st_size < opened_.st_size ? "was cut" : "has grown"} + " from " +
          std::to_string(opened_.st_size) + " to " + std::to_string(now.st_size) +
          " bytes since it was opened";

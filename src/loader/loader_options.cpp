@@ -77,8 +77,7 @@ void check_tuning(const loader_options& options) {
   if (budget.max_pinned_bytes != 0 && options.memory.pinned != 0)
     throw usage_error{
         "loader_options::memory.pinned and expert.tuning.max_pinned_bytes both limit staging "
-        "memory: "
-        "with tuning, leave out the first"};
+        "memory: with tuning, leave out memory.pinned"};
 }
 
 /// If a batch comes in several pieces.

@@ -94,11 +94,12 @@ std::span<std::byte> bytes_of(nb::handle array) {
 }
 
 void bind_arrays(nb::module_& module) {
-  module.def("make_memory_dataset", &make_of_arrays, "arrays"_a,
-             nb::sig("def make_memory_dataset(arrays: dict[str, typing.Any]) -> Dataset"),
-             "A dataset of arrays: name -> array, whose first dimension counts the samples.\n\n"
-             "Arrays of NumPy, and what numpy.asarray takes, tensors of PyTorch's on the CPU among "
-             "it. They are not copied if they are dense, are kept alive, and must not change.");
+  module.def(
+      "make_memory_dataset", &make_of_arrays, "arrays"_a,
+      nb::sig("def make_memory_dataset(arrays: dict[str, typing.Any]) -> Dataset"),
+      "A dataset of arrays: name -> array, whose first dimension counts the samples.\n\n"
+      "Arrays of NumPy, or anything that numpy.asarray takes, such as PyTorch's tensors on the "
+      "CPU. They are not copied if they are dense, are kept alive, and must not change.");
 }
 
 }  // namespace feedline::python

@@ -7,7 +7,7 @@
 namespace feedline::python {
 
 void bind_cuda(nb::module_& module) {
-  module.def("make_cuda_device", &make_cuda_device, "ordinal"_a = 0, "A GPU, as CUDA counts.");
+  module.def("make_cuda_device", &make_cuda_device, "ordinal"_a = 0, "A GPU, by CUDA's ordinal.");
   module.def("cuda_device_count", &cuda_device_count, "GPUs that this process can use.");
 }
 

@@ -116,7 +116,7 @@ std::vector<dataset_ptr> split(dataset_ptr of, const std::vector<count_or_share>
 }  // namespace
 
 void bind_datasets(nb::module_& module) {
-  nb::class_<field>(module, "Field", "What a sample holds under a name.")
+  nb::class_<field>(module, "Field", "One field of a sample.")
       .def(
           "__init__",
           [](field* self, std::string name, const dtype_argument& type,
@@ -128,7 +128,7 @@ void bind_datasets(nb::module_& module) {
       .def_prop_ro("dtype", [](const field& self) { return dtype_argument{self.type}; })
       .def_prop_ro(
           "shape", [](const field& self) { return nb::tuple(nb::cast(self.shape)); },
-          "Of one sample; empty: a scalar.")
+          "Shape of one sample; empty: a scalar.")
       .def("__eq__", [](const field& self, const field& other) { return self == other; })
       .def("__repr__",
            [](const field& self) { return "<feedline.Field " + to_string(self) + ">"; });

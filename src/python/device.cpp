@@ -24,7 +24,7 @@ void bind_devices(nb::module_& module) {
         return "<feedline.Device " + self->capabilities().name + ">";
       });
   module.def("make_host_device", &make_host_device,
-             "The CPU: batches are read where the readers wrote them.");
+             "The CPU: batches are read in the memory that the readers wrote.");
 #ifdef FEEDLINE_HAS_CUDA
   bind_cuda(module);
 #else

@@ -51,7 +51,7 @@ image_options make_image_options(std::uint32_t height, std::uint32_t width,
 
 void bind_decoders(nb::module_& module) {
   const image_options image;
-  nb::class_<image_options>(module, "ImageOptions", "What is made of every image.")
+  nb::class_<image_options>(module, "ImageOptions", "Size and layout of decoded images.")
       .def(
           "__init__",
           [](image_options* self, std::uint32_t height, std::uint32_t width,
@@ -71,7 +71,7 @@ void bind_decoders(nb::module_& module) {
   module.def(
       "decode_raw",
       [](const dtype_argument& type, shape of) { return decode_raw(type, std::move(of)); },
-      "dtype"_a, "shape"_a = shape{}, "Values that are stored as they are.");
+      "dtype"_a, "shape"_a = shape{}, "Values that are stored uncompressed.");
   module.def(
       "decode_decimal", [](const dtype_argument& type) { return decode_decimal(type); },
       "dtype"_a = dtype_argument{element_type::i32}, "Integers written as decimal digits.");
@@ -98,7 +98,8 @@ void bind_open(nb::module_& module) {
       "image"_a = options.image, "label_type"_a = dtype_argument{options.label_type},
       "tokens_per_sample"_a = options.tokens_per_sample,
       "external"_a = named<external_files>{options.external},
-      "Opens whatever a file or folder holds, by its content. Several paths, and patterns such as "
+      "Opens a file or folder of any known format, by its content. Several paths, and patterns "
+      "such as "
       "'shard-{0000..0146}.tar' or 'part-*.npy', are one sequence.");
   module.def(
       "list_fields",
@@ -107,7 +108,8 @@ void bind_open(nb::module_& module) {
         return unlocked([&] { return list_fields(path.string(), how); });
       },
       "file"_a, nb::kw_only(), "tokens_per_sample"_a = options.tokens_per_sample,
-      "external"_a = named<external_files>{options.external}, "What a file or folder holds.");
+      "external"_a = named<external_files>{options.external},
+      "Lists the fields of a file or folder.");
   nb::class_<listed_field>(module, "ListedField", "A field that a file offers.")
       .def_ro("name", &listed_field::name)
       .def_ro("samples", &listed_field::samples)
@@ -172,7 +174,7 @@ void bind_arrays_in_files(nb::module_& module) {
         return unlocked([&] { return open_npz(path.string(), members, {.max_bytes = max_bytes}); });
       },
       "file"_a, "members"_a = strings{}, nb::kw_only(), "max_bytes"_a = npz_options{}.max_bytes,
-      "Arrays of a .npz archive, each a field; no members: all there are.");
+      "Arrays of a .npz archive, each a field; no members: all of them.");
   module.def(
       "open_idx",
       [](const file& images, const file& labels) {
@@ -209,7 +211,7 @@ void bind_shards(nb::module_& module) {
       },
       "shards"_a, "fields"_a, nb::kw_only(), "skip_incomplete"_a = tar.skip_incomplete,
       "lenient"_a = tar.lenient, "run_bytes"_a = tar.run_bytes,
-      "Tar shards in the WebDataset manner. A field is (name, [extension, …], decoder).");
+      "Tar shards in WebDataset's layout. A field is (name, [extension, …], decoder).");
   const token_options tokens;
   module.def(
       "open_tokens",

@@ -75,8 +75,8 @@ void bind_hdf5(nb::module_& module) {
              "conventions"_a = named<value_conventions>{options.conventions},
              "Datasets of one HDF5 file that share their first dimension: their paths, or pairs "
              "(path, name of the field). external: which other files the file may name: 'refuse', "
-             "'same_folder', 'allow'. conventions: 'refuse' what NetCDF packed or MATLAB wrote, or "
-             "'ignore' that, and read as stored.");
+             "'same_folder', 'allow'. conventions: 'refuse' files that NetCDF packed or MATLAB "
+             "wrote, or 'ignore' that, and read values as stored.");
   module.def("open_hdf5_ragged", &open_values, "file"_a, "field"_a, nb::kw_only(),
              "max_host_cache_bytes"_a = options.max_host_cache_bytes,
              "external"_a = named<external_files>{options.external},

@@ -9,7 +9,7 @@
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the macro's
 NB_MODULE(_feedline, module) {
   using namespace feedline::python;
-  module.doc() = "What is compiled of feedline; import feedline instead.";
+  module.doc() = "The compiled part of feedline; import feedline instead.";
   nb::set_leak_warnings(false);  // a loop that ends by an exception keeps its frame's objects
   module.attr("__version__") = std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
                                std::to_string(FEEDLINE_VERSION_MINOR) + "." +

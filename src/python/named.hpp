@@ -105,13 +105,13 @@ struct names<external_files> {
 };
 template <>
 struct names<pad_longer> {
-  static constexpr std::string_view what = "way with longer samples";
+  static constexpr std::string_view what = "handling of longer samples";
   static constexpr named_value<pad_longer> all[] = {{"error", pad_longer::error},
                                                     {"truncate", pad_longer::truncate}};
 };
 template <>
 struct names<pack_longer> {
-  static constexpr std::string_view what = "way with longer samples";
+  static constexpr std::string_view what = "handling of longer samples";
   static constexpr named_value<pack_longer> all[] = {{"error", pack_longer::error},
                                                      {"split", pack_longer::split}};
 };

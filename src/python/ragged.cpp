@@ -44,7 +44,7 @@ dataset_ptr decoded(ragged_dataset_ptr of, decoder_ptr by) {
 
 void bind_ragged(nb::module_& module) {
   nb::class_<ragged_dataset_ptr>(module, "RaggedDataset",
-                                 "Samples of which each has a number of elements of its own.")
+                                 "Samples that each have their own number of elements.")
       .def_prop_ro("size", [](const ragged_dataset_ptr& self) { return self->size(); })
       .def_prop_ro("element", [](const ragged_dataset_ptr& self) { return self->element(); })
       .def("__len__", [](const ragged_dataset_ptr& self) { return self->size(); })
@@ -54,7 +54,7 @@ void bind_ragged(nb::module_& module) {
             if (sample >= self->size()) throw nb::index_error("no such sample");
             return self->length(sample_index{sample});
           },
-          "sample"_a, "How many elements a sample has.");
+          "sample"_a, "Number of elements of a sample.");
 
   module.def(
       "make_ragged_dataset",

@@ -25,8 +25,8 @@ namespace {
 
 void bind_plan(nb::module_& module) {
   using plan = loader_plan;
-  nb::class_<plan>(module, "Plan", "What a loader chose, in full.")
-      .def_ro("fields", &plan::fields, "As batches have them.")
+  nb::class_<plan>(module, "Plan", "All choices of a loader.")
+      .def_ro("fields", &plan::fields, "Fields of the batches.")
       .def_prop_ro("placement", [](const plan& self) { return named<placement>{self.placement}; })
       .def_prop_ro("decode_on", [](const plan& self) { return named<decode_on>{self.decode_on}; })
       .def_ro("decode_note", &plan::decode_note)
@@ -55,7 +55,7 @@ void bind_plan(nb::module_& module) {
       .def_ro("readers", &plan::readers)
       .def_ro("background", &plan::background)
       .def_ro("cores", &plan::cores,
-              "Near the device, which the loader's threads run on; empty: on any.")
+              "Cores near the device on which the loader's threads run; empty: any core.")
       .def("__str__", [](const plan& self) { return to_string(self); });
 }
 
@@ -90,7 +90,7 @@ void bind_failures(nb::module_& module) {
       .def_prop_ro("replaced_by", [](const sample_failure& self) {
         return self.replaced_by ? std::optional{self.replaced_by->value} : std::nullopt;
       });
-  nb::class_<failure_report>(module, "FailureReport", "What of a loader's batches was unreadable.")
+  nb::class_<failure_report>(module, "FailureReport", "Unreadable samples of a loader's batches.")
       .def_ro("count", &failure_report::count)
       .def_ro("recovered_reads", &failure_report::recovered_reads)
       .def_ro("first", &failure_report::first);
@@ -104,16 +104,17 @@ auto writer(void (*write)(const trace&, const std::string&, std::string_view)) {
 }
 
 void bind_trace(nb::module_& module) {
-  nb::class_<trace>(module, "Trace", "What a loader's threads and streams did, and when.")
+  nb::class_<trace>(module, "Trace",
+                    "Activities of a loader's threads and streams, with their times.")
       .def(
           "only_epoch",
           [](const trace& self, std::uint64_t epoch) { return only_epoch(self, epoch); }, "epoch"_a,
           "The events of one epoch.")
       .def("__len__", [](const trace& self) { return self.events.size(); })
       .def("write_chrome_trace", writer(&write_chrome_trace), "path"_a, "title"_a = "feedline",
-           "For Perfetto and chrome://tracing.")
+           "Writes a trace for Perfetto and chrome://tracing.")
       .def("write_page", writer(&write_trace_page), "path"_a, "title"_a = "feedline",
-           "A page of HTML.");
+           "Writes an HTML page.");
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ void bind_statistics(nb::module_& module) {
       });
 
   using stage = stage_statistics;
-  nb::class_<stage>(module, "StageStatistics", "What the threads of a stage have done.")
+  nb::class_<stage>(module, "StageStatistics", "Activity of a stage's threads.")
       .def_ro("threads", &stage::threads)
       .def_ro("batches", &stage::batches)
       .def_ro("samples", &stage::samples)
@@ -154,12 +155,12 @@ void bind_statistics(nb::module_& module) {
 
   using statistics = loader_statistics;
   nb::class_<statistics>(module, "Statistics",
-                         "What a loader has done, and where its time went; times are timedeltas.")
+                         "Statistics of a loader, and how it spent its time; times are timedeltas.")
       .def_ro("time", &statistics::time)
       .def_ro("reader", &statistics::reader)
       .def_ro("transfer", &statistics::transfer)
       .def_ro("consumer", &statistics::consumer)
-      .def_ro("exposed", &statistics::exposed, "How long the consumer waited for data.")
+      .def_ro("exposed", &statistics::exposed, "Time that the consumer waited for data.")
       .def_ro("exposed_on_stream", &statistics::exposed_on_stream)
       .def_ro("peak_copy_rate", &statistics::peak_copy_rate, "Bytes a second.")
       .def_ro("decoded", &statistics::decoded)
@@ -168,7 +169,7 @@ void bind_statistics(nb::module_& module) {
       .def_ro("cached_samples", &statistics::cached_samples)
       .def_ro("unreadable_samples", &statistics::unreadable_samples)
       .def_ro("recovered_reads", &statistics::recovered_reads)
-      .def("since", &statistics::since, "earlier"_a, "What came after an earlier snapshot.")
+      .def("since", &statistics::since, "earlier"_a, "The difference from an earlier snapshot.")
       .def(
           "judge", [](const statistics& self) { return judge(self); },
           "What limits the loop, and what to change.")
@@ -177,7 +178,7 @@ void bind_statistics(nb::module_& module) {
           "A human-readable table of about ten lines.")
       .def(
           "to_json", [](const statistics& self) { return to_json(self); },
-          "All of it, times in nanoseconds: json.loads makes a dict of it.")
+          "All statistics as JSON, times in nanoseconds; json.loads returns a dict.")
       .def("__str__", [](const statistics& self) { return report(self); });
 }
 

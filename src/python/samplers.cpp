@@ -87,8 +87,9 @@ void bind_weights(nb::module_& module) {
 }  // namespace
 
 void bind_samplers(nb::module_& module) {
-  nb::class_<sampler>(module, "Sampler", "Which sample stands at which position of which epoch.")
-      .def("size", &sampler::size, "samples"_a, "Positions in an epoch of so many samples.")
+  nb::class_<sampler>(module, "Sampler", "Assigns a sample to each position of each epoch.")
+      .def("size", &sampler::size, "samples"_a,
+           "Number of positions in an epoch over this many samples.")
       .def("indices", &indices, "samples"_a, "epoch"_a, "first"_a = 0, "count"_a = nb::none(),
            nb::sig("def indices(self, samples: int, epoch: int, first: int = 0, "
                    "count: int | None = None) -> numpy.ndarray"),
@@ -105,8 +106,8 @@ void bind_samplers(nb::module_& module) {
   const shuffle order;
   module.def("shuffle", &make_shuffle, nb::kw_only(), "seed"_a = order.seed,
              "within"_a = nb::none(), "lanes"_a = order.lanes,
-             "Every sample once, in an order drawn for each epoch. `within`: in windows of so many "
-             "chunks of the dataset; 0: as many as it keeps in memory.");
+             "Every sample once, in an order drawn for each epoch. `within`: in windows of this "
+             "many chunks of the dataset; 0: as many as it keeps in memory.");
   bind_weights(module);
   module.def(
       "explicit_order", &make_explicit_order, "indices"_a, nb::kw_only(), "rows"_a = 1,

@@ -93,7 +93,7 @@ std::vector<field> fields_of(nb::handle sample, std::optional<std::vector<std::s
   if (!names) {
     if (!nb::isinstance<nb::dict>(sample))
       throw usage_error{
-          "sample 0 is no dict, so that its fields have no names: say names=[…], one for each "
+          "sample 0 is not a dict, so its fields have no names: give names=[…], one for each "
           "value"};
     names.emplace();
     for (const auto [name, value] : nb::borrow<nb::dict>(sample))
@@ -119,7 +119,8 @@ dataset_ptr make_sequence_dataset(const nb::object& samples,
   if (is_function && !size)
     throw usage_error{"a function does not say how many samples it has: say size=…"};
   const std::uint64_t count = size ? *size : nb::len(samples);
-  if (count == 0) throw usage_error{"there is no sample, and sample 0 tells the fields"};
+  if (count == 0)
+    throw usage_error{"there is no sample, but sample 0 is needed to tell the fields"};
   std::vector<field> fields = fields_of(get(0), std::move(names));
   return std::make_shared<const sequence_dataset>(std::move(get), count, std::move(fields),
                                                   concurrency);
@@ -132,8 +133,8 @@ void bind_sequence_dataset(nb::module_& module) {
       "sequence_dataset", &make_sequence_dataset, "samples"_a, nb::kw_only(),
       "names"_a = nb::none(), "size"_a = nb::none(),
       "concurrency"_a = named<read_concurrency>{read_concurrency::serialized},
-      "Samples that Python makes, for which there is no format: the last resort, for readers take "
-      "turns at the interpreter.\n\n"
+      "Samples made by Python, if no format suits: the last resort, because readers take turns at "
+      "the interpreter.\n\n"
       "`samples` is a sequence (`__getitem__`, `__len__`), such as a map-style dataset of "
       "PyTorch's, or a function of the index, with `size`. A sample is a dict, or a tuple, list or "
       "single value with `names`. Each value is what numpy.asarray takes; type and shape of all "

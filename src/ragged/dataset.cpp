@@ -151,8 +151,8 @@ ragged_dataset_ptr make_ragged_dataset(dataset_ptr values, dataset_ptr offsets) 
   if (values->varies_by_epoch() || offsets->varies_by_epoch())
     throw usage_error{
         "make_ragged_dataset: the values or the offsets differ from epoch to epoch "
-        "(varies_by_epoch()), but "
-        "elements are read for no epoch: map() what is made of the ragged dataset"};
+        "(varies_by_epoch()), but elements are not read for an epoch: use map() on datasets made "
+        "from the ragged dataset"};
   detail::ragged_offsets checked{std::move(offsets), values->size()};
   return std::make_shared<const ragged_rows>(std::move(values), std::move(fields[0]),
                                              std::move(checked));

@@ -71,7 +71,7 @@ dataset_ptr decode(ragged_dataset_ptr of, decoder_ptr by) {
   const bool is_byte = element.type == element_type::u8 || element.type == element_type::i8;
   if (!is_byte || !element.shape.empty())
     throw usage_error{"decode: a sample's elements are " + to_string(element) +
-                      ", and what is coded is bytes: uint8, without a shape"};
+                      ", but coded values are bytes: uint8, without a shape"};
   if (of->size() == 0) throw usage_error{"decode: the dataset has no samples"};
   auto values = std::make_shared<const ragged_values>(std::move(of));
   field decoded = describe_first(*values, *by, element.name);

@@ -193,12 +193,10 @@ dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options) {
   const std::uint64_t length =
       options.length != 0 ? options.length : longest_of(*of, element.name, UINT64_MAX);
   if (length == 0)
-    throw usage_error{
-        "pad: no sample has an element, so pad_options::length must say how long "
-        "they are to be"};
+    throw usage_error{"pad: no sample has an element, so pad_options::length must give the length"};
   if (length > std::uint64_t{std::numeric_limits<std::int32_t>::max()})
     throw usage_error{"pad: a length of " + std::to_string(length) +
-                      " is more than an int32 can tell; ask for fewer elements, and "
+                      " is more than an int32 can count; ask for fewer elements, and "
                       "pad_longer::truncate"};
   detail::padding padding{"pad", element, options.value};
   if (options.longer == pad_longer::error) (void)longest_of(*of, element.name, length);

@@ -114,7 +114,7 @@ void slot_mender::substitute(const work_place& at, const unreadable_sample& bad)
     refuse(
         *found,
         "the substitute for sample " + std::to_string(bad.sample.value) + " cannot be read either",
-        "let loader_options::errors.substitute be a sample that can");
+        "set loader_options::errors.substitute to a readable sample");
   at.ticket.failures.back().what.replaced_by = by;
 }
 
@@ -123,8 +123,8 @@ void slot_mender::repeat_another(const work_place& at, const unreadable_sample& 
   for (position from{0}; from.value < share_.positions; ++from.value) {
     if (!try_replace(at, sample_at(run, from), from)) return;
   }
-  refuse(bad, "no sample of the epoch can be read now, to fill its last batch",
-         "look at the storage, or let loader_options::partial_batch be keep or drop");
+  refuse(bad, "the epoch's last batch cannot be filled, because no sample of it can be read now",
+         "check the storage, or set loader_options::partial_batch to keep or drop");
 }
 
 std::optional<unreadable_sample> slot_mender::try_replace(const work_place& at, sample_index by,

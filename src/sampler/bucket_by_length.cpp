@@ -15,8 +15,8 @@ namespace {
 
 [[noreturn]] void refuse_without_batches() {
   throw usage_error{
-      "bucket_by_length: the batch size is not known here: give the sampler to a loader as it is, "
-      "or use what its bind(dataset, batch_size) returns"};
+      "bucket_by_length: the batch size is not known here: give the sampler itself to a loader, or "
+      "use the result of its bind(dataset, batch_size)"};
 }
 
 std::vector<std::uint64_t> lengths_of(const ragged_dataset& of) {
@@ -83,8 +83,8 @@ sampler bucket_by_length::bind(const dataset& of, std::uint64_t batch_size) cons
   (void)order.size(of.size());
   if (order.mixed_batches() > order.whole_batches() / 2)
     detail::log()->warn(
-        "bucket_by_length: {} of {} batches are of several buckets, for {} samples in {} buckets "
-        "make few whole batches of {}: ask for fewer buckets",
+        "bucket_by_length: {} of {} batches are of several buckets, because {} samples in {} "
+        "buckets make few whole batches of {}: ask for fewer buckets",
         order.mixed_batches(), order.whole_batches(), buckets_->samples(), buckets_->count(),
         batch_size);
   return order;

@@ -27,7 +27,7 @@ template <class Index>
 std::uint64_t row_size(std::span<const Index> indices, std::uint64_t rows) {
   if (indices.empty()) throw usage_error{"explicit_order: there are no indices; give it some"};
   if (rows == 0 || indices.size() % rows != 0)
-    throw usage_error{"explicit_order: " + std::to_string(indices.size()) + " indices are to be " +
+    throw usage_error{"explicit_order: " + std::to_string(indices.size()) + " indices should be " +
                       std::to_string(rows) +
                       " epochs' orders; give each epoch as many as any other"};
   return indices.size() / rows;

@@ -48,7 +48,7 @@ std::vector<std::uint64_t> ends_of_shares(const std::vector<double>& shares, std
   constexpr double tolerance = 1e-6;
   if (std::abs(sum - 1) > tolerance)
     throw usage_error{"random_split: the shares' sum is " + std::to_string(sum) +
-                      ", and must be 1: add one for what is to be left out"};
+                      ", and must be 1: add one for the samples to leave out"};
   ends.back() = size;
   return ends;
 }
@@ -69,7 +69,7 @@ std::vector<std::uint64_t> ends_of_counts(const std::vector<std::int64_t>& count
     throw usage_error{"random_split: the sizes' sum is " +
                       (fits ? std::to_string(sum) : "more than 2^64") +
                       " samples, but the dataset has " + std::to_string(size) +
-                      ": they must be equal; add a size for what is to be left out"};
+                      ": they must be equal; add a size for the samples to leave out"};
   return ends;
 }
 

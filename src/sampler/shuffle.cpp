@@ -32,7 +32,7 @@ void require_no_window(const shuffle& order) {
   if (order.within)
     throw usage_error{
         "shuffle: `within` counts chunks of a dataset, which is not known here: give the sampler "
-        "to a loader as it is, or use what its bind(dataset, batch_size) returns"};
+        "itself to a loader, or use the result of its bind(dataset, batch_size)"};
 }
 
 /// The dataset's chunks as a shuffle uses them.

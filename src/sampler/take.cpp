@@ -21,7 +21,7 @@ take::take(sampler of, split_size size, take_from from)
     throw usage_error{"take: the share is " + std::to_string(*share) +
                       "; a share is above 0 and up to 1, and an integer counts positions"};
   if (const std::int64_t* count = std::get_if<std::int64_t>(&size_.size()); count && *count <= 0)
-    throw usage_error{"take: the epoch is to have " + std::to_string(*count) +
+    throw usage_error{"take: the epoch should have " + std::to_string(*count) +
                       " positions; ask for 1 or more"};
 }
 
@@ -38,10 +38,10 @@ std::uint64_t take::size(std::uint64_t samples) const {
   }
   const auto count = static_cast<std::uint64_t>(std::get<std::int64_t>(size_.size()));
   if (from_ == take_from::epoch_begin && count > all)
-    throw usage_error{"take: " + std::to_string(count) +
-                      " positions are to be taken from the beginning of each epoch, but an epoch "
-                      "has " +
-                      std::to_string(all) + "; take fewer, or use take_from::last_end"};
+    throw usage_error{
+        "take: " + std::to_string(count) +
+        " positions should be taken from the beginning of each epoch, but an epoch has " +
+        std::to_string(all) + "; take fewer, or use take_from::last_end"};
   return count;
 }
 

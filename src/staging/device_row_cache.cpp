@@ -43,7 +43,7 @@ std::size_t copied_of(std::span<const std::byte> field, const rows_in_place& lie
 /// staging buffer.
 void upload(const device_ptr& device, std::span<const std::byte> from, device_memory& memory,
             std::size_t place) {
-  constexpr const char* whose = "rows that are copied to the device";
+  constexpr const char* whose = "rows copied to the device";
   const std::size_t piece = std::min(from.size(), max_staged_bytes);
   device_memory staged{device, memory_kind::staging, piece};
   const stream stream{device};

@@ -132,7 +132,7 @@ loader_verdict of_copies(const loader_statistics& seen, const findings& found) {
         "expert.device_slots",
         found.gain()};
   return {bottleneck::copy, words,
-          "fewer bytes on the way: a narrower type and a device transform (field_transform), or "
+          "fewer bytes to copy: a narrower type and a device transform (field_transform), or "
           "rows that stay with the device (placement::resident or cached)",
           found.gain()};
 }
@@ -144,8 +144,8 @@ loader_verdict of_idle_readers(const loader_statistics& seen, const findings& fo
     return {bottleneck::reader, words + " under a CPU budget of " + std::to_string(seen.cpu_budget),
             "raise the CPU budget (set_cpu_budget, FEEDLINE_CPU_BUDGET)", found.gain()};
   return {bottleneck::reader, words,
-          "let the next epoch be read ahead: say loader_options::epochs, and ask for epochs before "
-          "the one at hand ends",
+          "let the loader read the next epoch ahead: set loader_options::epochs, and ask for "
+          "epochs before the current one ends",
           found.gain()};
 }
 
@@ -171,7 +171,7 @@ loader_verdict of_storage(const loader_statistics& seen, const findings& found) 
             found.gain()};
   return {bottleneck::storage, words,
           "more readers (" + std::to_string(2 * std::max(seen.reader.threads, 1U)) +
-              "), so that more reads are under way; or the data nearer: a local disk, "
+              "), so that more reads are in progress; or data that is nearer: a local disk, "
               "load_into_memory",
           found.gain(2)};
 }
@@ -191,7 +191,7 @@ loader_verdict of_computing(const loader_statistics& seen, const findings& found
     return {limit, words,
             std::string{"decode_on::device, so that the device decodes these blocks"} +
                 (seen.chunked ? ", in an order that follows chunks (shuffle{.within = ...})" : "") +
-                "; loader_plan::decode_note says if anything is in its way",
+                "; loader_plan::decode_note says what prevents it, if anything",
             found.gain()};
   const auto needed = static_cast<unsigned>(
       std::ceil(std::max(seen.reader.threads, 1U) / std::max(1 - found.exposed, 1.0 / 64)));
@@ -203,7 +203,7 @@ loader_verdict of_computing(const loader_statistics& seen, const findings& found
   words += "; there are " + std::to_string(seen.cores) + " cores";
   const bool waits_for_cores = found.queued >= 0.5;
   if (waits_for_cores && seen.quota_cores != 0 && seen.quota_cores <= seen.cores)
-    return {limit, words + ", as a quota of CPU time says",
+    return {limit, words + ", the limit of a quota of CPU time",
             "a larger quota (cpu.max of the control group, --cpus of a container), or less work "
             "for each sample",
             found.gain()};

@@ -158,7 +158,7 @@ bool decoding_stage::sync_before_freeing() noexcept {
 
 void decoding_stage::leak_memory() noexcept {
   leak(words_, "the states of decoded blocks");
-  leak(answers_, "what the device tells of decoded blocks");
+  leak(answers_, "the device's reports on decoded blocks");
   for (const auto& lane : lanes_) lane->leak_memory();
 }
 

@@ -45,7 +45,7 @@ class augmentation_check {
   void check_alone() const {
     const auto both = [&](bool first, bool second, const std::string& what) {
       if (first && second)
-        refuse(what + " are set", "each makes the batch's image out of the dataset's, say one");
+        refuse(what + " are set", "each makes the batch's image from the dataset's; set one");
     };
     both(bool{transform_.crop}, bool{transform_.resize}, "crop and resize");
     both(bool{transform_.crop}, bool{transform_.resized_crop}, "crop and resized_crop");

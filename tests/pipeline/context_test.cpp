@@ -277,6 +277,6 @@ TEST_CASE("read context: values of a ragged dataset do not vary by epoch", "[dat
   const auto offsets = make_memory_dataset({own("at", std::vector<std::uint64_t>{0, 10})});
   CHECK(message_of<usage_error>([&] { (void)make_ragged_dataset(witnesses(10), offsets); }) ==
         "make_ragged_dataset: the values or the offsets differ from epoch to epoch "
-        "(varies_by_epoch()), but elements are read for no epoch: map() what is made of the ragged "
-        "dataset");
+        "(varies_by_epoch()), but elements are not read for an epoch: use map() on datasets made "
+        "from the ragged dataset");
 }

@@ -119,7 +119,7 @@ TEST_CASE("shard: on every path, the ranks' batches together are those of one pr
   }
 }
 
-TEST_CASE("shard: on every path but gather, windows and shards of chunks are those of one process",
+TEST_CASE("shard: on every path but gather, windows and lanes of chunks are those of one process",
           "[loader][host]") {
   const log_capture unheard;
   const auto through = GENERATE(from_range(first_reading_ways()));

@@ -65,19 +65,19 @@ TEST_CASE("convert: a folder or file that exists is refused and keeps its bytes,
   SECTION("a folder") {
     fs::create_directory(job.output);
     bystander /= "thesis.txt";
-    ending = " with all that is in it";
+    ending = " and its contents";
   }
   SECTION("a file") {}
   SECTION("its own") {
     run(job);
     is_own = true;
-    if (fs::is_directory(job.output)) ending = " with all that is in it";
+    if (fs::is_directory(job.output)) ending = " and its contents";
     if (fs::is_directory(job.output)) bystander /= "row.npy";
   }
   if (!is_own) write_text(bystander, thesis);
   const std::string before = text_of(bystander);
   CHECK(refusal(job) == job.output.string() +
-                            ": exists; choose another --output, or let --force replace it" +
+                            ": exists; choose another --output, or set --force to replace it" +
                             ending);
   CHECK_FALSE(before.empty());
   CHECK(text_of(bystander) == before);
@@ -196,7 +196,7 @@ TEST_CASE("convert: a work folder that others use keeps its bytes", "[samples][h
     bystander = work.unfinished() / "thesis.txt";
   }
   write_text(bystander, thesis);
-  CHECK(refusal(job).find(" is not of its making: move it away, or choose another --output") !=
+  CHECK(refusal(job).find(" was not made by it: move it away, or choose another --output") !=
         std::string::npos);
   CHECK(text_of(bystander) == thesis);
   CHECK_FALSE(fs::exists(job.output));
@@ -280,9 +280,9 @@ TEST_CASE("convert: a file that took the output's name meanwhile keeps it", "[sa
   }
   CHECK(message_of<std::runtime_error>([&] { work.put_in_place(output, replaces); }) ==
         output.string() +
-            ": was put there or replaced while the conversion ran, and is left as it is; "
-            "what was converted is whole, in " +
-            work.unfinished().string() + ": the same command with --force puts it in place");
+            ": was put there or replaced while the conversion ran, and is left unchanged; the "
+            "complete output is in " +
+            work.unfinished().string() + ": the same command with --force moves it there");
   CHECK(text_of(fs::is_directory(output) ? output / "thesis.txt" : output) == thesis);
   CHECK(text_of(work.unfinished()) == "new");
 }

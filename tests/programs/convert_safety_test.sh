@@ -69,7 +69,7 @@ for to in "${formats[@]}"; do
   cp -r d forced
   cp -r d forced.old
   echo 'mine' >forced.part
-  refused 'not of its making' x.npy --to "$to" --output forced --force
+  refused 'was not made by it' x.npy --to "$to" --output forced --force
   rm forced.part
   ran 0 x.npy --to "$to" --output forced/ --force
   [[ $(cat forced.old/thesis.txt) == 'three years of work' ]] || fail "forced.old was touched"

@@ -312,10 +312,11 @@ TEST_CASE("convert: another conversion's unfinished output is not continued, but
   job.shuffle = 1;
   CHECK(message_of<usage_error>([&] { (void)convert::run(large(), job, ignore); }) ==
         unfinished(job).string() +
-            ": left unfinished by another conversion, of\na test's\nfield id: uint64[]\nfield row: "
+            ": was left unfinished by another conversion, of\na test's\nfield id: uint64[]\nfield "
+            "row: "
             "uint8[1016]\nof 20000 samples, in order\nto records\nnot of\na test's\nfield id: "
             "uint64[]\nfield row: uint8[1016]\nof 20000 samples, shuffled with seed 1 within 0 "
-            "chunks\nto records\n--restart forgets it");
+            "chunks\nto records\n--restart discards it");
   job.restart = true;
   CHECK(convert::run(large(), job, ignore).resumed_from == 0);
 }

@@ -67,8 +67,8 @@ TEST_CASE("doctor: a command line that says nothing sensible ends with code 2",
   const temporary_directory folder;
   const std::string file = write_rows(folder).string();
   check_refused(2, "path is required", {});
-  check_refused(2, "soon is no time above 0: give 5ms, 200us or 0.1s", {file, "--step", "soon"});
-  check_refused(2, "12 is no size as 224x224", {file, "--resize", "12"});
+  check_refused(2, "soon is not a time above 0: give 5ms, 200us or 0.1s", {file, "--step", "soon"});
+  check_refused(2, "12 is not a size such as 224x224", {file, "--resize", "12"});
   check_refused(2, "ends neither with .html nor with .json", {file, "--picture", "loop.png"});
   check_refused(2, "--order", {file, "--order", "sorted"});
   const doctor_run help = run_doctor({"--help"});

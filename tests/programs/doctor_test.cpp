@@ -196,8 +196,8 @@ TEST_CASE("doctor: samples of varying length are padded, or the report says that
   const auto refused = run_doctor({file, "--fields", "tokens"});
   CHECK(refused.code == 2);
   CHECK(says(refused.err,
-             "field '/tokens': samples of varying length cannot stand in a batch as "
-             "they are: give --pad LENGTH, or choose other fields"));
+             "field '/tokens': samples of varying length do not fit in a batch: give --pad LENGTH, "
+             "or choose other fields"));
   const auto padded = run_doctor({file, "--pad", "5", "--json", "-"}).json();
   CHECK(padded["layout"]["sample_bytes"] == 5 * 4 + 4 + 1);
   CHECK(says(padded["recommended"]["code"], "feedline::zip({feedline::open("));

@@ -47,9 +47,9 @@ TEST_CASE("programs: options of the library are called by the program's names fo
 
 TEST_CASE("programs: an option that a program lacks is called the library's", "[programs][host]") {
   CHECK(in_words_of(program::doctor,
-                    "are refused; raise image_options::max_pixels if that is right") ==
+                    "are refused; raise image_options::max_pixels if the size is right") ==
         "are refused; raise max_pixels (of the library's image_options; feedline-doctor has no "
-        "option for it) if that is right");
+        "option for it) if the size is right");
   CHECK(in_words_of(program::convert, "set loader_options::errors.action to skip") ==
         "set errors.action (of the library's loader_options; feedline-convert has no option for "
         "it) to skip");

@@ -146,7 +146,7 @@ failure_report lenient_reader::report() const {
 void lenient_reader::require_substitute() const {
   if (substitute_cause_)
     refuse(policy_.substitute, substitute_cause_, "the substitute cannot be read either",
-           "let load_into_memory_options::errors.substitute be a sample that can");
+           "set load_into_memory_options::errors.substitute to a readable sample");
 }
 
 }  // namespace feedline::detail

@@ -47,7 +47,7 @@ std::uint64_t read_preamble(byte_source& file, std::uint64_t& offset, const file
   const std::uint64_t length = major == 1 ? little_endian(read_some<2>(file, offset, name))
                                           : little_endian(read_some<4>(file, offset, name));
   if (length > longest_header_bytes)
-    throw name.error(length_offset, "the header announces to be " + std::to_string(length) +
+    throw name.error(length_offset, "the header claims to be " + std::to_string(length) +
                                         " bytes long; no array of numbers needs more than " +
                                         std::to_string(longest_header_bytes) +
                                         ", so the file is damaged, get it again");

@@ -20,7 +20,7 @@ class literal_reader {
       : text_{text}, offset_{offset}, name_{name} {}
 
   npy_literal read() {
-    expect('{', "at its begin");
+    expect('{', "at its beginning");
     while (!accept('}')) {
       read_entry();
       if (accept('}')) break;
@@ -111,7 +111,7 @@ class literal_reader {
     const std::size_t begin = at_ + 1;
     for (at_ = begin; peek() != quote; ++at_)
       if (peek() < ' ' || peek() > '~' || peek() == '\\')
-        throw damaged("a string does not end, or holds what no key or type does");
+        throw damaged("a string does not end, or has characters that no key or type has");
     return std::string{text_.substr(begin, at_++ - begin)};
   }
 

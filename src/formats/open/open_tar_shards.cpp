@@ -155,8 +155,8 @@ dataset_ptr open_tar_shards(const paths& shards, const open_options& options) {
                              quoted_tar_name(each.example) + ')');
   if (!kinds_left_out.empty())
     log()->warn(
-        "open: {}: members are left out: {}; open reads {}, and open_tar others with a "
-        "decoder of yours",
+        "open: {}: members are left out: {}; open reads {}, and open_tar others with your own "
+        "decoder",
         shards.front(), list_names(kinds_left_out), kinds);
   if (is_images_alone(*opened)) log()->warn("open: {}: {}", shards.front(), no_labels);
   return opened;
@@ -171,7 +171,7 @@ std::vector<listed_field> list_tar_shard(const std::string& shard, const open_op
                       .samples = each.members,
                       .left_out = "members such as " + quoted_tar_name(each.example) +
                                   ": open reads " + std::string{kinds} +
-                                  ", and open_tar others with a decoder of yours"});
+                                  ", and open_tar others with your own decoder"});
   if (is_images_alone(*opened))
     listed.push_back({.name = "label", .left_out = std::string{no_labels}});
   return listed;

@@ -51,7 +51,7 @@ void require_readable(const std::string& path, const listings& listing) {
   if (unreadable.size() > 1)
     message += "; neither can be read " + list_names({unreadable.begin() + 1, unreadable.end()});
   if (!readable.empty())
-    message += "; to open the file without what cannot be read, name fields in " +
+    message += "; to open the file without unreadable datasets, name fields in " +
                std::string{"open_options::fields, of "} + list_names(readable);
   throw dataset_error{{.path = path, .field = unreadable.front()}, message};
 }
@@ -104,8 +104,8 @@ listings choose_like(const std::string& path, const listings& all, const std::st
   std::vector<std::string> elsewhere;
   for (const hdf5_listing& each : fields)
     if (!each.dataset.starts_with(group)) elsewhere.push_back(each.dataset);
-  log()->warn("open: {}: left out, for they share names with those beside {}: {}", path,
-              chosen->dataset, list_names(elsewhere));
+  log()->warn("open: {}: left out, because their names are also those of datasets beside {}: {}",
+              path, chosen->dataset, list_names(elsewhere));
   std::erase_if(fields, [&](const hdf5_listing& each) { return !each.dataset.starts_with(group); });
   return fields;
 }
@@ -153,7 +153,7 @@ dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options
   if (!options.like.empty())
     all = choose_like(path, all, options.like);
   else if (!left_out.empty())
-    log()->warn("open: {}: left out: {}; open_options::fields says what is wanted", path,
+    log()->warn("open: {}: left out: {}; name fields in open_options::fields", path,
                 list_names(left_out));
   require_belong_together(path, all);
   for (const hdf5_listing& each : all) fields.push_back({each.dataset, name_of(each, all)});

@@ -56,7 +56,8 @@ std::uint64_t count_records(const detail::random_file& file, std::uint64_t recor
   const detail::file_field name{file.path(), {}};
   const std::uint64_t size = file.size();
   if (size < header_bytes)
-    throw name.error(size, "cut short: the header alone is to be " + std::to_string(header_bytes) +
+    throw name.error(size, "cut short: the header alone should have " +
+                               std::to_string(header_bytes) +
                                " bytes, but the file ends here; get the file again, or check "
                                "header_bytes");
   const std::uint64_t payload = size - header_bytes;

@@ -149,7 +149,7 @@ void require_usable(const std::vector<tar_field>& fields) {
                         "' has no extension: name one, such as \"jpg\""};
     if (field.decoder == nullptr)
       throw usage_error{"tar: field '" + field.name +
-                        "' has no decoder: decode_raw(type, shape) takes bytes as they are"};
+                        "' has no decoder: decode_raw(type, shape) takes bytes unchanged"};
   }
 }
 
@@ -185,10 +185,10 @@ dataset_ptr open_tar_fields(const std::vector<std::string>& shards,
   require_usable(fields);
   tar_shards index{expand_paths(shards), fields, options};
   if (index.skipped() != 0)
-    log()->warn("tar: {} samples are left out for want of a member; {} are there", index.skipped(),
-                index.samples());
+    log()->warn("tar: {} samples are left out because they lack a member; {} remain",
+                index.skipped(), index.samples());
   if (index.dotted() != 0)
-    log()->warn("tar: {} samples are left out, for they have a member of no field: {}",
+    log()->warn("tar: {} samples are left out, because they have a member of no field: {}",
                 index.dotted(), first_dot_words(index.dotted_example()));
   if (left_out != nullptr) *left_out = index.left_out();
   auto columns = describe(index, fields);

@@ -181,7 +181,8 @@ std::string first_dot_words(std::string_view name) {
   return quoted_tar_name(name) + " is the member " +
          quoted_tar_name('.' + std::string{parts.extension}) + " of the sample " +
          quoted_tar_name(parts.key) +
-         ", for a sample's name ends at the first dot; write the archive with names that have no "
+         ", because a sample's name ends at the first dot; write the archive with names that have "
+         "no "
          "other dot";
 }
 

@@ -96,7 +96,7 @@ class grouping {
                     "tar's --dereference and --hard-dereference");
     if (places_[field])
       throw refusal("is the second one for this field of the sample " + quoted_tar_name(key_) +
-                    "; name one extension only, or mend the archive");
+                    "; name one extension only, or repair the archive");
     if (member.size > max_member_bytes)
       throw refusal("has " + std::to_string(member.size) + " bytes, and more than " +
                     std::to_string(max_member_bytes) + " are not decoded");

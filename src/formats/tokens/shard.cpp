@@ -82,10 +82,9 @@ void refuse_other_kind(const random_file& file, std::span<const std::byte> head)
                       "no shard of tokens but " + std::string{kind->name} + ": " +
                           std::string{kind->advice} + std::string{unless});
   if (head.size() >= sizeof(std::uint32_t) && word(head, 0) == evaluation_magic)
-    throw shard_error(
-        file, 0,
-        "this is one of llm.c's evaluation files, which hold questions and answers and no "
-        "running text; name the token shards");
+    throw shard_error(file, 0,
+                      "this is one of llm.c's evaluation files, which hold questions and answers "
+                      "instead of running text; name the token shards");
 }
 
 token_shard without_header(random_file_ptr file, std::span<const std::byte> head,
@@ -94,7 +93,7 @@ token_shard without_header(random_file_ptr file, std::span<const std::byte> head
   if (!options.type)
     throw shard_error(
         *file, 0,
-        "there is no llm.c header that would say the tokens' type; set options.type to u16 "
+        "there is no llm.c header that gives the tokens' type; set options.type to u16 "
         "or u32, as the file was written");
   token_shard shard{std::move(file), 0, 0, *options.type,
                     options.byte_order != std::endian::native};

@@ -158,7 +158,7 @@ std::string fault_of(std::span<const unsigned> values) {
   const bool is_integer = values[number_class] == integer_class;
   const bool is_known = is_integer ? bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8
                                    : values[number_class] == 1 && (bytes == 4 || bytes == 8);
-  if (!is_known) return "is of numbers that it cannot be of";
+  if (!is_known) return "is of numbers that the filter does not support";
   if (values[scale_type] != (is_integer ? integer_scale : decimal_scale))
     return "scales in a way that is not one of HDF5's";
   if (is_integer && static_cast<int>(values[scale_factor]) > static_cast<int>(bytes * 8))

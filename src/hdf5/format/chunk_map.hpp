@@ -44,7 +44,7 @@ class hdf5_chunk_map {
       throw usage_error{
           "a chunk map needs the extents of a dataset and of its chunks, equally many and none 0"};
     const auto chunks = count(extents_, chunk_extents_);
-    if (!chunks) throw usage_error{"a dataset of so many chunks cannot be mapped"};
+    if (!chunks) throw usage_error{"a dataset with this many chunks cannot be mapped"};
     for (std::size_t d = 0; d < extents_.size(); ++d)
       grid_.push_back(divide_up(extents_[d], chunk_extents_[d]));
     chunks_.resize(*chunks);

@@ -154,7 +154,7 @@ void hdf5_heap_search::place(std::size_t value, std::uint64_t address) {
 /// Finds a collection's end.
 void hdf5_heap_search::open_collection(std::uint64_t address) {
   hdf5_cursor cursor = at(address, header_bytes(metadata_));
-  if (address < collection_end_) cursor.fail("global heap collections lie over each other");
+  if (address < collection_end_) cursor.fail("global heap collections overlap");
   cursor.require_signature("GCOL");
   cursor.require_version(1);
   cursor.skip(3);

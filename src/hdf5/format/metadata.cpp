@@ -81,7 +81,7 @@ hdf5_block hdf5_metadata::block(std::uint64_t address, std::uint64_t bytes) {
     throw hdf5_metadata_error{
         offset, "a block of " + std::to_string(bytes) + " bytes reaches beyond the file's end"};
   if (bytes > budget_)
-    throw hdf5_metadata_error{offset, "structures lie over each other or point back at themselves"};
+    throw hdf5_metadata_error{offset, "structures overlap or refer to themselves"};
   budget_ -= bytes;
   return read(offset, bytes);
 }

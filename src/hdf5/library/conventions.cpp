@@ -37,7 +37,7 @@ std::string packing_of(hid_t dataset) {
   const auto factor = number_of(dataset, "scale_factor");
   const auto offset = number_of(dataset, "add_offset");
   if (factor.value_or(1) == 1 && offset.value_or(0) == 0) return {};
-  return "is packed, as NetCDF does it: what is stored is not the values, which are stored * " +
+  return "is packed, as NetCDF does it: its values are the stored numbers * " +
          text_of(factor.value_or(1)) + " (attribute scale_factor) + " +
          text_of(offset.value_or(0)) +
          " (attribute add_offset). feedline does not unpack numbers: write them unpacked, or " +

@@ -247,7 +247,7 @@ std::string hdf5_driver::change_of(const known_file& opened) const {
                    now.st_mtim.tv_nsec != before.st_mtim.tv_nsec))
     return "was replaced by another file since it was opened";
   return open_.contains(opened.file.get()) ? ""
-                                           : "was opened, and the HDF5 library made nothing of it";
+                                           : "was opened, but the HDF5 library could not read it";
 }
 
 void hdf5_driver::keep(const dataset_error& failure) {
@@ -258,8 +258,9 @@ void hdf5_driver::keep(const dataset_error& failure) {
 std::optional<dataset_error> hdf5_driver::fault() const try {
   if (failure_) return failure_;
   if (!absent_.empty())
-    return dataset_error{{.path = absent_.front().string(), .field = {}},
-                         "is not there, nor is it where else the HDF5 library looks for it"};
+    return dataset_error{
+        {.path = absent_.front().string(), .field = {}},
+        "is not there, nor in the other folders where the HDF5 library looks for it"};
   for (const random_file* const file : read_) file->require_unchanged();
   for (const known_file* const opened : opened_)
     if (const std::string change = change_of(*opened); !change.empty())

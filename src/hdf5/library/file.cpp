@@ -87,7 +87,7 @@ hdf5_error hdf5_file::no_such_member(const hdf5_session& hdf5, const std::string
                                      const std::string& member) const {
   return no_such_dataset(hdf5, path,
                          "; the values of '" + path.substr(0, path.size() - member.size() - 1) +
-                             "' are no records, and have no members");
+                             "' are not records, so they have no members");
 }
 
 void hdf5_file::require_look_up(const hdf5_session& hdf5, const std::string& dataset,

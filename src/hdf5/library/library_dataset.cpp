@@ -56,10 +56,8 @@ hdf5_sequences describe_sequence(const hdf5_session& hdf5, hid_t type) {
   if (sequence.element.refusal.empty())
     sequence.memory = hdf5_type_id{H5Tvlen_create(sequence.element.memory.get())};
   else
-    sequence.element.refusal =
-        "its values are sequences, and of their elements this is to be "
-        "said: " +
-        std::move(sequence.element.refusal);
+    sequence.element.refusal = "its values are sequences, whose elements cannot be read: " +
+                               std::move(sequence.element.refusal);
   return sequence;
 }
 

@@ -37,7 +37,7 @@ bool leaves_gaps(const hdf5_session& hdf5, const hdf5_file& file, const std::str
   H5D_fill_value_t defined = H5D_FILL_VALUE_DEFAULT;
   if (H5Pget_fill_time(creation.get(), &when) < 0 ||
       H5Pfill_value_defined(creation.get(), &defined) < 0)
-    throw file.unreadable(hdf5, name, "when it is filled cannot be read");
+    throw file.unreadable(hdf5, name, "its fill time cannot be read");
   // Taken as a number, because the library passes on any value from the file.
   std::underlying_type_t<H5D_fill_time_t> number = 0;
   static_assert(sizeof number == sizeof when);

@@ -44,7 +44,7 @@ std::string fault_of_rows(const hdf5_sequence_column& column, const hdf5_resolve
   if (found.storage.stored == hdf5_storage_layout::layout::contiguous &&
       H5Dget_storage_size(column.opened->id.get()) !=
           checked_multiply<std::uint64_t>(found.samples, found.storage.stored_bytes).value_or(0))
-    return "its rows are of another size than the file's addresses let expect";
+    return "its rows do not have the size that follows from the file's addresses";
   return {};
 }
 

@@ -118,7 +118,7 @@ void progress::seek(const loader_state& to) {
 
 void progress::check_losses(const loader_state& to) const {
   const auto refuse = [&](const std::string& why) {
-    throw usage_error{"loader::seek: no run has such a state: before batch " +
+    throw usage_error{"loader::seek: the state is impossible: before batch " +
                       std::to_string(to.batch) + " of epoch " + std::to_string(to.epoch) + ", " +
                       std::to_string(to.unreadable) + " samples could not be read (unreadable), " +
                       std::to_string(to.skipped) + " of them were left out (skipped), " + why +

@@ -44,7 +44,7 @@ std::filesystem::path output_path(std::string given) {
 
 constexpr auto exit_codes =
     "Exit codes: 0 all was written, and read back equal; 1 an input cannot be read, or the output "
-    "not be written; 2 the command line, or it does not suit the data; 3 all was written but "
+    "not be written; 2 the command line, or it does not suit the data; 3 all was written except "
     "samples that cannot be read (--skip-damaged), which were listed.";
 
 }  // namespace
@@ -77,17 +77,17 @@ command parse_command_line(int argc, char** argv) {
   app.add_option("--like", line.how.like,
                  "HDF5: instead of --fields, all datasets that have as many samples as this one")
       ->type_name("NAME");
-  app.add_option("--height", line.how.image.height, "Of images that are decoded");
-  app.add_option("--width", line.how.image.width, "Of images that are decoded");
+  app.add_option("--height", line.how.image.height, "Height of decoded images");
+  app.add_option("--width", line.how.image.width, "Width of decoded images");
   app.add_option("--max-pixels", line.how.image.max_pixels,
-                 "Of an image; larger ones are refused before they are decoded")
+                 "Limit of an image's pixels; larger images are refused before they are decoded")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
-  app.add_option("--label-type", label_type, "Of labels of folders and tar shards")
+  app.add_option("--label-type", label_type, "Type of the labels of folders and tar shards")
       ->type_name("TYPE")
       ->check(CLI::IsMember(label_types));
   std::string output;
   app.add_option("-o,--output", output,
-                 "What to write: a file, or with --to npy a folder; DIR/ is taken as DIR")
+                 "Output to write: a file, or with --to npy a folder; DIR/ is taken as DIR")
       ->type_name("PATH")
       ->required();
   app.add_option("--to", to, "hdf5; npy: a folder with a file for each field; or records")
@@ -110,7 +110,7 @@ command parse_command_line(int argc, char** argv) {
   auto* const shuffle = app.add_option("--shuffle", seed, "Write in the random order of this seed")
                             ->type_name("SEED");
   app.add_option("--within-chunks", job.within_chunks,
-                 "Of a chunked input, mix so many chunks at a time; 0: all")
+                 "Chunks of the input that are mixed at a time; 0: all")
       ->needs(shuffle);
   app.add_option("--readers", job.readers, "Threads that read; -1: as many as suit the machine")
       ->check(CLI::Range(-1, 1024));
@@ -119,11 +119,11 @@ command parse_command_line(int argc, char** argv) {
       ->type_name("MIB")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30));
   app.add_flag("--force", job.force,
-               "Replace OUTPUT, a file, a link or a folder with all that is in it, once the new "
-               "one is whole; never an input");
+               "Replace OUTPUT, a file, a link or a folder with its contents, once the new one is "
+               "complete; never an input");
   app.add_flag("--skip-damaged", job.skip_damaged,
-               "Leave out samples that cannot be read, and list them; the input is read once more "
-               "before, to find them");
+               "Leave out samples that cannot be read, and list them; finding them takes one more "
+               "read of the input");
   app.add_flag("--restart", job.restart, "Begin again, whatever an earlier run left unfinished");
   try {
     app.parse(argc, argv);

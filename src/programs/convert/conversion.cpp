@@ -128,8 +128,8 @@ class conversion {
     if (!found) return false;
     if (found->identity != made_.identity)
       throw feedline::usage_error{
-          work_.unfinished().string() + ": left unfinished by another conversion, of\n" +
-          found->identity + "not of\n" + made_.identity + "--restart forgets it"};
+          work_.unfinished().string() + ": was left unfinished by another conversion, of\n" +
+          found->identity + "not of\n" + made_.identity + "--restart discards it"};
     const std::uint64_t written = found->samples;
     const bool whole_units = written % output_->unit() == 0 || written == what_.samples;
     if (written > what_.samples || !whole_units || found->checksums.size() != what_.fields.size())
@@ -139,7 +139,7 @@ class conversion {
       verify(step::checking);
       output_->open(durable_file::mode::open);
     } catch (const std::exception& error) {
-      spdlog::warn("{} cannot be gone on with, and is begun again: {}", work_.unfinished().string(),
+      spdlog::warn("{} cannot be continued, and is begun again: {}", work_.unfinished().string(),
                    error.what());
       return false;
     }

@@ -125,10 +125,10 @@ void choose_placement(const findings& measured, const needs& needed, double rate
     given.reasons.push_back(fmt::format("placement {}: {}", to_string(placement), why));
     if (placement == resident || placement == cached) given.device_cache_bytes = needed.row_budget;
   };
-  if (!measured.device) return choose(stream, measured.no_device + ", so no other was looked at");
+  if (!measured.device) return choose(stream, measured.no_device + ", so no other was considered");
   if (needed.wanted && std::min(rate, needed.copy_rate) >= headroom * *needed.wanted)
     return choose(stream, "reading and copying keep up with the step, and GPU memory stays free");
-  if (measured.layout.varies_by_epoch) return choose(stream, "samples are others in each epoch");
+  if (measured.layout.varies_by_epoch) return choose(stream, "samples differ in each epoch");
   const auto budget = static_cast<double>(needed.row_budget);
   const std::string budget_text = bytes_text(needed.row_budget) + " of GPU memory";
   if (needed.all_bytes * 1.01 <= budget)
@@ -207,16 +207,17 @@ void add_hints(const findings& measured, const needs& needed, advice& given) {
   }
   if (measured.layout.serialized)
     given.hints.emplace_back(
-        "one thread at a time reads this file: feedline-convert writes one that all can");
+        "one thread at a time reads this file: feedline-convert writes one that all threads can "
+        "read at once");
   double best = 0;
   for (const work_rate& each : measured.storage.rates) best = std::max(best, each.rate());
   const double taken = needed.wanted.value_or(0) * static_cast<double>(measured.storage.bytes) /
                        static_cast<double>(measured.layout.samples);
   if (best > 0 && best < taken && !given.load_into_memory)
-    given.hints.push_back(fmt::format(
-        "where the file is not in the page cache, the storage gives {}, of {} that the step "
-        "takes: copy it to faster storage, or compress it",
-        rate_text(best), rate_text(taken)));
+    given.hints.push_back(
+        fmt::format("if the file is not in the page cache, the storage gives {}, of {} that the "
+                    "step takes: copy it to faster storage, or compress it",
+                    rate_text(best), rate_text(taken)));
 }
 
 }  // namespace
@@ -241,7 +242,7 @@ advice advise(const findings& measured) {
   if (!measured.damages.empty()) {
     given.skip_damaged = true;
     given.reasons.emplace_back("errors skip: samples that cannot be read are left out");
-    given.hints.emplace_back("feedline-convert --skip-damaged writes a file of those that can be");
+    given.hints.emplace_back("feedline-convert --skip-damaged writes a file of the readable ones");
   }
   add_hints(measured, needed, given);
   return given;

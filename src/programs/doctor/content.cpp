@@ -52,13 +52,13 @@ std::vector<offered_field> offered_by(const std::string& file, feedline::file_fo
 std::string why_mapped(bool local, std::optional<double> cached) {
   if (!feedline::may_map_files()) return "by calls (pread): mapping files is not allowed";
   if (!local)
-    return "by calls (pread): the file system is no local one, so its pages are not mapped";
+    return "by calls (pread): the file system is not a local one, so its pages are not mapped";
   const bool warm = cached && *cached >= 0.98;
   return fmt::format(
       "{} at first, for {} in the page cache; local files are mapped from 98 % on, and read by "
       "calls (pread) below",
       warm ? "mapped" : "by calls",
-      cached ? percent_text(*cached) + " of it was" : "it is not known how much of it was");
+      cached ? percent_text(*cached) + " of it was" : "the share in it is not known");
 }
 
 std::string way_of(const layout_facts& layout, bool is_hdf5, bool local,

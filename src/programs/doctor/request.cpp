@@ -15,10 +15,10 @@ namespace doctor {
 namespace {
 
 constexpr auto description =
-    "Examines a file or folder of samples and the machine: what is in it and how it is read; how "
+    "Examines a file or folder of samples and the machine: its content and how it is read; how "
     "fast it is read from storage, decoded, gathered by several readers and copied to the GPU; "
     "what limits a loop that computes --step on each batch; and which options suit it, as a "
-    "program to paste. Nothing is written but what --json, --picture and --code name.";
+    "program to paste. Only the files that --json, --picture and --code name are written.";
 
 constexpr auto exit_codes =
     "Exit codes: 0 all was read; 1 it cannot be opened, or an output cannot be written; 2 the "
@@ -58,19 +58,20 @@ void add_data_options(CLI::App& app, request& asked) {
          "--resize",
          [&asked](const std::string& text) {
            const auto size = read_size(text);
-           if (!size) throw CLI::ValidationError{"--resize", text + " is no size as 224x224"};
+           if (!size)
+             throw CLI::ValidationError{"--resize", text + " is not a size such as 224x224"};
            std::tie(asked.how.image.height, asked.how.image.width) = *size;
            asked.resizes = true;
          },
-         "Of images that are decoded; values of bytes of varying length are decoded as images if "
-         "it is given; default: 224x224")
+         "Size of decoded images; values of bytes of varying length are decoded as images if it is "
+         "given; default: 224x224")
       ->type_name("HxW");
   app.add_option("--pad", asked.pad,
-                 "Elements of each sample, for values of varying length; longer ones are cut")
+                 "Elements of each sample, for values of varying length; longer samples are cut")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
   app.add_option("--read-whole", asked.whole,
-                 "HDF5: fields of up to so many bytes together are read whole at opening; default: "
-                 "64 MiB");
+                 "HDF5: fields of at most this many bytes together are read whole at opening; "
+                 "default: 64 MiB");
 }
 
 void add_loop_options(CLI::App& app, request& asked) {
@@ -82,9 +83,9 @@ void add_loop_options(CLI::App& app, request& asked) {
            asked.step = read_time(text);
            if (!asked.step)
              throw CLI::ValidationError{"--step",
-                                        text + " is no time above 0: give 5ms, 200us or 0.1s"};
+                                        text + " is not a time above 0: give 5ms, 200us or 0.1s"};
          },
-         "Time that the loop computes on each batch: 5ms, 200us; default: none, so as fast as "
+         "Computing time of the loop for each batch: 5ms, 200us; default: none, as fast as "
          "possible")
       ->type_name("TIME");
   app.add_option("--readers", asked.readers,

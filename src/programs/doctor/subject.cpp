@@ -91,7 +91,7 @@ part ragged_part([[maybe_unused]] const request& asked, const content& found,
 #endif
   throw feedline::usage_error{
       found.path + ": field '" + field.found.name +
-      "': samples of varying length cannot stand in a batch as they are: give --pad LENGTH" +
+      "': samples of varying length do not fit in a batch: give --pad LENGTH" +
       (is_bytes ? ", or --resize HxW if they are JPEG or PNG images" : "") +
       ", or choose other fields (--fields)"};
 }

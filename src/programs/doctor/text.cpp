@@ -83,7 +83,7 @@ std::string describe_storage(const storage_facts& storage) {
                                                   : "a network or unknown file system"));
   text +=
       line("page cache", storage.cached ? percent_text(*storage.cached) + " of the files is in it"
-                                        : "the system does not tell what of the files is in it");
+                                        : "the system does not tell the share of the files in it");
   for (const work_rate& each : storage.rates)
     text += line(counted(each.workers, "thread"),
                  fmt::format("{} past the page cache ({} in blocks of 1 MiB at random offsets)",
@@ -158,7 +158,7 @@ std::string describe_loop(const findings& measured, const loop_facts& loop) {
                                       loop.plan.batches_per_epoch));
   text += describe_part(loop);
   if (!loop.later) return text;
-  return text + line("later epochs", "find samples where the first one has left them") +
+  return text + line("later epochs", "find samples where the first epoch left them") +
          describe_part(*loop.later);
 }
 

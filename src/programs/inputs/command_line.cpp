@@ -18,12 +18,12 @@ const std::map<std::string, feedline::external_files> external_rules{
 
 void add_open_options(CLI::App& app, feedline::open_options& how) {
   app.add_option("--fields", how.fields,
-                 "Of each input, in the order wanted: HDF5 datasets by path, members, fields; "
-                 "default: all")
+                 "Fields of each input, in the order wanted: HDF5 datasets by path, members, "
+                 "fields; default: all")
       ->type_name("NAME");
   app.add_option("--shorter-side", how.image.shorter_side,
-                 "Of images before the middle is cut from them; 0: they are stretched");
-  app.add_option("--tokens-per-sample", how.tokens_per_sample, "Of shards of tokens");
+                 "Shorter side of images before their middle is cut out; 0: they are stretched");
+  app.add_option("--tokens-per-sample", how.tokens_per_sample, "Length of samples of token shards");
   app.add_option_function<std::string>(
          "--external", [&how](const std::string& rule) { how.external = external_rules.at(rule); },
          "HDF5: which other files an input may name as raw data, links or virtual sources: refuse "

@@ -156,7 +156,7 @@ void bind_tensor(nb::module_& module) {
   nb::class_<tensor_object>(
       module, "Tensor",
       "One field of a batch: memory that other libraries take with no copy, by DLPack or CUDA's "
-      "array interface. It holds the batch, and so does what is made of it.")
+      "array interface. It holds the batch, and so do arrays and tensors made of it.")
       .def_prop_ro(
           "shape", [](const tensor_object& self) { return shape_of(self.view()); },
           nb::sig("def shape(self) -> tuple[int, ...]"), "The batch dimension first.")
@@ -192,12 +192,12 @@ void bind_batch(nb::module_& module) {
   nb::class_<batch_object>(
       module, "Batch", nb::is_weak_referenceable(),
       "A lease on a batch's memory: a mapping from the fields' names to tensors. The memory is "
-      "used for another batch once this object, its tensors and what was made of them are gone.")
+      "used for another batch once this object, its tensors and arrays made of them are destroyed.")
       .def("__getitem__", &field_of, "name"_a)
       .def("__iter__", [](const batch_object& self) { return nb::iter(names_of_fields(self)); })
       .def(
           "__len__", [](const batch_object& self) { return self.lease->field_count(); },
-          "How many fields; `size` counts the samples.")
+          "Number of fields; `size` counts the samples.")
       .def("__contains__",
            [](const batch_object& self, const nb::object& name) {
              return nb::cast<bool>(names_of_fields(self).attr("__contains__")(name));
@@ -219,10 +219,10 @@ void bind_batch(nb::module_& module) {
           "Number of the batch within its epoch.")
       .def_prop_ro("epoch", [](const batch_object& self) { return self.lease->epoch(); })
       .def("samples", &samples_of, nb::sig("def samples(self) -> numpy.ndarray"),
-           "Which samples of the dataset these are.")
+           "Indices of the samples in the dataset.")
       .def_prop_ro(
           "repeats", [](const batch_object& self) { return self.lease->repeats(); },
-          "How many of its last samples are the epoch's first ones again.")
+          "Number of last samples that repeat the epoch's first ones.")
       .def(
           "numpy", [](const batch_object& self) { return each_field(self, &numpy); },
           nb::sig("def numpy(self) -> dict[str, numpy.ndarray]"), "`Tensor.numpy` of each field.")

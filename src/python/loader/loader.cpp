@@ -114,15 +114,15 @@ batch_object take_next(epoch_object& self) {
 
 void bind_epoch(nb::module_& module) {
   nb::class_<epoch_object>(module, "Epoch",
-                           "One epoch's batches: an iterator, gone through once. What is left of "
-                           "it is abandoned when it goes.")
+                           "One epoch's batches: an iterator that is used once. Batches not taken "
+                           "are abandoned when it is destroyed.")
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __iter__(self) -> Epoch"))
       .def("__next__", &take_next)
       .def("next", &next_within, "timeout"_a = nb::none(),
-           "The next batch; None at the end. After `timeout` seconds: DeadlineError, and then "
-           "nothing is lost.")
+           "The next batch; None at the end. Raises DeadlineError after `timeout` seconds; no "
+           "batch is lost then.")
       .def_prop_ro("number", &epoch_object::number);
 }
 
@@ -184,7 +184,7 @@ void bind_loader(nb::module_& module) {
   bound.def("order_digest", in_turn([](loader& on) { return on.order_digest(); }),
             "A digest of everything that must be equal on all ranks of a run.");
   bound.def("failures", in_turn([](loader& on) { return on.failures(); }),
-            "Which samples could not be read.");
+            "Samples that could not be read.");
   bound.def("statistics", at_any_time([](loader& on) { return on.statistics(); }));
   bound.def("trace", at_any_time([](loader& on) { return on.trace(); }));
   bound.def("stop", at_any_time([](loader& on) { on.stop(); }),

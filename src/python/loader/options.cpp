@@ -26,15 +26,15 @@ using milliseconds = std::chrono::milliseconds;
 
 void bind_shard(nb::module_& module) {
   const shard whole;
-  nb::class_<shard>(module, "Shard", "Which part of each global batch a process takes.")
+  nb::class_<shard>(module, "Shard", "The part of each global batch that a process takes.")
       .def(
           "__init__",
           [](shard* self, int rank, int world) { new (self) shard{.rank = rank, .world = world}; },
           nb::kw_only(), "rank"_a = whole.rank, "world"_a = whole.world)
       .def_static("from_environment", &shard::from_environment,
-                  "What torchrun, Open MPI or Slurm say; rank 0 of 1 if there is none.")
+                  "Rank and world from torchrun, Open MPI or Slurm; rank 0 of 1 without them.")
       .def("batch_share", &shard::batch_share, "global_batch"_a,
-           "The `batch_size` that makes global batches of so many samples.")
+           "The `batch_size` for global batches of this many samples.")
       .def_ro("rank", &shard::rank)
       .def_ro("world", &shard::world);
 }
@@ -52,7 +52,7 @@ void bind_transforms(nb::module_& module) {
           nb::kw_only(), "height"_a, "width"_a, "padding"_a = crop.padding,
           "random"_a = crop.random);
 
-  nb::class_<image_resize>(module, "ImageResize", "Each image, made this large.")
+  nb::class_<image_resize>(module, "ImageResize", "Each image, resized to this size.")
       .def(
           "__init__",
           [](image_resize* self, std::uint64_t height, std::uint64_t width) {
@@ -150,7 +150,7 @@ void bind_transforms(nb::module_& module) {
 void bind_mixing(nb::module_& module) {
   const mixing none;
   nb::class_<mixing>(module, "Mixing",
-                     "Mixup and cutmix: neighbours in a batch mixed, each by draws of its own.")
+                     "Mixup and cutmix: mixes neighbours in a batch, with draws for each pair.")
       .def(
           "__init__",
           [](mixing* self, std::string image, std::string label, double mixup_alpha,
@@ -164,7 +164,8 @@ void bind_mixing(nb::module_& module) {
           },
           nb::kw_only(), "image"_a, "label"_a = none.label, "mixup_alpha"_a = none.mixup_alpha,
           "cutmix_alpha"_a = none.cutmix_alpha, "probability"_a = none.probability,
-          "cutmix_share"_a = none.cutmix_share, "No label: none is mixed. An alpha of 0: not so.")
+          "cutmix_share"_a = none.cutmix_share,
+          "No label: no labels are mixed. An alpha of 0 turns that kind of mixing off.")
       .def("__repr__",
            [](const mixing& self) { return "<feedline.Mixing " + to_string(self) + ">"; });
 }

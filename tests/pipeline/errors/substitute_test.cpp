@@ -107,8 +107,8 @@ TEST_CASE("substitute: one that cannot be read either ends the epoch after the g
   CHECK(range.next());
   CHECK(message_of<stage_error>([&] { (void)range.next(); }) ==
         "the reader stage failed in epoch 0, batch 2: disk/part-3.bin: field 'row', "
-        "sample 11: the substitute for sample 9 cannot be read either: bad checksum; let "
-        "loader_options::errors.substitute be a sample that can");
+        "sample 11: the substitute for sample 9 cannot be read either: bad checksum; set "
+        "loader_options::errors.substitute to a readable sample");
 }
 
 TEST_CASE("error policy: a user's function that throws a dataset_error is about its sample",

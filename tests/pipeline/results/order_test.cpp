@@ -160,7 +160,7 @@ TEST_CASE("result ring: it refuses invalid pushes with a reason, and continues",
   CHECK(from.push(results, 0));
   results.finish();
   CHECK(why(from.at(0), 8, from.stream) ==
-        "a result was pushed after finish(): call finish() behind the last one, or make another "
+        "a result was pushed after finish(): call finish() after the last one, or make another "
         "ring");
   const auto seen = results.next();
   REQUIRE(seen);

@@ -310,7 +310,7 @@ TEST_CASE("seek: counts of unreadable samples that no run can have are refused, 
     return message;
   };
   CHECK(refusal(2, 1, 2) ==
-        "loader::seek: no run has such a state: before batch 2 of epoch 5, 1 samples could not be "
+        "loader::seek: the state is impossible: before batch 2 of epoch 5, 1 samples could not be "
         "read (unreadable), 2 of them were left out (skipped), which is more: seek with what "
         "loader::state or from_json gave, unchanged");
   CHECK(refusal(0, 1, 0).find("and the epoch has 0 samples before it") != std::string::npos);

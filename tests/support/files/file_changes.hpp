@@ -71,7 +71,7 @@ inline std::string words_for(file_change what, std::uintmax_t bytes) {
       return resized("has grown", bytes + 1);
     case file_change::overwritten:
       return "was written to since it was opened, or only its time was set (touch): its size is "
-             "the same, and reading all of it would be needed to know";
+             "the same, and only reading all of it would tell";
     case file_change::replaced:
       return "was replaced by another file since it was opened";
     case file_change::deleted:

@@ -159,12 +159,12 @@ TEST_CASE("held in memory: a substitute replaces samples that cannot be read", "
 TEST_CASE("held in memory: a substitute that cannot be read is refused where it is needed",
           "[dataset][host]") {
   const error_policy errors{.action = error_action::substitute, .substitute = 8};
-  CHECK(message_of<dataset_error>([&] {
-          (void)load_into_memory(test::make_bad_rows(100, {3, 8}, row_bytes), {.errors = errors});
-        }) ==
-        "disk/part-3.bin: field 'row', sample 8: load_into_memory: the substitute cannot be read "
-        "either: bad checksum; let load_into_memory_options::errors.substitute be a sample that "
-        "can");
+  CHECK(
+      message_of<dataset_error>([&] {
+        (void)load_into_memory(test::make_bad_rows(100, {3, 8}, row_bytes), {.errors = errors});
+      }) ==
+      "disk/part-3.bin: field 'row', sample 8: load_into_memory: the substitute cannot be read "
+      "either: bad checksum; set load_into_memory_options::errors.substitute to a readable sample");
 }
 
 TEST_CASE("held in memory: more unreadable samples than max_share are an error, and nothing waits",

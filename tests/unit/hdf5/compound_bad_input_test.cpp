@@ -94,11 +94,11 @@ TEST_CASE("hdf5: a member that is not there is refused with those there are", "[
   CHECK(refusal_of(file, "label/x") ==
         named(file, "label/x",
               "there is no such dataset; the file has /events, /group/label, /label; the values of "
-              "'label' are no records, and have no members"));
+              "'label' are not records, so they have no members"));
   CHECK(refusal_of(file, "group/label/x/y") ==
         named(file, "group/label/x/y",
               "there is no such dataset; the file has /events, /group/label, /label; the values of "
-              "'group/label' are no records, and have no members"));
+              "'group/label' are not records, so they have no members"));
   for (const std::string path : {"group/energy", "event/energy", "nowhere"})
     CHECK(
         refusal_of(file, path) ==

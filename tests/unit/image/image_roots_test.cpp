@@ -164,7 +164,7 @@ TEST_CASE("image folders: images with masks or annotations beside them are no cl
   tree.add(targets + "/1.jpg");
   CHECK(refusal(tree.path()) ==
         tree.path() + ": holds '" + images + "' and '" + targets +
-            "': images and what belongs to them (a set for segmentation or detection), and no "
+            "': images and their annotations (a set for segmentation or detection), and no "
             "classes; masks and annotations are not supported yet. To read the images alone, move "
             "or link '" +
             images + "' into a folder of its own, and open that");

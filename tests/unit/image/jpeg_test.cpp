@@ -262,7 +262,7 @@ TEST_CASE("image: one that claims more pixels than allowed is refused before the
   CHECK(refusal(bomb, as_it_is(16, 16)) ==
         undecodable +
             "it claims to be 61680 x 61680 pixels, and more than 67108864 are refused; raise "
-            "image_options::max_pixels if that is right");
+            "image_options::max_pixels if the size is right");
   auto options = as_it_is(16, 16);
   options.max_pixels = 255;
   CHECK(refusal(jpeg_bytes(paint(16, 16)), options).find("16 x 16 pixels") != std::string::npos);

@@ -120,7 +120,7 @@ TEST_CASE("png: a claim of many pixels is refused before they are made", "[datas
   CHECK(refusal(bomb) ==
         undecodable +
             "it claims to be 60000 x 60000 pixels, and more than 67108864 are refused; raise "
-            "image_options::max_pixels if that is right");
+            "image_options::max_pixels if the size is right");
 }
 
 TEST_CASE("png: a decoder warns once that palettes become colours", "[dataset][host]") {
@@ -136,7 +136,7 @@ TEST_CASE("png: a decoder warns once that palettes become colours", "[dataset][h
   CHECK(log.lines() == 1);
   CHECK(log.text().find("images: a PNG of 34 x 21 pixels has a palette, and its colours are read, "
                         "not its indices; if it is a mask of classes, save it as an array (.npy). "
-                        "Told once for all that are read alike") != std::string::npos);
+                        "This is logged once for all images of one decoder") != std::string::npos);
   (void)decode(with_palette);  // another folder's decoder
   CHECK(log.lines() == 2);
 }

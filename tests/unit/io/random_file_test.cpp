@@ -153,7 +153,7 @@ TEST_CASE(
   CHECK(complaint(file) ==
         path.string() +
             ": was written to since it was opened, or only its time was set (touch): its size is "
-            "the same, and reading all of it would be needed to know" +
+            "the same, and only reading all of it would tell" +
             advice);
   std::filesystem::last_write_time(path, written);
   CHECK(complaint(file) == unharmed);

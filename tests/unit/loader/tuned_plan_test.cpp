@@ -139,7 +139,7 @@ TEST_CASE("tuned plan: a budget that contradicts itself or other options is refu
         "lower it, or leave it out");
   CHECK(refusal(budget(4, 64 * mib, [](loader_options& each) { each.memory.pinned = 1; })) ==
         "loader_options::memory.pinned and expert.tuning.max_pinned_bytes both limit staging "
-        "memory: with tuning, leave out the first");
+        "memory: with tuning, leave out memory.pinned");
   CHECK(refusal(budget(0, 1 * mib, [](loader_options& each) {
           each.expert.staging_slots = 4'096;
         })).find("expert.tuning.max_pinned_bytes is 1048576 bytes, but 4096 slots of") == 0);

@@ -112,6 +112,6 @@ TEST_CASE("decode: samples that cannot be decoded at all are refused", "[dataset
   CHECK(refusal(ragged(numbers), nullptr) == "decode: the decoder is null");
   CHECK(
       refusal(test::make_telling({1, 2}), decode_decimal()) ==
-      "decode: a sample's elements are pair: int32[2], and what is coded is bytes: uint8, without "
+      "decode: a sample's elements are pair: int32[2], but coded values are bytes: uint8, without "
       "a shape");
 }

@@ -190,9 +190,9 @@ TEST_CASE("pad: invalid options are refused, with the reason", "[dataset][host]"
   CHECK(message(test::make_telling({1}), {.longer = static_cast<pad_longer>(9)}) ==
         "pad_options::longer is 9, which is no value of its type: say one of error, truncate");
   CHECK(message(test::make_telling({0, 0}), {}) ==
-        "pad: no sample has an element, so pad_options::length must say how long they are to be");
+        "pad: no sample has an element, so pad_options::length must give the length");
   const std::string too_long =
-      "pad: a length of 2147483648 is more than an int32 can tell; ask for fewer elements, and "
+      "pad: a length of 2147483648 is more than an int32 can count; ask for fewer elements, and "
       "pad_longer::truncate";
   CHECK(message(test::make_telling({1}), {.length = std::uint64_t{1} << 31}) == too_long);
   CHECK(message(std::make_shared<const test::only_lengths>(lengths{1, std::uint64_t{1} << 31}),

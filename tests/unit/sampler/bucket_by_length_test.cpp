@@ -270,8 +270,8 @@ TEST_CASE("bucket by length: invalid options are refused, with the reason", "[sa
         }) == "bucket_options::boundaries must rise, but boundary 2 is 5 and the one before 5");
   const bucket_by_length order{of};
   const std::string unbound =
-      "bucket_by_length: the batch size is not known here: give the sampler to a loader as it is, "
-      "or use what its bind(dataset, batch_size) returns";
+      "bucket_by_length: the batch size is not known here: give the sampler itself to a loader, or "
+      "use the result of its bind(dataset, batch_size)";
   CHECK(message([&] { (void)order.size(3); }) == unbound);
   CHECK(message([&] { order.indices(3, 0, position{0}, {}); }) == unbound);
   CHECK(message([&] { (void)order.bind(*any_dataset(3), 0); }) ==
@@ -291,7 +291,8 @@ TEST_CASE("bucket by length: warns where most batches are of leftovers", "[sampl
   CHECK(log.text().empty());
   (void)bucket_by_length{of, {.buckets = 16}}.bind(*any_dataset(160), 16);
   CHECK(log.text() ==
-        "bucket_by_length: 10 of 10 batches are of several buckets, for 160 samples in 16 buckets "
+        "bucket_by_length: 10 of 10 batches are of several buckets, because 160 samples in 16 "
+        "buckets "
         "make few whole batches of 16: ask for fewer buckets\n");
 }
 

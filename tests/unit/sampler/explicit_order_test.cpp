@@ -104,10 +104,10 @@ TEST_CASE("explicit order: an invalid order is refused, with the reason", "[samp
   const std::string each = " epochs' orders; give each epoch as many as any other";
   CHECK(refusal([] {
           (void)explicit_order{numbers{1, 2, 3}, 2};
-        }) == "explicit_order: 3 indices are to be 2" + each);
+        }) == "explicit_order: 3 indices should be 2" + each);
   CHECK(refusal([] {
           (void)explicit_order{numbers{1, 2, 3}, 0};
-        }) == "explicit_order: 3 indices are to be 0" + each);
+        }) == "explicit_order: 3 indices should be 0" + each);
 }
 
 TEST_CASE("explicit order: a field that holds no order is refused, with the reason",

@@ -108,10 +108,8 @@ TEST_CASE("many ranks: an epoch of 4096 ranks has every sample, and less than on
   CHECK(static_cast<std::uint64_t>(std::ranges::count(times, 2)) == repeats);
 }
 
-TEST_CASE(
-    "many ranks: a rank reads whole chunks with shards of chunks, and a chunk a sample without "
-    "them",
-    "[sampler][host]") {
+TEST_CASE("many ranks: a rank reads whole chunks with lanes, and a chunk a sample without them",
+          "[sampler][host]") {
   constexpr std::uint64_t chunk = 16;
   constexpr std::uint64_t samples = 4 * chunk * world;
   const auto data = chunked(samples, chunk);

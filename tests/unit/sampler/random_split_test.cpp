@@ -88,12 +88,12 @@ TEST_CASE("random split: sizes that do not fit are refused", "[dataset][sampler]
   };
   CHECK(refusal({}) == "random_split: there are no sizes: name a part's, as {0.9, 0.1}");
   CHECK(refusal({0.8, 0.1}) ==
-        "random_split: the shares' sum is 0.900000, and must be 1: add one for "
-        "what is to be left out");
+        "random_split: the shares' sum is 0.900000, and must be 1: add one for the samples to "
+        "leave out");
   CHECK(refusal({1.5, -0.5}) == "random_split: size 0 is 1.500000: a share is from 0 to 1");
   CHECK(refusal({10, 9}) ==
         "random_split: the sizes' sum is 19 samples, but the dataset has 20: they must "
-        "be equal; add a size for what is to be left out");
+        "be equal; add a size for the samples to leave out");
   CHECK(refusal({21, -1}) == "random_split: size 1 is -1: a part has 0 samples or more");
   CHECK(refusal({19, 1.0}) ==
         "random_split: some sizes are shares and some count samples: 1 is a sample, "

@@ -148,7 +148,7 @@ TEST_CASE(
       }
 }
 
-TEST_CASE("shard: shards of chunks give every world the same global batches", "[sampler][host]") {
+TEST_CASE("shard: lanes of chunks give every world the same global batches", "[sampler][host]") {
   const std::uint64_t samples = GENERATE(1U, 65U, 193U, 1009U);
   const auto data = stored(samples);
   const shuffle order{.seed = 42, .within = chunks(24), .lanes = GENERATE(1U, 4U, 12U, 192U)};

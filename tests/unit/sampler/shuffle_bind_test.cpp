@@ -118,9 +118,8 @@ TEST_CASE("shuffle: with a window, but no dataset to count chunks of, it is refu
           "[sampler][host]") {
   const shuffle order{.seed = 4, .within = chunks(3)};
   const std::string words =
-      "shuffle: `within` counts chunks of a dataset, which is not known here: give the sampler to "
-      "a "
-      "loader as it is, or use what its bind(dataset, batch_size) returns";
+      "shuffle: `within` counts chunks of a dataset, which is not known here: give the sampler "
+      "itself to a loader, or use the result of its bind(dataset, batch_size)";
   CHECK(test::message_of<usage_error>([&] { (void)order.size(10); }) == words);
   CHECK(test::message_of<usage_error>([&] { (void)epoch_of(order, 10); }) == words);
 }
@@ -138,7 +137,7 @@ TEST_CASE("shuffle: invalid numbers of lanes are refused", "[sampler][host]") {
         "together): each has as many samples of every lane; choose lanes that divide it");
 }
 
-TEST_CASE("shuffle: with `lanes` it is the order of shards of chunks", "[sampler][host]") {
+TEST_CASE("shuffle: with lanes it is the order of chunk lanes", "[sampler][host]") {
   const test::log_capture log;
   const sampler order = shuffle{.seed = 4, .within = chunks(20), .lanes = 2};
   const auto data = stored(1000, all_kept);

@@ -102,10 +102,10 @@ TEST_CASE("take: invalid options are refused, with the reason", "[sampler][host]
         }) == "take: from is 2, which is no value of its type: say one of last_end, epoch_begin");
   CHECK(refusal([] {
           (void)take{sequential{}, 0};
-        }) == "take: the epoch is to have 0 positions; ask for 1 or more");
+        }) == "take: the epoch should have 0 positions; ask for 1 or more");
   CHECK(refusal([] {
           (void)take{sequential{}, -3};
-        }) == "take: the epoch is to have -3 positions; ask for 1 or more");
+        }) == "take: the epoch should have -3 positions; ask for 1 or more");
   const std::string shares = "; a share is above 0 and up to 1, and an integer counts positions";
   CHECK(refusal([] { (void)take{sequential{}, 1.5}; }) == "take: the share is 1.500000" + shares);
   CHECK(refusal([] { (void)take{sequential{}, 0.0}; }) == "take: the share is 0.000000" + shares);
@@ -115,7 +115,7 @@ TEST_CASE("take: invalid options are refused, with the reason", "[sampler][host]
   CHECK(refusal([] {
           (void)take{sequential{}, 11, take_from::epoch_begin}.size(10);
         }) ==
-        "take: 11 positions are to be taken from the beginning of each epoch, but an epoch has 10; "
+        "take: 11 positions should be taken from the beginning of each epoch, but an epoch has 10; "
         "take fewer, or use take_from::last_end");
   CHECK(refusal([] {
           (void)take{empty_order{}, 3}.size(10);

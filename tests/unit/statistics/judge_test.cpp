@@ -238,7 +238,7 @@ std::vector<constructed_case> constructed_cases() {
          });
        },
        bottleneck::copy, "narrower type"},
-      {"slow work on the device behind the copies",
+      {"slow work on the device after the copies",
        [] {
          return changed(healthy(), [](loader_statistics& of) {
            expose(of, 0.6);

@@ -134,7 +134,7 @@ TEST_CASE("augmentation: a resize is of images, into floats, and no other crop s
         "float32, float16 or bfloat16");
   CHECK(refusal({.field = "x", .resized_crop = random_resized_crop{4, 4}, .one_hot = 3}, {}) ==
         "one_hot is 3 and resized_crop is set: beside one_hot only `to` counts");
-  const std::string one = " are set: each makes the batch's image out of the dataset's, say one";
+  const std::string one = " are set: each makes the batch's image from the dataset's; set one";
   transform = resize_to(4, 4);
   transform.crop = image_crop{.height = 2, .width = 2};
   CHECK(refusal(transform) == "crop and resize" + one);

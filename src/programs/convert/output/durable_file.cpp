@@ -43,7 +43,7 @@ void durable_file::write(std::uint64_t offset, std::span<const std::byte> bytes)
 }
 
 void durable_file::sync() const {
-  if (::fsync(file_.number()) != 0) fail(path_, "could not be brought to the disk");
+  if (::fsync(file_.number()) != 0) fail(path_, "could not be flushed to the disk");
   (void)::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_DONTNEED);  // a hint
 }
 
@@ -60,7 +60,7 @@ void sync_folder(const fs::path& folder) {
   const feedline::detail::descriptor opened{folder.c_str(), O_DIRECTORY};
   // EINVAL comes from file systems that need no such call.
   if (opened.number() < 0 || (::fsync(opened.number()) != 0 && errno != EINVAL))
-    fail(folder, "could not be brought to the disk");
+    fail(folder, "could not be flushed to the disk");
 }
 
 }  // namespace convert

@@ -25,7 +25,7 @@ constexpr std::string_view claim = "feedline-convert makes an output in this fol
 [[noreturn]] void refuse(const fs::path& path, const fs::path& found) {
   throw usage_error{
       path.string() + ": feedline-convert makes its output in a folder of that name, and " +
-      found.string() + " is not of its making: move it away, or choose another --output"};
+      found.string() + " was not made by it: move it away, or choose another --output"};
 }
 
 bool is_folder(const fs::path& path) {
@@ -61,8 +61,8 @@ occupant check_output(const job& job) {
   if (!is_folder(output) && !fs::is_symlink(output) && !fs::is_regular_file(output))
     throw usage_error{name + ": is a device, a pipe or a socket, which no output can replace"};
   if (!job.force)
-    throw usage_error{name + ": exists; choose another --output, or let --force replace it" +
-                      (is_folder(output) ? " with all that is in it" : "")};
+    throw usage_error{name + ": exists; choose another --output, or set --force to replace it" +
+                      (is_folder(output) ? " and its contents" : "")};
   if (is_folder(output) && has_mounts(output))
     throw usage_error{name +
                       ": another file system is mounted on it or in it, so it cannot be "
@@ -117,11 +117,10 @@ void work_folder::put_in_place(const fs::path& output, const occupant& replaces)
   const bool is_linked = !is_folder(made) && ::link(made.c_str(), output.c_str()) == 0;
   const occupant found = is_linked ? std::nullopt : occupant_of(output);
   if (found && found != replaces)
-    throw std::runtime_error{
-        output.string() +
-        ": was put there or replaced while the conversion ran, and is left as it is; what was "
-        "converted is whole, in " +
-        made.string() + ": the same command with --force puts it in place"};
+    throw std::runtime_error{output.string() +
+                             ": was put there or replaced while the conversion ran, and is left "
+                             "unchanged; the complete output is in " +
+                             made.string() + ": the same command with --force moves it there"};
   if (found && (is_folder(output) || is_folder(made))) fs::rename(output, replaced);
   if (!is_linked) fs::rename(made, output);
   sync_folder(fs::absolute(output).parent_path());

@@ -98,12 +98,12 @@ TEST_CASE("npy: versions that are not known are refused", "[dataset][host]") {
 
 TEST_CASE("npy: a header's claim of its own length is not believed", "[dataset][host]") {
   CHECK(message_of(bytes_of({0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 255, 255, 255, 255})) ==
-        at + "8: the header announces to be 4294967295 bytes long; no array of numbers needs more "
+        at + "8: the header claims to be 4294967295 bytes long; no array of numbers needs more "
              "than 1048576, so the file is damaged, get it again");
   CHECK(message_of(bytes_of({0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 255, 255, '{'})) ==
         at + "11: cut short within the header; get the file again");
   CHECK(message_of(bytes_of({0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 0, 0})) ==
-        at + "10" + damaged + "there is no '{' at its begin" + again);
+        at + "10" + damaged + "there is no '{' at its beginning" + again);
 }
 
 TEST_CASE("npy: a file cut short anywhere is refused, telling where it ends", "[dataset][host]") {
@@ -146,8 +146,8 @@ TEST_CASE("npy: a header that is no dictionary of the three keys is refused at t
     std::string what;
   };
   const auto bad = GENERATE(values<bad_header>({
-      {"", "64", "there is no '{' at its begin"},
-      {"('descr', '|u1')", "10", "there is no '{' at its begin"},
+      {"", "64", "there is no '{' at its beginning"},
+      {"('descr', '|u1')", "10", "there is no '{' at its beginning"},
       {"{", "64", "a key or type is no string in quotes"},
       {"{}", "64", "it has no 'descr'"},
       {"{'descr' '|u1'}", "19", "there is no ':' after a key"},
@@ -162,8 +162,9 @@ TEST_CASE("npy: a header that is no dictionary of the three keys is refused at t
       {"{'descr': '|u1',,}", "26", "a key or type is no string in quotes"},
       {"{descr: '|u1'}", "11", "a key or type is no string in quotes"},
       {"{'descr\": '|u1'}", "21", "there is no ':' after a key"},
-      {"{'descr': '|u1}", "63", "a string does not end, or holds what no key or type does"},
-      {"{'descr': '\\x7cu1'}", "21", "a string does not end, or holds what no key or type does"},
+      {"{'descr': '|u1}", "63", "a string does not end, or has characters that no key or type has"},
+      {"{'descr': '\\x7cu1'}", "21",
+       "a string does not end, or has characters that no key or type has"},
       {"{'descr': None}", "20", "a key or type is no string in quotes"},
       {"{'fortran_order': 0}", "28", "fortran_order is neither True nor False"},
       {"{'fortran_order': true}", "28", "fortran_order is neither True nor False"},

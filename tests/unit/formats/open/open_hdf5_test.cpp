@@ -78,7 +78,7 @@ TEST_CASE(
   CHECK(message.find(path.string() + ": field '/train/labels': cannot be opened: bad version") ==
         0);
   const std::string advice =
-      "; to open the file without what cannot be read, name fields in open_options::fields, of "
+      "; to open the file without unreadable datasets, name fields in open_options::fields, of "
       "/train/images";
   CHECK(message.substr(message.size() - advice.size()) == advice);
   CHECK(open(path, {.fields = {"train/images"}})->size() == 4);
@@ -191,8 +191,8 @@ TEST_CASE(
   const auto both = write("both.h5", true);
   CHECK(open(both)->fields() == std::vector<field>{{"label", element_type::u8, {}}});
   CHECK(log.text().find("open: " + both.string() +
-                        ": left out: /jpeg (of variable length: open_hdf5_ragged reads it); "
-                        "open_options::fields says what is wanted") != std::string::npos);
+                        ": left out: /jpeg (of variable length: open_hdf5_ragged reads it); name "
+                        "fields in open_options::fields") != std::string::npos);
   const auto alone = write("alone.h5", false);
   CHECK(test::message_of<dataset_error>([&] { (void)open(alone); }) ==
         alone.string() +
@@ -243,7 +243,8 @@ TEST_CASE("open: a warning names namesakes that a choice by one dataset leaves o
   const auto file = writer.close();
   const test::log_capture log;
   CHECK(open(file, {.like = "b/x"})->fields().size() == 1);
-  CHECK(log.text().find("open: " + file.string() +
-                        ": left out, for they share names with those beside /b/x: /a/x") !=
+  CHECK(log.text().find(
+            "open: " + file.string() +
+            ": left out, because their names are also those of datasets beside /b/x: /a/x") !=
         std::string::npos);
 }

@@ -36,7 +36,7 @@ std::vector<std::string> names_of(const dataset& opened) {
 
 const std::string reads =
     "open reads images (.jpg, .jpeg, .png), labels (.cls) and arrays (.npy), and open_tar others "
-    "with a decoder of yours";
+    "with your own decoder";
 
 }  // namespace
 
@@ -194,7 +194,8 @@ TEST_CASE(
   CHECK(refusal({shard}) ==
         shard +
             ": has members of more than 256 fields: 'v2.256.npy' is the member '.256.npy' of the "
-            "sample 'v2', for a sample's name ends at the first dot; write the archive with names "
+            "sample 'v2', because a sample's name ends at the first dot; write the archive with "
+            "names "
             "that have no other dot, or choose fields with open_tar");
 }
 
@@ -223,7 +224,7 @@ TEST_CASE("tar: names with several dots are refused with the rule that the first
       "a.tar",
       tar_bytes{}.add("Track v2.0 (clean).jpg", "x").add("Track v2.0 (clean).cls", "1").ended());
   const std::string rule =
-      "'Track v2.0 (clean).jpg' is the member '.0 (clean).jpg' of the sample 'Track v2', for a "
+      "'Track v2.0 (clean).jpg' is the member '.0 (clean).jpg' of the sample 'Track v2', because a "
       "sample's name ends at the first dot; write the archive with names that have no other dot";
   const std::string names = "'Track v2.0 (clean).jpg', 'Track v2.0 (clean).cls'";
   CHECK(refusal({shard}) ==
@@ -245,7 +246,8 @@ TEST_CASE("tar: names with several dots are refused with the rule that the first
                                                      .ended());
   const test::log_capture log;
   CHECK(open_images(some)->size() == 2);
-  CHECK(test::contains(log.text(),
-                       "tar: 1 samples are left out, for they have a member of no field: 'c.1.jpg' "
-                       "is the member '.1.jpg' of the sample 'c'"));
+  CHECK(test::contains(
+      log.text(),
+      "tar: 1 samples are left out, because they have a member of no field: 'c.1.jpg' "
+      "is the member '.1.jpg' of the sample 'c'"));
 }

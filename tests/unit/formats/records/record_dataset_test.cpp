@@ -138,7 +138,7 @@ TEST_CASE("records: a file that is not header and whole records is refused", "[d
             "get the file again, or check the sizes of header and record");
   CHECK(refusal({file}, three_bytes, {.header_bytes = 11}) ==
         file +
-            ": byte 10: cut short: the header alone is to be 11 bytes, but the file ends here; "
+            ": byte 10: cut short: the header alone should have 11 bytes, but the file ends here; "
             "get the file again, or check header_bytes");
   CHECK(refusal({file}, three_bytes, {.header_bytes = 10}) ==
         file + ": byte 10: the file holds no record");

@@ -133,7 +133,7 @@ TEST_CASE("tar dataset: a sample that lacks a member is an error that names it, 
   const auto dataset = open_tar({shard}, number_and_label(), {.skip_incomplete = true});
   CHECK(dataset->size() == 2);
   CHECK(test::read_sample(*dataset, sample_index{1})[0] == number_or_label(sample_index{1}, 0));
-  CHECK(log.text().find("tar: 1 samples are left out for want of a member; 2 are there") !=
+  CHECK(log.text().find("tar: 1 samples are left out because they lack a member; 2 remain") !=
         std::string::npos);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("tar dataset: members that a field cannot take are refused by name", "
         "field 'number', byte 1024: member '1.num' is a symbolic link to '/x'" + follow);
   CHECK(message(test::tar_bytes{}.add("1.cls", "1").add("1.CLS", "2").add("1.num", spelt(1))) ==
         "field 'label', byte 1024: member '1.CLS' is the second one for this field of the sample "
-        "'1'; name one extension only, or mend the archive");
+        "'1'; name one extension only, or repair the archive");
   CHECK(message(test::tar_bytes{}.add("1.txt", "1").add("b/2.txt", "2")) ==
         "holds no sample with a member .num, .cls; its first members are '1.txt', 'b/2.txt'");
   CHECK(message(test::tar_bytes{}.add_header("folder/", 0, {.type = '5'})) ==
@@ -233,7 +233,7 @@ TEST_CASE("tar dataset: invalid options are refused", "[dataset][host]") {
   CHECK(message({"a.tar"}, {{"x", {}, decode_decimal()}}) ==
         "tar: field 'x' has no extension: name one, such as \"jpg\"");
   CHECK(message({"a.tar"}, {{"x", {"bin"}, nullptr}}) ==
-        "tar: field 'x' has no decoder: decode_raw(type, shape) takes bytes as they are");
+        "tar: field 'x' has no decoder: decode_raw(type, shape) takes bytes unchanged");
 }
 
 TEST_CASE("tar dataset: runs of samples are its chunks, and any order reads each sample once",

@@ -73,8 +73,8 @@ TEST_CASE("tokens: a header that the file belies is refused", "[dataset][host]")
         at + "0: the header says that the tokens are uint32, but options.type asks for uint16; "
              "leave type out, or set header to none if this is no header");
   CHECK(refusal({write(shard_bytes(20240522, 1, 8, 1040))}, two_narrow) ==
-        at + "0: this is one of llm.c's evaluation files, which hold questions and answers and no "
-             "running text; name the token shards");
+        at + "0: this is one of llm.c's evaluation files, which hold questions and answers instead "
+             "of running text; name the token shards");
 }
 
 TEST_CASE(
@@ -84,7 +84,7 @@ TEST_CASE(
   const std::string file = folder.write("s.bin", test::counting_bytes(9));
   CHECK(refusal({file}, two_at_once) ==
         file +
-            ": byte 0: there is no llm.c header that would say the tokens' type; set "
+            ": byte 0: there is no llm.c header that gives the tokens' type; set "
             "options.type to u16 or u32, as the file was written");
   CHECK(refusal({file}, two_narrow) ==
         file +

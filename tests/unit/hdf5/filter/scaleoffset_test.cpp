@@ -187,8 +187,8 @@ TEST_CASE("hdf5 scale-offset: parameters that the library has no use for are lef
   };
   CHECK(refusal(2, 16).empty());
   CHECK(refusal(1, static_cast<unsigned>(-3)).empty());  // the number of bits that are needed
-  CHECK(refusal(4, 3) == "filter 6 (scaleoffset) is of numbers that it cannot be of");
-  CHECK(refusal(3, 1) == "filter 6 (scaleoffset) is of numbers that it cannot be of");
+  CHECK(refusal(4, 3) == "filter 6 (scaleoffset) is of numbers that the filter does not support");
+  CHECK(refusal(3, 1) == "filter 6 (scaleoffset) is of numbers that the filter does not support");
   CHECK(refusal(0, 1) == "filter 6 (scaleoffset) scales in a way that is not one of HDF5's");
   CHECK(refusal(1, 17) == "filter 6 (scaleoffset) claims more bits than its numbers have");
 }

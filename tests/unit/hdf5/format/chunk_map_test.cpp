@@ -40,6 +40,6 @@ TEST_CASE("hdf5 chunk map: extents that make no grid are refused", "[dataset][ho
   CHECK(refusal({4, 0}, {2, 2}) == shapes);
   CHECK(refusal({4, 4}, {2, 0}) == shapes);
   CHECK(refusal({1ULL << 40, 1ULL << 30}, {1, 1}) ==
-        "a dataset of so many chunks cannot be mapped");
-  CHECK(refusal({1ULL << 62}, {1}) == "a dataset of so many chunks cannot be mapped");
+        "a dataset with this many chunks cannot be mapped");
+  CHECK(refusal({1ULL << 62}, {1}) == "a dataset with this many chunks cannot be mapped");
 }

@@ -191,7 +191,7 @@ TEST_CASE("hdf5 metadata: reading an object header that continues in itself ends
           "[dataset][host]") {
   // The block of messages that this message is in.
   CHECK(extension_refusal(header_1(continuation, place(content_at + 16, 24))) ==
-        "byte 64: structures lie over each other or point back at themselves");
+        "byte 64: structures overlap or refer to themselves");
 }
 
 TEST_CASE("hdf5 metadata: an object header that cannot be followed is refused", "[dataset][host]") {

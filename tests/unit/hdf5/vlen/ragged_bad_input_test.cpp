@@ -144,7 +144,7 @@ std::vector<damage> damages() {
            f.put(inner + i, std::to_integer<unsigned>(f.bytes()[f.collection + i]), 1);
          f.put_address(3, inner);
        },
-       3, "byte {+2048}: global heap collections lie over each other"},
+       3, "byte {+2048}: global heap collections overlap"},
   };
 }
 

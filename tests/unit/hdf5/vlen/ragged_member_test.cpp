@@ -239,12 +239,13 @@ TEST_CASE("hdf5 ragged: members that are no runs of numbers are refused with the
               "its records lie in an array, so that a sample would be several sequences"));
   CHECK(
       contains(refusal_of(file, "t/pairs"), "its values are of HDF5 type class 'variable-length'"));
-  CHECK(contains(refusal_of(file, "t/nested"), "its values are sequences, and of their elements"));
+  CHECK(contains(refusal_of(file, "t/nested"), "its values are sequences, whose elements"));
   CHECK(contains(refusal_of(file, "t/x"),
                  "its records have no member 'x'; they have a, s, points/s"));
   CHECK(contains(refusal_of(file, "t"), "a field is one member of theirs: name it as in 't/a'"));
   CHECK(contains(refusal_of(file, "grid/s"), "has 2 dimensions"));
-  CHECK(contains(refusal_of(file, "plain/x"), "the values of 'plain' are no records, and have no"));
+  CHECK(contains(refusal_of(file, "plain/x"),
+                 "the values of 'plain' are not records, so they have no"));
   CHECK(
       message_of<hdf5_error>([&] { (void)open_hdf5(file, {{"t/s"}}); }) ==
       named("t/s",

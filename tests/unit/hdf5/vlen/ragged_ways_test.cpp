@@ -186,8 +186,8 @@ TEST_CASE("hdf5 ragged: datasets that are no sequences of numbers are refused wi
   CHECK(contains(refusal_of(file, "scalar"), "field 'scalar': is a single value, not rows"));
   CHECK(contains(refusal_of(file, "none"), "field 'none': holds no samples"));
   CHECK(contains(refusal_of(file, "nested"),
-                 "field 'nested': its values are sequences, and of their "
-                 "elements this is to be said: its values are of HDF5 "
+                 "field 'nested': its values are sequences, whose elements cannot be read: its "
+                 "values are of HDF5 "
                  "type class 'variable-length'"));
   CHECK(contains(refusal_of(file, "references"), "class 'reference'"));
   CHECK(contains(refusal_of(file, "missing"), "there is no such dataset; the file has "));
