@@ -77,7 +77,7 @@ trap finish EXIT
 
 feedline_install_packages build samples
 
-# A folder of its own: without the tests, and so without what they need. Of the rest, what is
+# A folder of its own, without the tests and the packages that they need. Everything that is
 # installed is built as well, so that `cmake --install build/samples` works.
 build=$PWD/build/samples
 mkdir -p "$build"

@@ -1,15 +1,15 @@
 # With CMAKE_UNITY_BUILD many sources of tests are compiled as one, too, which takes half the time.
 #
-# Sources give their helpers the same names. So each is read within a namespace of its own, behind
-# the headers that all sources of its unit include, which then none reads again. A source that has
-# something that must stand outside of namespaces is compiled by itself.
+# Sources give their helpers the same names. So each is read within a namespace of its own, after
+# the headers that all sources of its unit include, which no source then reads again. A source that
+# has something that must stand outside of namespaces is compiled by itself.
 
 # feedline_compile_as_one(TARGET): unites the sources of a program of tests. To be called when it
 # has all of them.
 function(feedline_compile_as_one target)
   get_target_property(sources ${target} SOURCES)
   set(alone "")
-  set(groups "")  # of sources that are compiled with the same options
+  set(groups "")  # sources that are compiled with the same options
   foreach(source IN LISTS sources)
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
     get_source_file_property(options ${source} COMPILE_OPTIONS)
@@ -51,7 +51,7 @@ function(feedline_add_units target options)
       file(READ ${source} text)
       string(REGEX MATCHALL "\n#include [<\"][^\n]*" found "\n${text}")
       list(APPEND includes ${found})
-      # By a path from tests/, so that ccache finds the unit again in another checkout.
+      # Uses a path from tests/, so that ccache finds the unit again in another checkout.
       cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE file)
       cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
       string(MAKE_C_IDENTIFIER "${file}" name)

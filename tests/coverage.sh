@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Which lines and branches of the pipeline's heart the host's tests run, as a table by folder.
+# Prints which lines and branches of the pipeline's heart the host's tests run, as a table by
+# folder.
 #
 #   tests/coverage.sh              prints the table
 #   tests/coverage.sh --lines      and the lines that no test runs

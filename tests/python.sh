@@ -56,7 +56,7 @@ END
 )
 quietly "${pip[@]}" install "${wanted[@]}"
 
-# Without pip's isolation: headers that stay in their place are compiled once (ccache).
+# Without pip's isolation: headers whose path stays the same are compiled once (ccache).
 stage="building"
 echo "tests/python.sh: building and installing the package; on two cores this takes some 10" \
   "minutes the first time"

@@ -3,7 +3,7 @@
 set(feedline_thread_headers
   thread future detail/threads.hpp loader/pipeline/pipeline.hpp feedline/feedline.hpp
   feedline/loader/loader.hpp support/datasets/dataset_contract.hpp)
-# Starts a thread, and waits for its end before it goes on.
+# Starts a thread, and waits for its end before it continues.
 set(feedline_no_thread_headers support/checks/sampler_contract.hpp)
 
 # feedline_starts_threads(RESULT FILE): whether FILE, relative to tests/, includes such a header.
@@ -29,7 +29,7 @@ function(feedline_starts_threads result file)
   set(${result} ${known} PARENT_SCOPE)
 endfunction()
 
-# feedline_keep_thread_tests(RESULT SOURCES…): of SOURCES, what ThreadSanitizer's build has.
+# feedline_keep_thread_tests(RESULT SOURCES…): those of SOURCES that ThreadSanitizer's build has.
 function(feedline_keep_thread_tests result)
   set(kept "")
   foreach(source IN LISTS ARGN)

@@ -90,7 +90,7 @@ Files: *
 Copyright: ${holders}
 License: Expat
  ${licence}")
-string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH, if it is set
+string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # SOURCE_DATE_EPOCH, if it is set
 file(WRITE ${papers}/changelog.Debian
 "feedline (${feedline_deb_version}) unstable; urgency=medium
 

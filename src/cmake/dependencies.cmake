@@ -51,7 +51,7 @@ endif()
 
 # Libraries that decode images. Without its library, files of a format are refused when they are
 # read.
-set(feedline_image_libraries "")  # as find_package names them
+set(feedline_image_libraries "")  # names of find_package
 set(found "")
 set(missing "")
 foreach(library JPEG PNG)
@@ -74,7 +74,7 @@ message(STATUS "Images are decoded with [${found_text}]; not there: [${missing_t
 
 # Libraries that decode HDF5's filters. Without its library, a filter is left to the HDF5 library
 # and its plugins.
-set(FEEDLINE_HDF5_LIBRARIES "")  # of these, those that are there
+set(FEEDLINE_HDF5_LIBRARIES "")  # those that are installed
 if(FEEDLINE_HAS_HDF5)
   set(missing "")
   foreach(library IN LISTS feedline_optional_filters)

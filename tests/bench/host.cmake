@@ -22,7 +22,7 @@ if(FEEDLINE_HAS_HDF5)
   feedline_private_options(feedline_bench_decode)
 endif()
 
-# What overhead.py holds Python's loop against.
+# The program that overhead.py compares Python's loop with.
 add_executable(feedline_bench_python_overhead bench/python/overhead.cpp)
 target_link_libraries(feedline_bench_python_overhead PRIVATE feedline::core)
 feedline_private_options(feedline_bench_python_overhead)

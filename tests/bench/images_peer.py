@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Python has for a folder of JPEGs: images/s of torch's DataLoader, beside images.cpp.
+"""Python's tools for a folder of JPEGs: images/s of torch's DataLoader, beside images.cpp.
 
     feedline_bench_images --make /tmp/images
     feedline_bench_images --folder /tmp/images
@@ -14,10 +14,10 @@ Peers, of which those are left out, visibly, whose packages are not there:
 torchvision     ImageFolder as it comes: PIL decodes and resizes to 224 x 224, a tensor of bytes
 torchvision io  torchvision.io decodes (libjpeg-turbo), torchvision's resize of tensors of bytes,
                 antialiased
-PIL             the same as the first by PIL alone, where torchvision is not there
+PIL             the same as the first by PIL alone, where torchvision is not installed
 PIL draft       PIL with JPEG's reduced decoding (Image.draft)
 
-With --augment, as jpeg.cpp: windows of a random size and place become 224 x 224, half of them are
+With --augment, as jpeg.cpp: windows of a random size and position become 224 x 224, half are
 flipped, and all end as normalized f16 on the GPU. Peers:
 
 torchvision io   workers decode, cut, resize and flip; a pinned batch of bytes goes to the GPU,
@@ -110,8 +110,8 @@ def decode_by_torchvision_io(path):
 class Peer:
     name: str
     data: torch.utils.data.Dataset
-    collate: typing.Optional[typing.Callable] = None  # of a worker's samples
-    finish: typing.Callable = lambda images: images  # of a batch, in the main process
+    collate: typing.Optional[typing.Callable] = None  # transforms of a worker's samples
+    finish: typing.Callable = lambda images: images  # transforms of a batch, in the main process
     pinned: bool = False
 
 
@@ -157,7 +157,7 @@ def normalized(images):
 
 
 def joined_files(samples):
-    """One tensor of all files: of several, each would be a file of shared memory."""
+    """One tensor of all files: several tensors would each be a file of shared memory."""
     files, labels = zip(*samples)
     return (torch.cat(files), [len(file) for file in files]), torch.tensor(labels)
 
@@ -206,7 +206,7 @@ def workers_of(iterator):
 class Run:
     rate: float  # images a second
     a_core: float  # images a second of CPU time
-    cores: float  # that were busy
+    cores: float  # number of busy cores
 
 
 def measure(peer, workers, batch, seconds, runs):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Python has instead, on the shapes of delivery.cpp: batches/s with an empty consumer.
+"""Python's alternatives, on the shapes of delivery.cpp: batches/s with an empty consumer.
 
     python3 tests/bench/peers.py [--seconds 0.5] [--runs 5] [--json FILE]
 
@@ -126,7 +126,7 @@ def all_on_gpu(images, labels, batch):
 
 
 def cpu_seconds():
-    """Of this process and of the workers that it has now."""
+    """CPU time of this process and of the workers that it has now."""
     ticks = 0
     for pid in [os.getpid(), *(child.pid for child in multiprocessing.active_children())]:
         with open(f"/proc/{pid}/stat") as stat:

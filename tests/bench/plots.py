@@ -12,7 +12,7 @@ LINES = ["#0b4f8a", "#c4572f", "#3f8f4f", "#8a5fb0", "#999999"]
 
 def deliveries(axes, results, shapes):
     """Bars in groups, a group a shape: feedline's best of each placement, then the peers, each
-    always in its own place."""
+    always at the same position."""
     peers = sorted({row["peer"] for shape in shapes for row in results.peers(shape)},
                    key=lambda peer: (peer == ON_THE_GPU, peer))
     feeds = [name for name in PLACEMENTS

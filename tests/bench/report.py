@@ -24,7 +24,7 @@ ON_THE_GPU = "all on the GPU"  # the peer that `resident` is to be compared with
 
 
 def merge(parts, facts):
-    """One document of what the programs wrote; their machine facts are put together."""
+    """One document of the programs' results; their machine facts are merged."""
     machine, programs = {}, {}
     for part in parts:
         with open(part) as file:

@@ -35,7 +35,7 @@ mkdir -p "$out"
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
 
-# measure NAME COMMAND...: runs one, which writes its results to a file of its own; goes on if it
+# measure NAME COMMAND...: runs one, which writes its results to a file of its own; continues if it
 # fails.
 measure() {
   local name=$1

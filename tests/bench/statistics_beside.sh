@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What statistics cost where batches are small: delivery of MNIST in batches of 64 with them, beside
-# a build of a copy of this source that measures nothing. Needs a GPU.
+# Cost of statistics for small batches: delivery of MNIST in batches of 64 with them, beside a build
+# of a copy of this source that measures nothing. Needs a GPU.
 #
 #   tests/bench/statistics_beside.sh [ROUNDS [FOLDER [CMAKE_ARGUMENT...]]]
 #

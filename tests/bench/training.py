@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What feeding costs a training loop in Python: the loop of libtorch/training.cpp, its networks,
+"""Cost of feeding for a training loop in Python: the loop of libtorch/training.cpp, its networks,
 optimizer and images, on one batch that lies on the GPU, under torch.utils.data.DataLoader, and
 under feedline, SPDL and DALI where their packages are installed.
 
@@ -106,7 +106,7 @@ def factor_and_shift():
 
 
 def normalized(images):
-    """Of bytes, batch x height x width x channels: bf16 in channels-last layout."""
+    """Normalizes bytes, batch x height x width x channels: bf16 in channels-last layout."""
     factor, shift = factor_and_shift()
     return (images * factor).sub_(shift).to(torch.bfloat16).permute(0, 3, 1, 2)
 
@@ -126,7 +126,7 @@ def shuffled_indices(rows):
 
 
 def on_gpu(images, labels):
-    """What the network takes of a pinned batch, on the current stream."""
+    """The network's input from a pinned batch, on the current stream."""
     return (normalized(images.to("cuda", non_blocking=True)),
             labels.to("cuda", non_blocking=True).long())
 
@@ -234,7 +234,7 @@ Feed = collections.namedtuple("Feed", "name batches ahead")
 
 
 def seconds_of(steps, feed, trainer):
-    """A step, in the mean."""
+    """A step, on average."""
     start = time.perf_counter()
     for _ in range(steps):
         trainer.step(*next(feed.batches))

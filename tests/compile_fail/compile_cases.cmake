@@ -1,7 +1,7 @@
 # cmake -D CASES=file.cpp -D CXX=compiler -D INCLUDE=folder -D WORDS=file.txt
 #   -P compile_cases.cmake
 #
-# What the compiler says of the misuses goes to WORDS. See CMakeLists.txt beside this.
+# The compiler's messages for the misuses go to WORDS. See CMakeLists.txt beside this.
 
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,8 +1,8 @@
 # cmake -D SOURCE=… -P layers_test.cmake: which folder may include which.
 #
 # A folder of include/feedline and the folder of that name in src are one room. A room may include
-# itself, those that stand behind its colon, and include/feedline's own files (errors, indices, the
-# version). It may name only rooms above it in this list, so that includes form no ring.
+# itself, those after its colon, and include/feedline's own files (errors, indices, the version). It
+# may name only rooms above it in this list, so that includes form no ring.
 
 cmake_minimum_required(VERSION 3.25)
 set(max_files 30)

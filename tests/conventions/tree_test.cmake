@@ -81,7 +81,7 @@ if(decision_count GREATER 30)
 question, and move what was replaced to archive/")
 endif()
 
-# What pages cite stays. A result that a newer one replaces is in the history.
+# Results that pages cite stay. A result that a newer one replaces is in the history.
 file(GLOB_RECURSE pages ${SOURCE}/README.md ${SOURCE}/docs/*.md)
 list(FILTER pages EXCLUDE REGEX "/archive/")
 set(cited "")

@@ -1,5 +1,5 @@
-# Faults, tried at every place where they can be. In this program `operator new` and
-# `pthread_create` are its own, and fail when a test says so.
+# Faults, tried at every call that can fail. In this program `operator new` and `pthread_create` are
+# its own, and fail when a test says so.
 
 feedline_add_tests(feedline_fault_tests LIBRARIES ${CMAKE_DL_LIBS} SOURCES
   faults/allocations_test.cpp

@@ -10,7 +10,7 @@ import struct
 import subprocess
 
 FOLDER = pathlib.Path(__file__).parent / "corpus" / "lz4"
-ALONE = 0x8000  # of the room: a block without a frame
+ALONE = 0x8000  # the room's bit for a block without a frame
 
 
 def packed(plain, level=1):

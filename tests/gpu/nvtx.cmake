@@ -1,4 +1,4 @@
-# What arrives at a profiler, and that nothing is there for one that is not: NVTX needs no GPU.
+# The ranges that arrive at a profiler, and that there are none without one: NVTX needs no GPU.
 
 add_library(feedline_nvtx_log MODULE gpu/nvtx_log.cpp)
 add_executable(feedline_nvtx_program gpu/nvtx_program.cpp)

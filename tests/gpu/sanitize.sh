@@ -61,10 +61,9 @@ check() {
 }
 
 # Calls that fail are not reported: a test asks for more memory than there is, and checks the
-# refusal.
-# Rows behind the bus are read by whole lines. Where a user pinned an array that begins within a
-# page, the first and last line reach past it, on its own pages: memcheck, which counts bytes,
-# takes that for another's memory. And where a kernel breaks the context, it does what memcheck
+# refusal. Rows across the bus are read by whole lines. Where a user pinned an array that begins
+# within a page, the first and last line reach past it, on its own pages: memcheck, which counts
+# bytes, takes that for another's memory. And a kernel that breaks the context does what memcheck
 # looks for.
 status=0
 check memcheck "~[whole_lines]~[broken_context]" --report-api-errors no || status=1

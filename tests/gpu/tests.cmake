@@ -1,13 +1,13 @@
 # The tests of the CUDA device. Included by tests/CMakeLists.txt, so paths are relative
 # to tests/.
 
-# What contexts a loader makes shows only in a process of its own.
+# The contexts that a loader makes show only in a process of its own.
 add_executable(feedline_cuda_context_program gpu/cuda_context_program.cpp)
 target_include_directories(feedline_cuda_context_program PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(feedline_cuda_context_program PRIVATE
   feedline_test_support feedline::cuda CUDA::cudart_static)
 feedline_private_options(feedline_cuda_context_program)
-# Nor can a process go on whose context is broken.
+# Nor can a process continue after its context is broken.
 add_executable(feedline_sticky_error_program gpu/broken_kernel.cu gpu/sticky_error_program.cpp)
 target_link_libraries(feedline_sticky_error_program PRIVATE
   feedline_test_support feedline::cuda CUDA::cudart_static)
@@ -49,7 +49,7 @@ feedline_add_tests(feedline_gpu_tests
   unit/sampler/feistel_test.cpp
 )
 set_property(TARGET feedline_gpu_tests PROPERTY CUDA_RUNTIME_LIBRARY Static)
-if(FEEDLINE_HAS_HDF5)  # whose filters are the reference, and encode
+if(FEEDLINE_HAS_HDF5)  # its filters are the reference, and encode
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/block_decoder_test.cpp
     gpu/decode/encoded_case.cpp gpu/decode/hdf5_chunks_test.cpp)
   target_link_libraries(feedline_gpu_tests PRIVATE
@@ -64,7 +64,7 @@ if(FEEDLINE_HAS_HDF5 AND TARGET feedline_libraries::lz4)
     target_sources(feedline_gpu_tests PRIVATE gpu/decode/bit_blocks_test.cpp)
   endif()
 endif()
-if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # which images are written with
+if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # images are written with it
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/decoded_images.cpp
     gpu/decode/jpeg_coefficients_test.cpp gpu/decode/jpeg_folder_test.cpp
     gpu/decode/jpeg_test.cpp support/files/image_bytes.cpp)

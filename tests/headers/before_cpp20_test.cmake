@@ -1,7 +1,7 @@
 # cmake -D CXX=compiler -D INCLUDE=folder -D HEADERS=a,b,… -D WORK=folder -P before_cpp20_test.cmake
 #
-# A program that includes a public header and is compiled as C++17 gets one #error, in feedline's
-# words, and none about what comes behind it.
+# A program that includes a public header and is compiled as C++17 gets one #error, with feedline's
+# message, and none about later lines.
 
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" headers "${HEADERS}")
@@ -13,7 +13,7 @@ foreach(header IN LISTS headers)
     RESULT_VARIABLE code ERROR_VARIABLE words)
   string(REGEX MATCHALL "error: [^\n]*" errors "${words}")
   list(POP_FRONT errors first)
-  list(JOIN errors "\n" rest)  # which is where the compiler stops
+  list(JOIN errors "\n" rest)  # the compiler stops there
   if(code EQUAL 0 OR NOT first MATCHES "feedline needs C\\+\\+20: compile with -std=c\\+\\+20" OR
      NOT rest MATCHES "^error: [^\n]*stop_before_cpp20[^\n]*$")
     string(APPEND faults "\n* ${header}:\n${words}")

@@ -23,7 +23,7 @@ if(NOT control)
 endif()
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/*.hpp)
-# What these include of others, nobody has to have.
+# Users need not have the headers that these include from others.
 list(FILTER headers EXCLUDE REGEX "^feedline/(interop/(torch_|cuda_).*|torch)[.]hpp$")
 list(LENGTH headers count)
 if(count LESS 50)

@@ -28,7 +28,7 @@ macro(load)
   set(text "${text_${file}}")
 endmacro()
 
-# place(ANCHOR): the lines of `text` before, of, and behind the one place where ANCHOR stands.
+# place(ANCHOR): the lines of `text` before, at, and after the one line with ANCHOR.
 function(place anchor)
   string(FIND "${text}" "${anchor}" at)
   string(FIND "${text}" "${anchor}" last REVERSE)

@@ -11,8 +11,9 @@ endforeach()
 file(REMOVE_RECURSE ${WORK})
 set(faults "")
 
-# What may come with feedline: its own; that of FetchContent and of a second project(); what the
-# packages that it finds keep (their folders, files and versions); languages that it enables.
+# Variables that may come with feedline: its own; those of FetchContent and of a second project();
+# those that the packages that it finds keep (their folders, files and versions); languages that it
+# enables.
 set(may_come "^(FEEDLINE_|feedline_|FETCHCONTENT_|CMAKE_PROJECT_VERSION(_[A-Z]+)?="
   "|FIND_PACKAGE_MESSAGE_DETAILS_|(Boost|boost_headers|spdlog|fmt)_(DIR|FOUND|INCLUDE_DIR)="
   "|(HDF5|JPEG|PNG|ZLIB|MPI|MPIEXEC|CUDAToolkit|CUDA)_|CMAKE_HAVE_(LIBC_)?PTHREAD"
@@ -86,7 +87,7 @@ function(expect_target build)
   set(faults "${faults}" PARENT_SCOPE)
 endfunction()
 
-# A project that says nothing: feedline's targets are as feedline wants them, its own are as ever.
+# A project that sets nothing: feedline's targets are as feedline wants them, its own are unchanged.
 configure(plain)
 configure(plain-with -D WAY=subdirectory -D FEEDLINE_SOURCE=${SOURCE})
 compare("a plain project" plain-with plain)

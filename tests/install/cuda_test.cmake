@@ -12,7 +12,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
 list(APPEND configure -S ${source}/cuda -D CMAKE_CUDA_COMPILER=${NVCC}
   -D CMAKE_CUDA_HOST_COMPILER=${CXX})
 
-# Of CMake's versions only newer ones say C++20 to nvcc 13 where CUDA_STANDARD asks for it.
+# Only newer versions of CMake pass C++20 to nvcc 13 if CUDA_STANDARD asks for it.
 set(build ${WORK}/build)
 foreach(standard "" "-DCMAKE_CUDA_STANDARD=20")
   must_run("configuring a project with a .cu file" ${configure} -B ${build} ${standard})

@@ -1,6 +1,6 @@
 # cmake -D PKG_CONFIG=… -D BUILD=… and what installed.cmake needs -P pkg_config_test.cmake
 #
-# A program is compiled and linked with the words of pkg-config, and runs: of all parts, and of the
+# A program is compiled and linked with pkg-config's flags, and runs: for all parts, and for the
 # core alone.
 
 cmake_minimum_required(VERSION 3.25)

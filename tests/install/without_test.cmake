@@ -15,7 +15,7 @@ macro(configure without)
   string(REGEX REPLACE "[ \n]+" " " output "${output}")
 endmacro()
 
-foreach(name JPEG PNG libtiff)  # as find_package names them; one that feedline has no use for
+foreach(name JPEG PNG libtiff)  # names of find_package; one is unknown to feedline
   configure("zstd;${name}" -D FEEDLINE_TESTS=OFF)
   if(code EQUAL 0 OR NOT output MATCHES
       "FEEDLINE_WITHOUT names '${name}', and can name libjpeg libpng libzip libdeflate")

@@ -55,7 +55,7 @@ if [[ $expected == passes* || $expected == ends ]]; then
 else
   text=${expected#fails: }
   grep -q 'errors: 1$' result.log || fail "there is no counterexample"
-  grep -qF -- "$text" result.log || fail "the counterexample is another one than '$text'"
+  grep -qF -- "$text" result.log || fail "the counterexample differs from '$text'"
   echo "model: counterexample: $(grep -m1 'pan:1' result.log)"
 fi
 rm -rf "$folder"

@@ -1,6 +1,6 @@
 /* The consumer, the leases on device slots, and the end of the loader. src/batch, src/loader. */
 
-/* slot_leases: batches that are held, how many were dealt, and whether the cursor may deal more. */
+/* slot_leases: held batches, the number handed out, and whether the cursor may hand out more. */
 byte held[DEVICE_SLOTS];
 byte dealt[DEVICE_SLOTS];
 bit cursor[DEVICE_SLOTS];
@@ -40,7 +40,7 @@ inline let_go(slot) {
   }
 }
 
-/* device_ring::mark_released. Where the device refuses, the failure goes on the board. */
+/* device_ring::mark_released. If the device refuses, the failure is recorded in the table. */
 inline mark_released(slot) {
 #ifndef IN_PLACE
   if
@@ -72,7 +72,7 @@ inline work_on(slot) {
 #endif
 }
 
-/* Who ends a lease looks, marks and ends it, in three steps: others may come between. */
+/* A thread that ends a lease looks, marks and ends it, in three steps: others may come between. */
 #ifdef OTHER_THREAD
 #define look_again
 #else
@@ -141,9 +141,9 @@ proctype consumer() {
   byte epoch, i;
   byte slot = NONE;   /* the one at hand */
   byte taken;         /* batches of the epoch */
-  byte place;         /* of the next batch in the slot */
+  byte place;         /* index of the next batch in the slot */
   byte mine[DEVICE_SLOTS];  /* batches that it holds */
-  bit failure;        /* behind the slot at hand */
+  bit failure;        /* after the current slot */
   byte seen_held, seen_dealt;
   bit seen_cursor;
 
@@ -157,7 +157,7 @@ claim:
     fi
   }
 
-step:  /* What the user does: ends batches sooner or later, or leaves, or takes the next one. */
+step:  /* The user ends batches sooner or later, or leaves, or takes the next one. */
   if
   :: mine[0] -> end_batch(0); goto step
   :: LAST && mine[LAST] -> end_batch(LAST); goto step
@@ -251,7 +251,7 @@ ended_early:
   :: else
   fi;
   assert(end_failure || board);  /* "delivery ended with no failure, which cannot be" */
-  assert(DEVICE_FAULTS > 0);     /* a read's failure ends delivery at its place only */
+  assert(DEVICE_FAULTS > 0);     /* a read's failure ends delivery at its position only */
   /* Nothing could be opened any more: all that was opened has come. */
   assert(PIECES > 1 || end_failure != 1 || board || taken == next_ticket[epoch] * BATCHES);
 

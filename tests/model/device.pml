@@ -28,7 +28,7 @@ inline issue_record(number, event) {
   issue(number, record, event, recorded[event], 0)
 }
 
-/* An event that is done, or was never recorded, holds nobody up. */
+/* An event that is done, or was never recorded, delays no thread. */
 inline issue_wait(number, event) {
   if
   :: is_done(event)

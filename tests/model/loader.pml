@@ -44,7 +44,7 @@
 #define ticket_of(piece) ((((piece) - 1) / PIECES) % TICKETS)
 #define place_of(piece) (((piece) - 1) % PIECES)
 #define ends_ticket(piece) (place_of(piece) == PIECES - 1)
-/* A piece's requests lie behind each other in its batches: the batch in which one begins. */
+/* A piece's requests follow each other in its batches: the batch in which one begins. */
 #define batch_of(request) ((request) * BATCHES / REQUESTS)
 /* Requests that a copy of the first batches takes. */
 #define requests_of(batches) (((batches) * REQUESTS + BATCHES - 1) / BATCHES)
@@ -102,7 +102,7 @@ byte read_faults = READ_FAULTS;
 byte device_faults = DEVICE_FAULTS;
 byte first_failure[EPOCHS];  /* 1 + the first batch that failed; 0: none */
 byte ended;                  /* threads of the loader that are gone */
-bit lost;                    /* work was issued that no event stands behind */
+bit lost;                    /* work was issued that no event follows */
 
 /* Notes that a batch cannot be delivered. */
 inline note_failure(epoch, batch) {
@@ -113,7 +113,7 @@ inline note_failure(epoch, batch) {
   fi
 }
 
-/* What copies and kernels do to memory, when the device comes to them. */
+/* The effect of copies and kernels on memory, when the device comes to them. */
 #define begin_copy(from, to) \
   assert(!memory_freed); \
   assert(!writing[from]); \

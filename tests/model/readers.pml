@@ -11,7 +11,7 @@ byte work[STAGING_SLOTS];
 byte requests_left[STAGING_SLOTS];
 byte slot_failure[STAGING_SLOTS];
 
-/* The slot scheduler: a reader at a time, who holds `opening`. */
+/* The slot scheduler: one reader at a time, which holds `opening`. */
 bit opening;
 byte begun;  /* the next piece of the ticket that is being opened; 0: none */
 
@@ -167,7 +167,7 @@ opened_one:
   :: else -> goto next
   fi;
 
-sleep:  /* until there is a request, or nobody opens */
+sleep:  /* until there is a request, or no reader opens */
   if
   :: atomic { requests ? slot, request -> goto fill }
   :: empty(requests) && !opening && !requests_closed -> goto next

@@ -48,7 +48,7 @@ bit memory_freed;
 chan free_slots = [SLOTS] of { byte };
 chan sent = [SLOTS] of { byte };
 bit free_closed, sent_closed, stopped, board;
-byte result_in[SLOTS];  /* of the result in the slot */
+byte result_in[SLOTS];  /* number of the result in the slot */
 bit lost;
 byte device_faults = DEVICE_FAULTS;
 byte pushed;    /* results that are in line for the taker */
@@ -221,7 +221,7 @@ proctype taker() {
        slot = NONE
      }
   od;
-  /* Who is not stopped has all that was sent, also before a failure. */
+  /* A taker that is not stopped has all that was sent, also before a failure. */
   assert(stopped || next == pushed + 1);
   taker_done = 1
 }

@@ -7,8 +7,8 @@ set -euo pipefail
 cd "$1"
 failed=0
 
-# rows_of FILE FROM TO: the rows `| from | to | who: what |` of the first table behind a line that
-# matches, as `from to who`. Rows that go on in the next line have empty first cells there.
+# rows_of FILE FROM TO: the rows `| from | to | who: what |` of the first table after a line that
+# matches, as `from to who`. Rows that continue in the next line have empty first cells there.
 rows_of() {
   sed -e 's,^/// ,,' "$1" | awk -v from="$2" -v to="$3" '
     $0 ~ from && !rows { on = 1; next }

@@ -44,7 +44,7 @@ inline carry() {
 #endif
   if
   :: issue(number, copy, slot, to, piece)
-  :: device_faults > 0 ->  /* a call was refused: the events stand behind what was issued */
+  :: device_faults > 0 ->  /* a call was refused: the events follow what was issued */
        device_faults--;
        if
        :: issue(number, copy, slot, to, piece)
@@ -120,7 +120,7 @@ step:
          count = requests_of(batches)
     fi;
     slot_failure[slot] = 0;
-    for (i : 0 .. REQUESTS - 1) {  /* what is read by others was written by readers */
+    for (i : 0 .. REQUESTS - 1) {  /* bytes that others read were written by readers */
       assert(i >= count || staged[slot * REQUESTS + i] == piece)
     }
     i = 0;

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # workflow.sh WORK: does what the workflow of samples/outside_project does, step by step, with this
-# tree in the place of a repository of feedline's. Its actions are not run: they check out and
-# cache.
+# tree instead of a repository of feedline's. Its actions are not run: they check out and cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 mkdir -p "$1"

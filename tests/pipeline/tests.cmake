@@ -71,7 +71,7 @@ feedline_add_tests(feedline_results_tests SOURCES
   unit/results/source_lease_test.cpp
 )
 
-# What is killed must be a process of its own.
+# A program that is killed must be a process of its own.
 add_executable(feedline_resume_program pipeline/resuming/resume_program.cpp)
 target_link_libraries(feedline_resume_program PRIVATE feedline_test_support)
 feedline_private_options(feedline_resume_program)

@@ -3,10 +3,10 @@
 # by qemu-user: those whose names match REGEX, if it is given. .ci/aarch64 runs it in a bare root of
 # Debian 12, to which this adds an architecture and its packages.
 #
-# By clang, which fuses products and sums without being told to optimize: bytes that depend on that
-# show here. Not built: programs, samples and what needs a GPU. Not run: tests that start another
-# program, which the emulator does not emulate; those that measure time; and those that ask the
-# kernel for huge pages, of which the emulator does not tell.
+# It uses clang, which fuses products and sums without being told to optimize: bytes that depend on
+# that show here. Not built: programs, samples and parts that need a GPU. Not run: tests that start
+# another program, which the emulator does not emulate; those that measure time; and those that ask
+# the kernel for huge pages, of which the emulator does not tell.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mkdir -p "$1" && readlink -f "$1")

@@ -6,7 +6,7 @@
 set -euo pipefail
 convert=$(realpath "$1") work=$2 hdf5=${3:-}
 
-# In a namespace of its own, where a file system may be mounted, if that can be had.
+# In a namespace of its own, where a file system may be mounted, if that is possible.
 if [[ ${CONVERT_FULL_DISK:-} != inside ]]; then
   for privilege in "" --map-root-user; do
     # shellcheck disable=SC2086
@@ -60,9 +60,10 @@ for arguments in "${formats[@]}"; do
   )
   # shellcheck disable=SC2086
   "$convert" x.npy --output out $arguments >printed ||
-    fail "does not go on without the limit: $arguments"
+    fail "does not continue without the limit: $arguments"
   if [[ $arguments == "--checkpoint 1" ]]; then
-    grep -q 'by an earlier run' printed || fail "does not go on from its checkpoint: $(cat printed)"
+    grep -q 'by an earlier run' printed ||
+      fail "does not continue from its checkpoint: $(cat printed)"
   fi
   rm -r out
 done

@@ -65,7 +65,7 @@ for to in "${formats[@]}"; do
   done
   refused 'there is no folder nowhere' x.npy --to "$to" --output nowhere/out
 
-  # A neighbour's name is nobody's to take, with --force too, and what is replaced goes alone.
+  # A neighbour's name is never taken, with --force neither, and only the output is replaced.
   cp -r d forced
   cp -r d forced.old
   echo 'mine' >forced.part

@@ -22,8 +22,9 @@ feedline-doctor() { "$doctor" "$@" --no-gpu >report; }
 eval "$commands"
 sed -n '/^<!-- report -->$/,/^<!-- \/report -->$/p' "$guide" | sed '1,2d' | sed '/^```$/,$d' >shown
 
-# stable FILE: what does not depend on the machine. Of lines with a label that is the label, once a
-# section, but for what is in the file; of code all but the number of readers.
+# stable FILE: the parts that do not depend on the machine. For lines with a label that is the
+# label, once a section, except for the file's content; for code everything but the number of
+# readers.
 stable() {
   awk '
     /^#include/ { code = 1 }

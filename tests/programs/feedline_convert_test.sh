@@ -16,7 +16,7 @@ fail() {
   exit 1
 }
 
-# crc32_from BYTE FILE: of what the file holds from that byte on, counted from 1; gzip writes it.
+# crc32_from BYTE FILE: checksum of the file from that byte on, counted from 1; gzip writes it.
 crc32_from() { tail -c "+$1" "$2" | gzip -c | tail -c 8 | head -c 4 | od -An -tx4 | sed 's/ /0x/'; }
 expected="1000 samples, written and read back equal
   image: uint8[28, 28]  crc32 $(crc32_from 17 "$images")
@@ -63,7 +63,7 @@ refused 1 '^feedline-convert: words: ' words
 head -c 100000 "$images" >cut
 refused 1 '^feedline-convert: cut: ' cut
 
-# What the library says of its own options is said of the program's.
+# The library's messages about its own options name the program's.
 {
   printf '\x88\xd8\x34\x01\x01\x00\x00\x00\x64\x00\x00\x00' # llm.c's header: 100 tokens
   head -c $((1024 - 12 + 200)) /dev/zero

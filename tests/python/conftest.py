@@ -1,4 +1,4 @@
-"""What the tests of the Python package share."""
+"""Code shared by the tests of the Python package."""
 
 import datetime
 import gc

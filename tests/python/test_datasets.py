@@ -40,7 +40,7 @@ def test_arrays_of_every_type_are_read(name):
 def test_dense_arrays_are_held_without_a_copy():
     values = np.zeros((10, 4), dtype=np.float32)
     dataset = feedline.make_memory_dataset({"x": values})
-    values[7] = 7  # what is not copied shows it
+    values[7] = 7  # memory that is not copied shows it
     assert dataset[7]["x"].tolist() == [7] * 4
 
 

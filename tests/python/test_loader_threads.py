@@ -8,7 +8,7 @@ import pytest
 import feedline
 
 
-@pytest.mark.parametrize("rows", ["in memory", "of Python"])  # of Python's, most are waited for
+@pytest.mark.parametrize("rows", ["in memory", "of Python"])  # most of Python's are waited for
 def test_threads_share_a_loader(numbered, check_batch, rows):
     if rows == "of Python":
         numbered = feedline.sequence_dataset(numbered)

@@ -13,7 +13,7 @@ INTERRUPTED = """
 import os, signal, sys, threading
 import feedline
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests may ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests' parent may ignore it
 
 inside = threading.Event()
 def read(index):

@@ -196,7 +196,7 @@ several_gpus() {
   [[ $(value ranks "$work/first") == 2 && -z $(value ranks "$work/second") ]] ||
     fail "by torchrun's variables: not one result of two ranks"
 
-  # A training of two GPUs is killed and goes on with one; and the other way round.
+  # A training of two GPUs is killed and continues with one; and the other way round.
   local from to
   for from in 1 2; do
     to=$((3 - from))

@@ -10,7 +10,7 @@ fail() {
   exit 1
 }
 
-# In the place of all that would install or build: tells that it was called.
+# Replaces everything that would install or build: reports that it was called.
 for command in apt-get cmake dpkg-query env sudo; do
   printf '#!/bin/sh\necho %s >>"%s/called"\nexit 9\n' "$command" "$work" >"$work/bin/$command"
   chmod +x "$work/bin/$command"
@@ -43,7 +43,7 @@ while read -r option; do
     fail "run_mnist.sh --help does not name the trainer's $option"
 done <"$work/options"
 
-# With arguments that may be right, it goes on.
+# With arguments that may be right, it continues.
 PATH=$work/bin:$PATH bash "$script" --data "$work" --epochs=2 >"$work/output" 2>&1 &&
   fail "it passed with nothing to run"
 grep -q 'FAILED while installing packages' "$work/output" ||

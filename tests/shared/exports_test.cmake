@@ -16,7 +16,7 @@ foreach(library IN LISTS libraries)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "readelf ${library} failed: ${words}")
   endif()
-  # What stands in a section: neither undefined nor a version itself.
+  # Symbols in a section: neither undefined nor a version itself.
   string(REGEX MATCHALL " [0-9]+ [^ \n]+@[^ \n]+" symbols "${text}")
   list(TRANSFORM symbols REPLACE "^.* " "")
   list(LENGTH symbols count)

@@ -12,7 +12,8 @@ foreach(library IN LISTS libraries)
     message(FATAL_ERROR "objdump ${library} failed: ${words}")
   endif()
   cmake_path(GET library FILENAME file)
-  # What may be written to; constants are in other sections. Of spdlog, its registry of loggers.
+  # Variables that may be written to; constants are in other sections. spdlog has its registry of
+  # loggers.
   string(REGEX REPLACE "[][;]" "_" text "${text}")
   string(REGEX MATCHALL "[^\n]* \\.(bss|data|tbss|tdata)\t[^\n]*(feedline|spdlog)::[^\n]*" symbols
     "${text}")

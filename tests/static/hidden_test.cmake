@@ -27,7 +27,7 @@ foreach(library IN LISTS libraries)
   if(NOT text MATCHES "HIDDEN +[0-9]+ _ZNK?8feedline")
     message(FATAL_ERROR "not read: what ${library} hides")
   endif()
-  # Of namespace std, whatever stands before it in a name.
+  # Names of namespace std, whatever stands before it in a name.
   string(REGEX MATCHALL "HIDDEN +[0-9]+ _Z(T[VTSI]|GV)?N?[VKRO]*S[a-z][^\n ]*" hidden "${text}")
   list(TRANSFORM hidden REPLACE "^.* " "")
   list(REMOVE_DUPLICATES hidden)

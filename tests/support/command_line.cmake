@@ -1,4 +1,4 @@
-# What reads the command lines of stress programs and benchmarks: CLI11, compiled once.
+# Reads the command lines of stress programs and benchmarks: CLI11, compiled once.
 
 find_package(CLI11 REQUIRED)
 add_library(feedline_command_line STATIC support/command_line.cpp)

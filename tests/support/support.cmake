@@ -1,10 +1,11 @@
-# What tests share, as a library. Included by tests/CMakeLists.txt: paths are relative to tests/.
+# Code shared by tests, as a library. Included by tests/CMakeLists.txt: paths are relative to
+# tests/.
 
 # feedline_make_support(TARGET): what all libraries have that tests share. They are compiled once,
 # and not for speed: they are not what is tested.
 function(feedline_make_support target)
   target_compile_options(${target} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:-O1>")
-  if(FEEDLINE_SANITIZE STREQUAL "address")  # as for tests, below
+  if(FEEDLINE_SANITIZE STREQUAL "address")  # same as for tests, below
     target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD "${feedline_as_one}")
@@ -42,12 +43,12 @@ target_include_directories(feedline_test_support
 # definitions has a header-only spdlog, with a registry of loggers of its own.
 target_link_libraries(feedline_test_support
   PUBLIC Catch2::Catch2 feedline::core Boost::headers spdlog::spdlog PRIVATE ZLIB::ZLIB)
-# What throws within a CHECK ends its test case; else the framework catches it there, which takes a
-# tenth of the time to compile.
+# An exception within a CHECK ends its test case. If the framework caught it there, compiling would
+# take a tenth longer.
 target_compile_definitions(feedline_test_support PUBLIC CATCH_CONFIG_FAST_COMPILE)
 set_source_files_properties(support/checks/catch_main.cpp PROPERTIES COMPILE_OPTIONS "-O0")
-# A program with a main of its own links none of the first four, which need the framework. Of the
-# last the tests of docs/howto link a version of their own.
+# A program with a main of its own links none of the first four, which need the framework. The tests
+# of docs/howto link their own version of the last.
 set_source_files_properties(support/checks/catch_main.cpp support/datasets/dataset_contract.cpp
   support/datasets/encoded_check.cpp support/devices/device_contract.cpp
   support/devices/random_conversion.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

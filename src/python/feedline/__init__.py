@@ -1,4 +1,4 @@
-"""Keeps a GPU fed: minibatches from datasets to the device, hidden behind compute.
+"""Keeps a GPU fed: loads minibatches from datasets to the device while it computes.
 
     import feedline
 

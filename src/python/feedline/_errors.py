@@ -1,4 +1,4 @@
-"""What feedline raises. Each class is the C++ class of that name, with its members."""
+"""Exceptions of feedline. Each class is the C++ class of that name, with its members."""
 
 from typing import Optional
 
@@ -8,7 +8,7 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """The caller asked for something that cannot be."""
+    """The caller asked for something impossible."""
 
 
 class ThreadError(Error):
@@ -69,7 +69,7 @@ class OutOfMemory(DeviceError, MemoryError):
 
 
 class StageError(Error):
-    """An epoch cannot go on. `__cause__` is what the stage met.
+    """An epoch cannot continue. `__cause__` is the stage's exception.
 
     All batches before `batch` were delivered. Every later step of the loader raises it again.
     """

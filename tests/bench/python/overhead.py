@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What a batch costs a Python loop, on the host device: beside C++'s loop, and PyTorch's loader.
+"""Cost of a batch for a Python loop, on the host device: beside C++'s loop, and PyTorch's loader.
 
     build/python/bin/python tests/bench/python/overhead.py \
         --cpp build/release/tests/feedline_bench_python_overhead
 
 Rows in memory, small: 8 bytes a sample, batches of 1 to 256 samples. Each figure is the median of
 five epochs, in microseconds a batch: how long it took, and how long the loop's own thread computed,
-which is what the loop costs, whether readers keep up or not. `--cpp PROGRAM` runs the C++ loop of
+which is the loop's cost, whether readers keep up or not. `--cpp PROGRAM` runs the C++ loop of
 overhead.cpp, built with FEEDLINE_TESTS, beside it.
 """
 

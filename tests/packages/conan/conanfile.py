@@ -1,4 +1,4 @@
-"""What `conan create` does with the package at the end: a program is built with it, and runs."""
+"""The last step of `conan create`: a program is built with the package, and runs."""
 
 import os
 

@@ -13,7 +13,7 @@ target_link_libraries(feedline_test_hdf5 PUBLIC
   feedline_test_support feedline::hdf5 ${feedline_hdf5_libraries} PRIVATE ZLIB::ZLIB)
 feedline_make_support(feedline_test_hdf5)
 
-# What HDF5's filters write, by the libraries that they write with.
+# Output of HDF5's filters, made by the libraries that they use.
 add_library(feedline_test_encoders STATIC
   support/hdf5/blosc2_encoders.cpp
   support/hdf5/encoders.cpp
@@ -26,11 +26,11 @@ foreach(library IN LISTS FEEDLINE_HDF5_LIBRARIES)
   target_compile_definitions(feedline_test_encoders PUBLIC FEEDLINE_HAS_${macro})
   target_link_libraries(feedline_test_encoders PUBLIC feedline_libraries::${library})
 endforeach()
-# Of it, too, tests of docs/howto link a version of their own.
+# The tests of docs/howto link their own version of it, too.
 set_source_files_properties(support/hdf5/filter_cases.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 feedline_make_support(feedline_test_encoders)
 
-# What feedline does without the HDF5 library, which these two programs do not link.
+# Parts of feedline that work without the HDF5 library, which these two programs do not link.
 feedline_add_tests(feedline_hdf5_filter_tests LIBRARIES feedline_test_encoders SOURCES
   unit/hdf5/filter/filters_bad_input_test.cpp
   unit/hdf5/filter/filters_bad_library_test.cpp
