@@ -44,7 +44,7 @@ constexpr std::size_t chunk_words = chunk_rows * row_words;
 constexpr std::size_t chunk_bytes = chunk_words * sizeof(word);
 constexpr int runs = 5;  // for each way; the fastest counts, since others use the machine, too
 
-// ---- The work: so many steps of a generator of random numbers, for each word -------------------
+// ---- The work: some steps of a generator of random numbers, for each word ----------------------
 
 __host__ __device__ word next_random(word value) {
   return value * 1664525U + 1013904223U;

@@ -16,7 +16,8 @@ struct awaited_batch {
   std::uint64_t epoch = 0;
   std::uint64_t batch = 0;               ///< number within the epoch
   std::chrono::nanoseconds waited = {};  ///< time that the failed call waited
-  /// First sample of the read that has been under way the longest; empty if no read is under way.
+  /// First sample of the read that has been in progress the longest; empty if no read is in
+  /// progress.
   std::optional<std::uint64_t> sample = {};
   /// Whether batches are held in every slot: no batch arrives until some are ended.
   bool all_held = false;

@@ -12,7 +12,7 @@
 //
 // To read, in this order:
 //
-//   training.hpp    the loop over epochs and batches: all that has to do with feedline, but for
+//   training.hpp    the loop over epochs and batches: all that has to do with feedline, except for
 //   evaluation.hpp  how answers come back, what loaders are asked for, and
 //   files           opening the data; checkpoints, and lines to compare runs by
 //   network.hpp     the network; cpu and gpu.cuh: what it needs of a device, and how ranks sum

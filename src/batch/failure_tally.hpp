@@ -14,7 +14,7 @@
 namespace feedline::detail {
 
 /// Counts the samples that could not be read, as the batches that should contain them are handed
-/// out. Consumer's thread, but for `count`.
+/// out. Consumer's thread, except for `count`.
 class failure_tally {
  public:
   /// @param listed How many failures are kept: the first ones.

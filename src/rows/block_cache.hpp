@@ -116,7 +116,7 @@ class block_cache {
   /// another.
   void wait_while_filling(std::uint64_t block) const noexcept;
 
-  /// Bytes taken from the system so far, but for the list of blocks.
+  /// Bytes taken from the system so far, except for the list of blocks.
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:

@@ -64,7 +64,7 @@ struct stage_totals {
 /// Counts where the time of one thread of the pipeline goes, and how much the thread has done.
 ///
 /// The clock of the system is read when the activity changes, and once a request, piece or slot
-/// (`lap`). Times add up: for each activity there is a sum, and for the activity at hand the sum
+/// (`lap`). Times add up: for each activity there is a sum, and for the current activity the sum
 /// that would make the present moment zero, so a snapshot has the time that is still running too.
 /// All of it is atomic with one writer. Threads: `look` by any, the rest by the thread measured.
 class alignas(64) stage_clock {
@@ -78,7 +78,7 @@ class alignas(64) stage_clock {
     listener_ = listener;
   }
 
-  /// Ends the activity at hand and begins another.
+  /// Ends the current activity and begins another.
   void enter(activity next, time_point now = std::chrono::steady_clock::now()) noexcept {
     const std::uint64_t at = nanoseconds(now);
     sum(now_).store(at - base_, std::memory_order_relaxed);
@@ -105,7 +105,7 @@ class alignas(64) stage_clock {
   [[nodiscard]] std::uint32_t batches() const noexcept { return batches_worked_; }
 
   [[nodiscard]] activity now() const noexcept { return now_; }
-  /// When the span at hand began.
+  /// When the current span began.
   [[nodiscard]] time_point since() const noexcept { return since_; }
 
   void count_batches(std::uint64_t more) noexcept { add(batches_, more); }

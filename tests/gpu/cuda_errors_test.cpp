@@ -41,7 +41,7 @@ std::vector<seen_batch> batches_of(loader& loader, Recorder& record, stream_ref 
 
 }  // namespace
 
-TEST_CASE("cuda: where samples cannot be read batches are the host's, wherever rows are",
+TEST_CASE("cuda: if samples cannot be read batches are the host's, wherever rows are",
           "[loader][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const log_capture unheard;

@@ -29,7 +29,7 @@ class held_device final : public wrapped_device {
     wrapped_device::copy_back(to, from, bytes, stream);
   }
 
-  /// Blocks until so many copies to the GPU were issued.
+  /// Blocks until this many copies to the GPU were issued.
   void wait_for_copies(std::uint64_t count) const {
     for (auto seen = copies_.load(); seen < count; seen = copies_.load()) copies_.wait(seen);
   }
@@ -51,7 +51,7 @@ class counted_device final : public wrapped_device {
     copies_.notify_all();
   }
 
-  /// Blocks until so many copies were issued.
+  /// Blocks until this many copies were issued.
   void wait_for_copies(std::uint64_t count) const {
     for (auto seen = copies_.load(); seen < count; seen = copies_.load()) copies_.wait(seen);
   }

@@ -124,8 +124,7 @@ TEST_CASE("hints: an epoch that is known to come is hinted like the one before",
   CHECK(times == std::vector<std::uint64_t>(samples, 3));
 }
 
-TEST_CASE("hints: where none are wanted none are given, at one question a request",
-          "[reader][host]") {
+TEST_CASE("hints: if none are wanted none are given, at one question a request", "[reader][host]") {
   const auto data = hinted();
   data->wanted = false;
   loader loader{data, sequential{}, make_host_device(), with(GENERATE(0, 2))};

@@ -32,7 +32,7 @@ constexpr std::size_t row_bytes = 37;
 constexpr std::size_t sample_size = 8 + row_bytes + 1;
 constexpr std::uint64_t batch_size = 24;
 
-/// Batches of 24 in pieces of at most so many samples.
+/// Batches of 24 in pieces of at most this many samples.
 loader_options in_pieces(int readers, std::uint64_t samples) {
   return {.batch_size = batch_size,
           .readers = readers,
@@ -181,7 +181,7 @@ TEST_CASE("piece: a batch is not ready before all its pieces are, whichever copy
   by.on.device->allow_all_copies();
 }
 
-TEST_CASE("piece: where the consumer still uses the slot, a batch's copies keep to one stream",
+TEST_CASE("piece: if the consumer still uses the slot, a batch's copies keep to one stream",
           "[transfer][host]") {
   const bool in_use = GENERATE(false, true);
   const auto device = std::make_shared<recording_device>();

@@ -298,7 +298,7 @@ TEST_CASE("placement: chosen by size where it is left open", "[loader][host]") {
   CHECK(chosen(std::size_t{1} << 30).cache_bytes < std::size_t{1} << 20);
 }
 
-TEST_CASE("placement: where the consumer reads in place every one is stream", "[loader][host]") {
+TEST_CASE("placement: if the consumer reads in place every one is stream", "[loader][host]") {
   const auto data = make_identity_rows(sample_count, row_bytes);
   const auto wanted =
       GENERATE(placement::automatic, placement::gather, placement::resident, placement::cached);

@@ -73,7 +73,7 @@ struct consumer {
     under_test->tune_eagerly();
   }
 
-  /// So many batches of an epoch, or all; then it is left.
+  /// This many batches of an epoch, or all; then it is left.
   void take_from(std::uint64_t epoch, std::uint64_t most = samples) {
     const auto run = under_test->claim(epoch, by.stream);
     for (std::uint64_t i = 0; i < most; ++i) {
@@ -231,7 +231,7 @@ TEST_CASE("tuning: without readers, and without a budget, nothing is tuned", "[l
   CHECK(without_budget.statistics().reader.threads == 2);
 }
 
-TEST_CASE("tuning: where reads wait, it comes to many readers, and says why", "[loader][host]") {
+TEST_CASE("tuning: if reads wait, it comes to many readers, and says why", "[loader][host]") {
   loader_options options{.batch_size = 8, .readers = 1};
   options.expert.tuning = {.max_readers = 16};
   const auto data = gated(make_identity_dataset(8 * 400, 37),

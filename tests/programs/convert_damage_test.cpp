@@ -43,7 +43,7 @@ dataset_ptr open_output(const convert::job& job) {
                                      {"note", element_type::u8, {}}});
 }
 
-/// An order's samples but for those that are bad.
+/// An order's samples except for those that are bad.
 std::vector<sample_index> without(const std::vector<sample_index>& order, const sample_set& bad) {
   std::vector<sample_index> left;
   std::ranges::copy_if(order, std::back_inserter(left),

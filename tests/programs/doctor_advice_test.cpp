@@ -48,7 +48,7 @@ doctor::findings with_step(doctor::findings of, std::chrono::nanoseconds step) {
   return of;
 }
 
-/// The GPU decodes, with 4 readers at so many samples a second.
+/// The GPU decodes, with 4 readers at this many samples a second.
 doctor::findings with_decoder(doctor::findings of, double rate) {
   of.decoder.readers = {{4, static_cast<std::uint64_t>(rate), 1s}};
   if (of.layout.in_chunks()) of.decoder.window = doctor::decoder_window(of);

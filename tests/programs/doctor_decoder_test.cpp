@@ -32,7 +32,7 @@ doctor_run run_on_gpu(std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE("doctor: where the GPU can decode a file, it is measured in windows of chunks",
+TEST_CASE("doctor: if the GPU can decode a file, it is measured in windows of chunks",
           "[programs][host]") {
   const temporary_directory folder;
   const std::string file = write_packed(folder).string();

@@ -87,7 +87,7 @@ class life {
   life& operator=(const life&) = delete;
   ~life() { ::close(alive_); }
 
-  /// Blocks until it has written so many checkpoints, or has ended.
+  /// Blocks until it has written this many checkpoints, or has ended.
   void await(int checkpoints, int folder_watch) const {
     while (checkpoints > 0) {
       std::array<pollfd, 2> on{{{alive_, POLLIN, 0}, {folder_watch, POLLIN, 0}}};

@@ -13,7 +13,8 @@
 
 namespace {
 
-/// A dataset like another one, but for what it says of its chunks. A loader needs to know no more.
+/// A dataset like another one, except for what it says of its chunks. A loader needs to know no
+/// more.
 class chunked final : public feedline::dataset {
  public:
   chunked(feedline::dataset_ptr of, feedline::chunking stored)
@@ -62,7 +63,7 @@ feedline::dataset_ptr sorted_in_chunks(const feedline::dataset_ptr& digits,
                          .kept = digits->size()});
 }
 
-/// Accuracy after one epoch over the digits in windows of so many chunks.
+/// Accuracy after one epoch over the digits in windows of this many chunks.
 double trained(const feedline::dataset_ptr& train, const feedline::dataset_ptr& test,
                std::uint64_t window, int readers) {
   mnist::cpu on;

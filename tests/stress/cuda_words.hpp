@@ -35,7 +35,7 @@ struct word_counts {
 void compare_words(const compared_batch& batch, std::uint64_t pause_cycles, word_counts* counts,
                    cudaStream_t stream);
 
-/// Launches a kernel that only takes so many cycles.
+/// Launches a kernel that only takes this many cycles.
 void pause_stream(std::uint64_t cycles, cudaStream_t stream);
 
 /// Launches a kernel that changes one bit of a word.

@@ -3,7 +3,7 @@
 /// sample of every batch is checked. Data races show under ThreadSanitizer.
 ///
 ///     feedline_stress_delays --seconds 4                            # as long as asked
-///     feedline_stress_delays --batches 10000000 --processes 16      # until so many batches came
+///     feedline_stress_delays --batches 10000000 --processes 16      # until this many batches came
 ///     feedline_stress_delays --seed 1234 --rounds 1                 # one round again
 
 #include <feedline/loader/loader.hpp>

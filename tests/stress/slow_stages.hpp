@@ -57,7 +57,7 @@ inline std::string to_string(const delay_counts& counts) {
 /// Delays, of lengths that one seed draws. Any thread.
 class delays {
  public:
-  /// @param rare One call in so many is delayed.
+  /// @param rare One call in this many is delayed.
   /// @param counts Where delays are counted; outlives this.
   delays(std::uint64_t seed, std::uint64_t rare, delay_counts& counts)
       : state_{seed}, rare_{rare}, counts_{counts} {}

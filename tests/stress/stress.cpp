@@ -55,7 +55,7 @@ struct round_plan {
   bool tells_rows = false;                  ///< where they lie: a stream does not read them then
   std::optional<std::uint64_t> stop_after;  ///< batches
   std::uint64_t epochs;
-  std::uint64_t leave_early;  ///< one epoch in so many is left early; 0: none
+  std::uint64_t leave_early;  ///< one epoch in this many is left early; 0: none
 };
 
 class random_source {

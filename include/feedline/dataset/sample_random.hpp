@@ -64,7 +64,7 @@ class sample_random {
   /// Uniform in 0 to `bound` - 1. @param bound At least 1; 0 is treated as 1.
   [[nodiscard]] constexpr std::uint64_t below(std::uint64_t bound) noexcept {
     if (bound <= 1) return 0;
-    const std::uint64_t uneven = (0 - bound) % bound;  // 2^64 mod bound; reject so many
+    const std::uint64_t uneven = (0 - bound) % bound;  // 2^64 mod bound; reject this many
     for (;;) {
       const std::uint64_t drawn = (*this)();
       if (drawn >= uneven) return drawn % bound;

@@ -75,7 +75,7 @@ class epoch_range {
 
   /// Same, but waits no longer than until a deadline. If the deadline has passed, it takes a batch
   /// only if one is ready. With `no_readers` this thread reads: at least one request, and further
-  /// ones until the deadline has passed. A read under way is not interrupted.
+  /// ones until the deadline has passed. A read in progress is not interrupted.
   /// @throws deadline_error. Nothing is lost then: call it again, and it waits for the same batch.
   /// Otherwise like `next()`.
   [[nodiscard]] optional_batch next(std::chrono::steady_clock::time_point deadline);

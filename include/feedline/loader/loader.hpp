@@ -29,7 +29,7 @@ inline namespace FEEDLINE_ABI {
 ///         step(batch["image"].data<std::uint8_t>(), batch.size(), compute_stream);
 ///
 /// A loader owns its threads (readers and one for the transfer) and all sample memory, allocated
-/// once. Its destructor stops the threads. It waits for a read and a copy that are under way, but
+/// once. Its destructor stops the threads. It waits for a read and a copy that are in progress, but
 /// gives up on a read that takes longer than `expert_options::leave_reads_after`. Batches that are
 /// still held stay valid.
 ///
@@ -138,7 +138,7 @@ class loader {
   [[nodiscard]] loader_statistics statistics() const;
 
   /// Activities of the loader's threads and streams with their times: the newest `trace_events` of
-  /// each. `write_trace_page` and similar functions make files of it. Activities still under way
+  /// each. `write_trace_page` and similar functions make files of it. Activities still in progress
   /// are not included yet. Any thread may call it; does not block.
   /// @throws usage_error if `expert_options::trace_events` is 0, and in a child of fork.
   [[nodiscard]] feedline::trace trace() const;

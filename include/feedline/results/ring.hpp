@@ -65,7 +65,7 @@ class result_ring {
   /// @return A lease to end before the memory is overwritten. Empty if the ring was stopped.
   /// @throws usage_error if the result is too large, the stream is not one of the device's or is
   /// being captured, or after `finish`; nothing is pushed then. stage_error if the ring has failed;
-  /// the copy may be under way.
+  /// the copy may be in progress.
   std::optional<source_lease> push(const void* from, std::size_t bytes, stream_ref stream,
                                    const result_tag& tag = {});
   /// Same, but never blocks. Also returns nothing, without pushing, if no slot is free.

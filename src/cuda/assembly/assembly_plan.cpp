@@ -14,8 +14,8 @@
 namespace feedline::detail {
 namespace {
 
-/// Blocks that read rows unchanged over the bus, by lines: so many keep the bus full, and leave the
-/// other multiprocessors to the consumer's kernels.
+/// Blocks that read rows unchanged over the bus, by lines: this many keep the bus full, and leave
+/// the other multiprocessors to the consumer's kernels.
 constexpr std::uint32_t max_bus_line_blocks = 8;
 /// The same for rows that are read element by element: a block has fewer such reads in flight.
 constexpr std::uint32_t max_bus_element_blocks = 16;

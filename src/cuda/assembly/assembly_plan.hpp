@@ -121,7 +121,7 @@ struct field_parts {
 };
 
 /// The value as 32 bits. @param what Name of the value in the message. @throws usage_error if a
-/// kernel cannot count so many.
+/// kernel cannot count this many.
 [[nodiscard]] std::uint32_t counted(std::uint64_t value, const char* what);
 
 /// Most blocks of a kernel that reads nothing over the bus: with more work, each block loops.

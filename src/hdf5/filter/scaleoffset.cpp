@@ -38,7 +38,7 @@ class packed_numbers {
  public:
   explicit packed_numbers(std::span<const std::byte> bytes) noexcept : bytes_{bytes} {}
 
-  /// @param bits Up to 64. The caller must know that there are so many left.
+  /// @param bits Up to 64. The caller must know that there are this many left.
   std::uint64_t next(unsigned bits) noexcept {
     constexpr unsigned max_at_once = 32;
     if (bits <= max_at_once) return take(bits);

@@ -35,8 +35,8 @@ enum class jpeg_verdict : std::uint8_t { broken, whole, unsure };
 ///
 /// The result is `unsure` if it depends on how far a reader has read ahead: if whole bytes are left
 /// after the last block, if bits near the end are no code, or if a marker turns out to be data.
-/// Scans with restart markers are not tried, nor scans that are too short for so many lanes, or too
-/// long for the room. A serial reader must read all these.
+/// Scans with restart markers are not tried, nor scans that are too short for this many lanes, or
+/// too long for the room. A serial reader must read all these.
 ///
 /// @tparam Team Has `lanes`, at least four; `per_lane<T>`, where `[lane]` is a lane's value; and
 ///   each(f)          calls f(lane) for each lane

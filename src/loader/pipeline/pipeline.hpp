@@ -41,7 +41,7 @@ namespace feedline::detail {
 /// transfer alone, which then also does the readers' little work (gather); or none: then the
 /// consumer drives them, one request at a time, when it finds nothing ready.
 ///
-/// Threads: the consumer's, but for `stop`.
+/// Threads: the consumer's, except for `stop`.
 class pipeline {
  public:
   /// Allocates all memory and starts the threads.

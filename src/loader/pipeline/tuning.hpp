@@ -21,7 +21,7 @@ namespace feedline::detail {
 ///
 /// It has no thread: the consumer calls it at each slot that it takes. After a change it skips as
 /// many slots as circulate, because these were begun before the change. Threads: the consumer's,
-/// but for `look`.
+/// except for `look`.
 class tuning {
  public:
   /// Applies the plan's initial setting. Borrows everything but the plan for its life.

@@ -21,7 +21,7 @@
 namespace convert {
 namespace {
 
-/// Samples are read and written about so many bytes at a time.
+/// Samples are read and written about this many bytes at a time.
 constexpr std::size_t batch_bytes = std::size_t{8} << 20;
 
 /// CRC-32 of the samples' indices.

@@ -73,7 +73,7 @@ class progress_line {
   clock::time_point drawn_{};
 };
 
-/// A failure's words but for the sample's number, which samples of one chunk share.
+/// A failure's words except for the sample's number, which samples of one chunk share.
 std::string cause_of(const feedline::sample_failure& failed) {
   std::string text = failed.message;
   const std::string number = "sample " + std::to_string(failed.sample.value);

@@ -19,7 +19,7 @@ constexpr double share_of_free = 0.5;
 constexpr std::uint64_t max_window = 1024;
 /// A full shuffle that costs no more than this does not need windows of chunks.
 constexpr double costs_no_more = 1.3;
-/// A run has so many epochs, of which the first one and the others take different times.
+/// A run has this many epochs, of which the first one and the others take different times.
 constexpr int usual_epochs = 5;
 /// Another way is taken if a run becomes this much shorter.
 constexpr double worth_changing = 0.9;
@@ -152,7 +152,7 @@ void choose_decoder(const findings& measured, const needs& needed, const reader_
   using enum feedline::placement;
   if (measured.decoder.readers.empty() || !measured.damages.empty()) return;
   const reader_choice decoder{needed.wanted, measured.decoder.readers};
-  // How long a run takes a sample, all epochs together, at so many samples a second.
+  // How long a run takes a sample, all epochs together, at this many samples a second.
   const auto run = [&](double first_epoch, double later_epochs) {
     const double step = needed.wanted ? 1 / *needed.wanted : 0;
     return std::max(step, 1 / first_epoch) + (usual_epochs - 1) * std::max(step, 1 / later_epochs);

@@ -30,7 +30,7 @@ constexpr double copies_share = 0.03;
 constexpr double loops_share = 0.32;
 /// Activities of each thread that a picture shows.
 constexpr std::size_t trace_events = 20'000;
-/// Where samples lie in chunks, readers are measured in a shuffle of so many.
+/// Where samples lie in chunks, readers are measured in a shuffle of this many.
 constexpr std::uint64_t mixed_chunks = 16;
 /// A dataset that opens faster than this is opened again for each measurement, with nothing kept.
 constexpr seconds quick_opening{0.3};

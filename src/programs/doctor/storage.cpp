@@ -54,7 +54,7 @@ class block_reads {
 
   [[nodiscard]] std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
 
-  /// Reads so many blocks, or until the time is over; at least one a thread.
+  /// Reads this many blocks, or until the time is over; at least one a thread.
   work_rate read(std::uint64_t count, int threads, seconds time) const {
     std::atomic<std::uint64_t> next{0};
     std::atomic<std::uint64_t> bytes{0};

@@ -9,7 +9,7 @@
 /// floats as half precision has them (with shuffled bytes, about half), and written to a file that
 /// stays in the page cache. They are taken in shuffle{.within = chunks(window)} and stream
 /// placement by a consumer that does nothing; rates are of decoded bytes. "alone": what the GPU
-/// decodes of chunks that are in its memory, so many at a time, by one stream; the bus allows its
+/// decodes of chunks that are in its memory, this many at a time, by one stream; the bus allows its
 /// rate times the ratio. Content is not checked here: the tests do that.
 
 #include <feedline/cuda/device.hpp>

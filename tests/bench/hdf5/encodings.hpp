@@ -33,7 +33,7 @@ struct encoded_file {
   /// Decoded bytes of one that is stored.
   [[nodiscard]] double ratio() const;
 };
-/// Draws rows, encodes them on all cores, and writes a file of so many chunks.
+/// Draws rows, encodes them on all cores, and writes a file of this many chunks.
 [[nodiscard]] encoded_file write_encoded(const std::filesystem::path& folder, const encoding& as,
                                          std::uint64_t chunks);
 

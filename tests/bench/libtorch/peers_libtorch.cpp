@@ -6,7 +6,7 @@
 /// The fastest use of it that we know: torch::data::make_data_loader over a dataset that fetches
 /// whole batches by index_select straight into pinned memory of torch's caching allocator (no
 /// collation, no copy to pin), workers with one thread each, copies on a side stream. Several
-/// numbers of workers and of jobs under way; the best is the peer.
+/// numbers of workers and of jobs in progress; the best is the peer.
 
 #include "bench/support/delivered.hpp"
 #include "bench/support/measure.hpp"
@@ -71,7 +71,7 @@ class rows : public torch::data::BatchDataset<rows, torch::data::Example<>> {
   torch::Tensor labels_;
 };
 
-/// Epoch after epoch for about so many seconds; stops within an epoch, for the small shapes' are
+/// Epoch after epoch for about this many seconds; stops within an epoch, for the small shapes' are
 /// short and the large one's long.
 template <class Loader>
 delivered consume(Loader& loader, const shape& shape, const c10::cuda::CUDAStream& stream,

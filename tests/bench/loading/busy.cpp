@@ -6,7 +6,7 @@
 ///     feedline_bench_busy --shape cifar256 --placement gather --readers 12
 ///     feedline_bench_busy --placement stream --products 16 --page busy.html
 ///
-/// Method: a step is issued for each batch, on the consumer's stream: so many products of 4096 x
+/// Method: a step is issued for each batch, on the consumer's stream: this many products of 4096 x
 /// 4096 matrices, 350 kernels that scale 32 MiB of numbers each (as many as a step of ResNet-18
 /// has), or a copy of 256 MiB. Three loops over the same number of batches, each until the stream
 /// is done, by the clock of the host: the steps alone, the loader with an empty consumer, and both.
@@ -225,7 +225,7 @@ std::vector<way> ways_of(const shape& shape, const options& options) {
   return ways;
 }
 
-/// A loop over so many batches, in seconds. @param busy Null: an empty consumer.
+/// A loop over this many batches, in seconds. @param busy Null: an empty consumer.
 using feeding_loop = std::function<double(work* busy, const step_kind&, std::uint64_t batches)>;
 
 /// @param an_epoch Batches; a loop has whole epochs.

@@ -40,7 +40,7 @@ class timed_events {
 };
 
 /// A loop whose steps wait for kernels on another stream. The host is ahead, so each of these is
-/// under way when the wait for it is issued.
+/// in progress when the wait for it is issued.
 struct waiting_loop {
   const char* what;
   double step_us;

@@ -82,7 +82,7 @@ class copies_by_hand {
   gpu_stream stream_;
 };
 
-/// The same kernels beside copies of whole slots, each of so many batches.
+/// The same kernels beside copies of whole slots, each of this many batches.
 double compute_beside(copies_by_hand& copies, std::uint64_t slot_batches, std::uint64_t batches,
                       std::uint64_t cycles, const gpu_stream& stream) {
   const auto start = clock_type::now();
@@ -95,7 +95,7 @@ double compute_beside(copies_by_hand& copies, std::uint64_t slot_batches, std::u
   return seconds_since(start);
 }
 
-/// Consumes so many batches, across epochs, with a kernel on each, or none if `cycles` is 0.
+/// Consumes this many batches, across epochs, with a kernel on each, or none if `cycles` is 0.
 double consume(loader& loader, std::uint64_t& epoch, std::uint64_t batches, std::uint64_t cycles,
                const gpu_stream& stream) {
   const auto start = clock_type::now();

@@ -8,7 +8,7 @@
 namespace feedline::bench {
 
 /// The plain gather that placements are measured against: `count` rows of `rows`, in the order of
-/// `samples` and one after the other, to `out`. Loads and stores of 16 bytes, four under way a
+/// `samples` and one after the other, to `out`. Loads and stores of 16 bytes, four in progress a
 /// thread. `rows` may lie on the GPU or in registered host memory; `samples` and `out` lie on the
 /// GPU.
 /// @param row_bytes A multiple of 16; `count` rows are less than 32 GiB.

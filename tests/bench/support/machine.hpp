@@ -6,7 +6,7 @@
 
 namespace feedline::bench {
 
-/// About the machine at hand: processor, hardware threads, GPU, driver, bus.
+/// About the current machine: processor, hardware threads, GPU, driver, bus.
 [[nodiscard]] facts machine_facts();
 
 /// The same as lines, for the head of every table.

@@ -27,7 +27,7 @@ using clock_type = std::chrono::steady_clock;
   return quantile(std::move(values), 0.5);
 }
 
-/// The median of what `measure()` gives when called so many times.
+/// The median of what `measure()` gives when called this many times.
 template <class Measure>
 [[nodiscard]] double median_of(int count, const Measure& measure) {
   std::vector<double> values;

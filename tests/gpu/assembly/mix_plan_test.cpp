@@ -89,7 +89,7 @@ TEST_CASE("mix plan: the last batch may hold fewer pairs, and a long row has sev
   CHECK(plan_mixing(mixing.work).parts[0].item_elements == 512);
 }
 
-TEST_CASE("mix plan: where no sample has a partner, or none is mixed, there is nothing to do",
+TEST_CASE("mix plan: if no sample has a partner, or none is mixed, there is nothing to do",
           "[cuda][host]") {
   planned_mixing mixing;
   mixing.work.samples = 1;

@@ -224,7 +224,7 @@ TEST_CASE("deadline: it is kept while batches are held in every slot, and the er
   CHECK(range.next(in(std::chrono::minutes{5})).value().index() == 2);
 }
 
-TEST_CASE("deadline: where no reader reads, the error tells the states of the staging slots",
+TEST_CASE("deadline: if no reader reads, the error tells the states of the staging slots",
           "[loader][host]") {
   const travelling by{way::stream};
   by.on.device->hold_copies();

@@ -73,7 +73,7 @@ inline sampler order_of(bool shuffled) {
   return shuffled ? sampler{shuffle{.seed = 9, .within = chunks(2)}} : sampler{sequential{}};
 }
 
-/// A limit of cached bytes that leaves room for so many blocks. In `sequential` order a loader
+/// A limit of cached bytes that leaves room for this many blocks. In `sequential` order a loader
 /// wants 2 + ahead + 2 × the blocks of a slot + 3.
 inline std::size_t room_for(std::uint64_t blocks, std::uint64_t rows) {
   const std::vector<std::size_t> of_sample{sizeof(std::uint64_t), row_bytes, 1};

@@ -77,7 +77,7 @@ class bad_place {
   std::uint64_t inside_ = 0;
 };
 
-/// In order, but for the bad batch, whose samples it does not know.
+/// In order, except for the bad batch, whose samples it does not know.
 struct failing_order {
   bad_place* bad;
   std::uint64_t size(std::uint64_t samples) const { return samples; }
@@ -162,7 +162,7 @@ TEST_CASE("error: one that is met in an epoch that was left ends nothing",
   check_consumed_wholly(loader, by, 8);
 }
 
-TEST_CASE("error: in the slot at hand it ends nothing if its epoch is left before it",
+TEST_CASE("error: in the current slot it ends nothing if its epoch is left before it",
           "[batch][host]") {
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   const int readers = GENERATE(0, 2);

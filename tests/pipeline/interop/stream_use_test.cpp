@@ -318,7 +318,7 @@ TEST_CASE("stream use: impossible uses are refused, and leave the batch unchange
   CHECK(in_order_and_intact(by.record.seen()));
 }
 
-TEST_CASE("stream use: where the device refuses its end, the loader fails and frees nothing in use",
+TEST_CASE("stream use: if the device refuses its end, the loader fails and frees nothing in use",
           "[batch][host]") {
   const auto call = GENERATE(device_call::is_capturing, device_call::record, device_call::wait);
   two_streams by;
@@ -340,7 +340,7 @@ TEST_CASE("stream use: where the device refuses its end, the loader fails and fr
   CHECK(in_order_and_intact(by.record_further.seen()));
 }
 
-TEST_CASE("stream use: where the device refuses its begin, there is none", "[batch][host]") {
+TEST_CASE("stream use: if the device refuses its begin, there is none", "[batch][host]") {
   const auto call = GENERATE(device_call::is_capturing, device_call::make_stream,
                              device_call::make_event, device_call::record, device_call::wait);
   two_streams by;

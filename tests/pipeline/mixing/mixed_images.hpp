@@ -72,7 +72,7 @@ struct mixed_batch {
   friend bool operator==(const mixed_batch&, const mixed_batch&) = default;
 };
 
-/// Takes batches to the end of an epoch, or so many of them.
+/// Takes batches to the end of an epoch, or this many of them.
 inline void take_batches(loader& loader, const travelling& by, std::uint64_t epoch,
                          std::vector<mixed_batch>& seen, std::size_t most = ~std::size_t{0}) {
   // Where an epoch fails, the device has looks at batches before that still to do.

@@ -211,7 +211,7 @@ TEST_CASE("result ring: work after a refused push still waits for the part of it
   CHECK(copied == 1);
 }
 
-TEST_CASE("result ring: where the stream cannot be made to wait for a copy, its lease blocks",
+TEST_CASE("result ring: if the stream cannot be made to wait for a copy, its lease blocks",
           "[results][host]") {
   const log_capture log;
   returning back;

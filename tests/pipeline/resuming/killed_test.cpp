@@ -47,12 +47,12 @@ class life {
     ::close(from_[0]);
   }
 
-  /// Lets it take so many batches.
+  /// Lets it take this many batches.
   void allow(int batches) {
     const std::string bytes(static_cast<std::size_t>(batches), '.');
     REQUIRE(::write(to_[1], bytes.data(), bytes.size()) == batches);
   }
-  /// Blocks until it took so many, or has ended.
+  /// Blocks until it took this many, or has ended.
   void await(int batches) {
     char byte = 0;
     while (batches-- > 0 && ::read(from_[0], &byte, 1) == 1) {

@@ -1,5 +1,5 @@
-/// A loader's state: what it says at each point of a loop, what a seek does to what was under way,
-/// and which states are refused.
+/// A loader's state: what it says at each point of a loop, what a seek does to what was in
+/// progress, and which states are refused.
 
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>

@@ -22,9 +22,9 @@ enum class forgotten : std::uint8_t {
   assembly_waits_for_rows,  ///< an assembly does not wait for the one that keeps rows for it
 };
 
-/// Another device, but for one edge: the mutant that a test of the edge must catch. Without it such
-/// a test could pass by luck. An edge is known by the stream that an event was recorded on and the
-/// one that waits for it.
+/// Another device, except for one edge: the mutant that a test of the edge must catch. Without it
+/// such a test could pass by luck. An edge is known by the stream that an event was recorded on and
+/// the one that waits for it.
 class forgetful_device final : public wrapped_device {
  public:
   /// @param consumer The consumer's stream.

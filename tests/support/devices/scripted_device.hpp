@@ -58,7 +58,7 @@ class scripted_device final : public device {
   // ---- what the test says
   // -----------------------------------------------------------------------------------------
 
-  /// No copy completes from now on but for those `allow_copies` lets.
+  /// No copy completes from now on except for those `allow_copies` lets.
   void hold_copies();
   /// Lets `count` more copies complete.
   void allow_copies(std::uint64_t count);
@@ -83,7 +83,7 @@ class scripted_device final : public device {
   /// first.
   void favour_young_streams();
 
-  /// It maps whole pages of so many bytes alone, and refuses others. Before a loader is made.
+  /// It maps whole pages of this many bytes alone, and refuses others. Before a loader is made.
   void map_pages_of(std::size_t bytes) { map_granularity_ = bytes; }
 
   /// From now on the stream is captured, as into a CUDA graph: records and waits on it would be
@@ -121,18 +121,18 @@ class scripted_device final : public device {
   /// Allocations of a kind fail with out_of_memory when all of them would take more.
   void limit(memory_kind kind, std::size_t bytes);
 
-  /// Blocks until so many copies were issued since construction. @throws std::runtime_error after a
-  /// long while.
+  /// Blocks until this many copies were issued since construction. @throws std::runtime_error after
+  /// a long while.
   void wait_for_issued_copies(std::uint64_t count);
-  /// Blocks until so many copies have started: their targets are poisoned, their sources not read
+  /// Blocks until this many copies have started: their targets are poisoned, their sources not read
   /// yet.
   void wait_for_started_copies(std::uint64_t count);
-  /// Blocks until so many copies have completed.
+  /// Blocks until this many copies have completed.
   void wait_for_completed_copies(std::uint64_t count);
-  /// Blocks until so many copies back to the host have started: their targets are poisoned, their
+  /// Blocks until this many copies back to the host have started: their targets are poisoned, their
   /// sources not read yet.
   void wait_for_started_copies_back(std::uint64_t count);
-  /// Blocks until so many assemblies have started: the batches of their slots are poisoned, their
+  /// Blocks until this many assemblies have started: the batches of their slots are poisoned, their
   /// copy destinations not read yet.
   void wait_for_started_assemblies(std::uint64_t count);
   [[nodiscard]] std::uint64_t issued_copies() const;
@@ -141,7 +141,7 @@ class scripted_device final : public device {
   [[nodiscard]] std::uint64_t issued_assemblies() const;
   /// The loads of each call so far that decodes blocks.
   [[nodiscard]] std::vector<std::uint32_t> issued_decodes() const;
-  /// Blocks until so many of these calls were issued.
+  /// Blocks until this many of these calls were issued.
   void wait_for_issued_decodes(std::uint64_t count);
   /// Bytes that all copies so far were issued for.
   [[nodiscard]] std::uint64_t copied_bytes() const;

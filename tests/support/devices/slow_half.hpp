@@ -5,7 +5,7 @@
 
 namespace feedline::test {
 
-/// A 16-bit floating-point format, worked out slowly from its definition: what the library's bit
+/// A 16-bit floating-point format, computed slowly from its definition: what the library's bit
 /// tricks are held against.
 struct slow_half {
   int exponent_bits = 5;

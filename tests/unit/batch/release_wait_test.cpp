@@ -19,7 +19,7 @@ using feedline::test::stages;
 
 namespace {
 
-/// A ring whose first slot is released once its event was asked for so many times.
+/// A ring whose first slot is released once its event was asked for this many times.
 struct asked_ring {
   explicit asked_ring(int questions) : left{questions} {
     device->on_is_done = [this](event_handle event) {
@@ -52,8 +52,7 @@ constexpr int never = 1 << 30;
 
 }  // namespace
 
-TEST_CASE("release wait: where the consumer is done already, one question is all",
-          "[batch][host]") {
+TEST_CASE("release wait: if the consumer is done already, one question is all", "[batch][host]") {
   asked_ring on{0};
   on.wait(1h);
   CHECK(on.asked == 1);

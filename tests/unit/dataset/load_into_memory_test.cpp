@@ -111,7 +111,7 @@ TEST_CASE(
   CHECK(load_into_memory(held) == held);
 }
 
-TEST_CASE("held in memory: where no thread can be started the calling one reads all",
+TEST_CASE("held in memory: if no thread can be started the calling one reads all",
           "[dataset][host]") {
   const auto whole = test::make_identity_dataset(1000, 24);
   const test::no_more_threads limit;

@@ -103,7 +103,7 @@ TEST_CASE("cores: work near some cores runs on them, and leaves the caller's cor
                   std::domain_error);
 }
 
-TEST_CASE("cores: where there is nothing to choose the caller runs it itself", "[detail][host]") {
+TEST_CASE("cores: if there is nothing to choose the caller runs it itself", "[detail][host]") {
   for (const core_list& near : {core_list{}, allowed_cores(), core_list{60'000}}) {
     std::thread::id on;
     run_near(near, [&] { on = std::this_thread::get_id(); });

@@ -182,7 +182,7 @@ __attribute__((target("f16c"))) float hardware_from_f16(std::uint16_t bits) {
 
 }  // namespace
 
-TEST_CASE("half: binary16 is the processor's to the bit, but for a NaN's", "[device][host]") {
+TEST_CASE("half: binary16 is the processor's to the bit, except for a NaN's", "[device][host]") {
   if (!__builtin_cpu_supports("avx2")) FEEDLINE_SKIP("this processor may have no F16C");
   differences found;
   for (std::uint32_t pattern = 0; pattern < 0x1'0000; ++pattern) {

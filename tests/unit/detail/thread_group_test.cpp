@@ -75,7 +75,7 @@ TEST_CASE("thread group: the last abandoned thread destroys the object that it i
   CHECK(destroyed.get() == shared->last.get_future().get());
 }
 
-TEST_CASE("thread group: where all threads have ended nothing is kept", "[detail][host]") {
+TEST_CASE("thread group: if all threads have ended nothing is kept", "[detail][host]") {
   std::promise<std::thread::id> destroyed_by;
   thread_group group;
   group.start("a thread", [] {});

@@ -278,7 +278,7 @@ TEST_CASE("resize: windows are drawn within the image, of the areas and ratios t
   CHECK(most > 0.498);
 }
 
-TEST_CASE("resize: where ten windows do not fit, it is the one in the middle", "[device][host]") {
+TEST_CASE("resize: if ten windows do not fit, it is the one in the middle", "[device][host]") {
   field_conversion by = resize_of(100, 10, 10, 10);
   draw_windows(by, {1.0F, 1.0F}, {0.0F, 0.0F});
   by.augmentation.else_height = 13;

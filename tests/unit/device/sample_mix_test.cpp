@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t always = std::uint64_t{1} << 32;
 constexpr std::uint32_t sample_count = 100'000;
 
-/// Calls `use` for so many samples, in epoch 3 of a run.
+/// Calls `use` for this many samples, in epoch 3 of a run.
 template <class Use>
 void for_each_sample(Use use, std::uint32_t samples = sample_count) {
   for (std::uint32_t sample = 0; sample < samples; ++sample) use(sample_random_bits(11, 3, sample));

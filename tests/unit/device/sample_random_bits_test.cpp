@@ -127,7 +127,7 @@ TEST_CASE("random bits: a draw below a bound is below it, and reaches both ends"
 }
 
 // Variations are stable across versions of feedline, platforms, compilers and devices: a run can be
-// resumed or compared years later. If this test fails, the change at hand breaks that promise; undo
+// resumed or compared years later. If this test fails, the current change breaks that promise; undo
 // it rather than edit the numbers.
 TEST_CASE("random bits: a (seed, epoch, sample) draws the same bits in every version",
           "[device][host]") {

@@ -71,7 +71,7 @@ TEST_CASE("trace of a stream: between two marks stands the activity of the first
   of.lane.mark(of.on.stream, trace_activity::starved, {.epoch = 3});
   of.lane.mark(of.on.stream, trace_activity::computing, {.epoch = 3, .batch = 8, .batches = 4});
   of.lane.mark(of.on.stream, {});
-  of.lane.mark(of.on.stream, trace_activity::copying);  // under way still
+  of.lane.mark(of.on.stream, trace_activity::copying);  // in progress still
   const trace all = of.seen();
   REQUIRE(all.events.size() == 2);
   CHECK(all.events[0].activity == trace_activity::starved);

@@ -77,7 +77,7 @@ H5Z_filter_t foreign_filter() {
   return number;
 }
 
-/// "x", which is stored so that the library must read it, of so many numbers.
+/// "x", which is stored so that the library must read it, of this many numbers.
 void write_for_library(hdf5_writer& writer, const std::string& how, std::uint64_t count) {
   const auto values = numbers(0, count);
   const auto nbit = [](hid_t creation) { H5Pset_nbit(creation); };

@@ -277,7 +277,7 @@ TEST_CASE("open: a folder is one of images by class, and a shard of images has i
   CHECK(test::read_sample(*images, sample_index{0})[1] == decoded(image_file(1)));
 }
 
-TEST_CASE("image folder: where labels alone are selected no file is read", "[dataset][host]") {
+TEST_CASE("image folder: if labels alone are selected no file is read", "[dataset][host]") {
   const image_tree tree;
   const std::vector<std::byte> no_image(10);
   tree.add("cat/0.jpg", no_image);

@@ -195,7 +195,7 @@ TEST_CASE("kept descriptors: a file that may not be opened again is an error wit
   CHECK(complaint(files[0]) == unharmed);
 }
 
-TEST_CASE("kept descriptors: where none is left, a message names the limit and how to raise it",
+TEST_CASE("kept descriptors: if none is left, a message names the limit and how to raise it",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const std::string path = folder.write("rows.bin", test::numbered(10));

@@ -194,8 +194,7 @@ TEST_CASE("random file: a file that was cut and has its bytes again is not taken
                                advice);
 }
 
-TEST_CASE("random file: where it is read by calls, a read says where it was cut",
-          "[dataset][host]") {
+TEST_CASE("random file: if it is read by calls, a read says where it was cut", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(1000));
   const random_file file{path, file_access::by_pread};

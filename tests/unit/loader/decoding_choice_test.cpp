@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t batches = 4;
 
-/// Blocks of a dataset, as a loader of so many batches a slot has them.
+/// Blocks of a dataset, as a loader of this many batches a slot has them.
 struct chosen {
   chosen(const dataset_ptr& of, loader_options options)
       : data{of}, device{std::make_shared<scripted_device>()} {
@@ -99,7 +99,7 @@ TEST_CASE("decoding_choice: fewer blocks are ahead where the cache's limit leave
     const chosen made{many_blocks(), {.memory = {.cache = limit}}};
     CAPTURE(all, limit, made.blocks->ahead);
     CHECK(made.bytes.store <= limit);
-    CHECK(made.bytes.store >= limit / 8 * 7 - 40'000);  // but for one step
+    CHECK(made.bytes.store >= limit / 8 * 7 - 40'000);  // except for one step
     CHECK(made.blocks->group == std::max(40U, made.blocks->ahead / 3));
   }
   const chosen least{many_blocks(), {.memory = {.cache = 1}}};

@@ -45,7 +45,7 @@ struct told_dataset final : dataset {
   bool varies_by_epoch() const override { return varies; }
 };
 
-/// Rows of 784 and of 1 bytes: the room that so many take.
+/// Rows of 784 and of 1 bytes: the room that this many take.
 std::size_t room(std::uint64_t rows) {
   const std::vector<std::size_t> row_bytes{784, 1};
   return device_row_cache::bytes(row_bytes, rows);
@@ -74,7 +74,7 @@ TEST_CASE("placement choice: stream keeps nothing, whatever the budget", "[loade
   check(choose(placement::stream, std::size_t{1} << 40), placement::stream, 0, 0);
 }
 
-TEST_CASE("placement choice: where staging is read in place all are stream, with no condition",
+TEST_CASE("placement choice: if staging is read in place all are stream, with no condition",
           "[loader][host]") {
   const auto wanted = GENERATE(placement::automatic, placement::stream, placement::gather,
                                placement::resident, placement::cached);

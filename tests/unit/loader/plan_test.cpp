@@ -198,7 +198,7 @@ TEST_CASE("plan: a slot holds no more batches than an epoch", "[loader][host]") 
         10);
 }
 
-TEST_CASE("plan: where batches are read in place there is no device memory, nor its limits",
+TEST_CASE("plan: if batches are read in place there is no device memory, nor its limits",
           "[loader][host]") {
   const loader_plan planned = plan(
       6'400, {.batch_size = 64, .memory = {.device = 1}, .expert = {.device_slots = 9}}, in_place);

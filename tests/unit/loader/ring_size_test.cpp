@@ -14,7 +14,7 @@ using namespace feedline::detail;
 
 namespace {
 
-/// Batches of 100 bytes; so many bytes besides for each batch a slot holds.
+/// Batches of 100 bytes; this many bytes besides for each batch a slot holds.
 ring_size ring(std::size_t budget, std::size_t wanted_slots = 0, std::size_t other = 0) {
   return {"max_some_bytes", budget, wanted_slots,
           [](std::uint64_t batches) { return std::size_t{100} * batches; },

@@ -150,7 +150,7 @@ TEST_CASE("slot memory: a part of a batch holds whole pairs where samples are mi
   }
 }
 
-TEST_CASE("slot memory: where all rows lie with the device a staging slot is its tables",
+TEST_CASE("slot memory: if all rows lie with the device a staging slot is its tables",
           "[loader][host]") {
   CHECK(sizes(placement::gather, 1).staging_bytes(100) < 100 * 64 * 8);
   // Resident ones pass once, so there must be room for them.

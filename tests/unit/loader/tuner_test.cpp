@@ -68,7 +68,7 @@ model of_cores(int cores) {
 
 }  // namespace
 
-TEST_CASE("tuner: where reads wait for storage it takes all readers that the budget has",
+TEST_CASE("tuner: if reads wait for storage it takes all readers that the budget has",
           "[loader][host]") {
   CHECK(chosen({1, 4}, {32, 4}, 0.1, of_storage) == setting{32, 4});
   CHECK(chosen({4, 4}, {33, 4}, 0.1, of_storage) == setting{33, 4});
@@ -79,7 +79,7 @@ TEST_CASE("tuner: it takes no more readers than end the consumer's waiting", "[l
   CHECK(chosen({1, 4}, {64, 4}, 20, of_storage).readers == 4);
 }
 
-TEST_CASE("tuner: where reads compute it stops at the cores", "[loader][host]") {
+TEST_CASE("tuner: if reads compute it stops at the cores", "[loader][host]") {
   const int cores = GENERATE(1, 2, 3, 4, 6, 8);
   const setting found = chosen({1, 4}, {64, 4}, 0.1, of_cores(cores));
   CHECK(of_cores(cores)(found) <= 1.05 * of_cores(cores)({cores, 4}));
@@ -119,7 +119,7 @@ TEST_CASE("tuner: a consumer that waits for nothing for a while only is not take
   CHECK(search.current() == setting{4, 4});
 }
 
-TEST_CASE("tuner: where readers have no room it takes slots, and only as many as help",
+TEST_CASE("tuner: if readers have no room it takes slots, and only as many as help",
           "[loader][host]") {
   const model uneven = [](setting at) { return 1 + 4.0 / static_cast<double>(at.slots); };
   CHECK(chosen({4, 4}, {4, 64}, 0.1, uneven, 0.3) == setting{4, 64});

@@ -104,7 +104,7 @@ TEST_CASE("slot scheduler: a number of batches that the user gave is that of eve
   CHECK(on.slots(5, GENERATE(1us, 20ms)) == list{5, 5, 5, 5, 4});
 }
 
-TEST_CASE("slot scheduler: where no row needs reading slots are full from the first",
+TEST_CASE("slot scheduler: if no row needs reading slots are full from the first",
           "[reader][host]") {
   const auto cached = std::make_shared<device_row_cache>(std::make_shared<scripted_device>(),
                                                          std::vector<std::size_t>{16}, 1, 1);

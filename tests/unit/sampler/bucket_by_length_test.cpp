@@ -28,7 +28,7 @@ namespace {
 
 using lengths = std::vector<std::uint64_t>;
 
-/// A dataset of so many samples, of which nothing else matters.
+/// A dataset of this many samples, of which nothing else matters.
 dataset_ptr any_dataset(std::uint64_t samples) {
   return make_memory_dataset({own("x", std::vector<std::uint8_t>(samples))});
 }
@@ -131,7 +131,7 @@ TEST_CASE("bucket by length: all whole batches but those of leftovers are of one
   const auto order = sampler{buckets}.bind(*any_dataset(samples), 16);
   for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
     const auto all = epoch_of(order, samples, epoch);
-    lengths kept = in_bucket;  // but for what ends the epoch
+    lengths kept = in_bucket;  // except for what ends the epoch
     for (std::size_t i = samples - samples % 16; i < samples; ++i)
       --kept[bucket_of(of[all[i].value], boundaries)];
     lengths pure(6);

@@ -214,7 +214,7 @@ TEST_CASE("chunk lanes: over the epochs a sample stands at every position alike"
 }
 
 // Stable across versions of feedline, platforms and compilers, as all orders are. If this test
-// fails, the change at hand breaks that promise; undo it rather than edit the numbers.
+// fails, the current change breaks that promise; undo it rather than edit the numbers.
 TEST_CASE("chunk lanes: the order of given lanes and batches is the one it has always been",
           "[sampler][host]") {
   struct pinned {

@@ -169,7 +169,7 @@ TEST_CASE(
 }
 
 // Stable across versions of feedline, platforms and compilers, as plain shuffle is. If this test
-// fails, the change at hand breaks that promise; undo it rather than edit the numbers.
+// fails, the current change breaks that promise; undo it rather than edit the numbers.
 TEST_CASE(
     "chunk order: the order of given (seed, epoch, samples, chunk, windows) is the one it has "
     "always been",

@@ -12,7 +12,7 @@ using feedline::detail::feistel;
 
 namespace {
 
-/// A network over values of so many bits, with keys drawn from a seed.
+/// A network over values of this many bits, with keys drawn from a seed.
 feistel network(unsigned bits, std::size_t rounds, std::uint64_t seed) {
   feistel drawn;
   drawn.right_bits = bits - bits / 2;

@@ -96,7 +96,7 @@ TEST_CASE("shuffle: the same epoch has one order, and other epochs and seeds hav
 }
 
 // The order is stable across versions of feedline, platforms and compilers: a run can be resumed or
-// compared years later. If this test fails, the change at hand breaks that promise; undo it rather
+// compared years later. If this test fails, the current change breaks that promise; undo it rather
 // than edit the numbers.
 TEST_CASE("shuffle: the order of given (seed, epoch, samples) is the one it has always been",
           "[sampler][host]") {

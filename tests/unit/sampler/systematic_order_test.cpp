@@ -30,7 +30,7 @@ std::vector<double> rising(std::size_t count) {
   return weights;
 }
 
-/// In how many of so many epochs each sample is.
+/// In how many of this many epochs each sample is.
 numbers epochs_with(const sampler& order, std::uint64_t samples, std::uint64_t epochs) {
   numbers times(samples, 0);
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch)

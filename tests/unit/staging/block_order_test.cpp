@@ -127,7 +127,7 @@ TEST_CASE("block_order: windows follow each other, and hold the blocks of their 
   CHECK(place == blocks.blocks());
 }
 
-TEST_CASE("block_order: where a block is a sample, any order says which stands at each position",
+TEST_CASE("block_order: if a block is a sample, any order says which stands at each position",
           "[staging][host]") {
   const std::vector<std::uint64_t> listed{5, 5, 2, 9, 0, 5, 7, 1, 2, 2, 3, 3, 3};
   const sampler order = GENERATE_COPY(
@@ -199,7 +199,7 @@ TEST_CASE(
         2 * blocks.max_window() + blocks.blocks_of(slot.size()) + 2);
 }
 
-TEST_CASE("block_order: where a block is a sample, an epoch may end with samples of its beginning",
+TEST_CASE("block_order: if a block is a sample, an epoch may end with samples of its beginning",
           "[staging][host]") {
   const sampler order = shuffle{.seed = 4};
   const epoch_share filled{.positions = 10, .batch_size = 8, .last = 8};
@@ -212,7 +212,7 @@ TEST_CASE("block_order: where a block is a sample, an epoch may end with samples
   for (std::uint64_t i = 0; i < 16; ++i) CHECK(seen[i] == expected[i % 10]);
 }
 
-TEST_CASE("block_order: where an epoch ends with samples of its beginning, their blocks come again",
+TEST_CASE("block_order: if an epoch ends with samples of its beginning, their blocks come again",
           "[staging][host]") {
   const std::uint64_t samples = GENERATE(61U, 331U);
   const std::uint64_t rows = GENERATE(2U, 7U);

@@ -141,9 +141,8 @@ TEST_CASE("exposed time: a wait whose block was measured before adds its time at
   CHECK(before.unmeasured == 127 - 7);
 }
 
-TEST_CASE(
-    "exposed time: where no events are left, the next measured wait stands for those before it",
-    "[statistics][host]") {
+TEST_CASE("exposed time: if no events are left, the next measured wait stands for those before it",
+          "[statistics][host]") {
   const scripted on;
   detail::exposed_time exposed{on.device, 0ns};
   const auto wait = [&] {

@@ -63,7 +63,7 @@ TEST_CASE("assembling transfer: assemblies of cached rows take turns on a buffer
   }
 }
 
-TEST_CASE("assembling transfer: where all rows come by copies, assemblies stand on one stream",
+TEST_CASE("assembling transfer: if all rows come by copies, assemblies stand on one stream",
           "[transfer][host]") {
   carrying<recording_device> on{way::transformed};
   const stream_ref first = carry(on, 0).stream;

@@ -49,8 +49,8 @@ struct jpeg_image {
   return "";
 }
 
-/// Working memory of a decoder whose calls decode up to so many images: enough for a batch of usual
-/// images, and for the largest image.
+/// Working memory of a decoder whose calls decode up to this many images: enough for a batch of
+/// usual images, and for the largest image.
 /// @param row Row to which images are resized.
 [[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept;
 

@@ -205,7 +205,7 @@ class hdf5_output final : public output {
   hdf5_file_id file_;
   std::vector<hdf5_column> columns_;
   std::optional<durable_file> on_disk_;  ///< the same file
-  std::uint64_t reserved_ = 0;           ///< so many of its bytes have room
+  std::uint64_t reserved_ = 0;           ///< this many of its bytes have room
   bool is_writing_ = false;              ///< still, at the end: a write failed
 };
 

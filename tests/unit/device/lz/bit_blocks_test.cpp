@@ -98,7 +98,7 @@ TEST_CASE("bit blocks: a header says the sizes of all and of a block", "[device]
   CHECK(!takes(odd, size + 1));
 }
 
-TEST_CASE("bit blocks: where a frame does not say a block's size, it is the filter's",
+TEST_CASE("bit blocks: if a frame does not say a block's size, it is the filter's",
           "[device][host]") {
   const setting of{any_compression(), GENERATE(1U, 2U, 3U, 8U, 12U, 300U, 9000U)};
   content_maker make{of.element};

@@ -181,7 +181,8 @@ TEST_CASE("zstd: Huffman codes of up to twelve bits are decoded", "[device][host
   for (std::size_t i = 0; i < 40; ++i) {
     const std::size_t symbol = i * 7 % symbols;
     expected.push_back(static_cast<unsigned char>(symbol));
-    // A symbol's code: as many zeros as there are more frequent ones, and a 1, but for the first.
+    // A symbol's code: as many zeros as there are more frequent ones, and a 1, except for the
+    // first.
     const std::size_t zeros = symbols - 1 - (symbol == 0 ? 1 : symbol);
     bits.insert(bits.end(), zeros, 0U);
     bits.push_back(symbol == 0 ? 0U : 1U);

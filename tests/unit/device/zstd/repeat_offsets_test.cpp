@@ -1,4 +1,4 @@
-/// The offsets of a batch of sequences, worked out by all lanes at once: against one by one.
+/// The offsets of a batch of sequences, computed by all lanes at once: against one by one.
 
 #include "device/zstd/repeat_offsets.hpp"
 

@@ -10,7 +10,7 @@ using feedline::detail::hdf5_filter;
 using feedline::detail::hdf5_filters;
 
 // Written by h5py through the plugins of hdf5plugin 6 and 7 and by PyTables 3.7: twenty 16-bit
-// numbers, 0, 3, 6, …, so many times.
+// numbers, 0, 3, 6, …, this many times.
 TEST_CASE("hdf5 filters: chunks as the plugins wrote them decode to the written values",
           "[dataset][host]") {
   struct written {

@@ -117,7 +117,7 @@ void check_floats(hid_t memory, std::initializer_list<hid_t> stored) {
       }
 }
 
-/// 20 parameters of the filter, for so many integers.
+/// 20 parameters of the filter, for this many integers.
 std::vector<unsigned> parameters(unsigned numbers, unsigned number_bytes) {
   std::vector<unsigned> values(20, 0);
   values[0] = 2;

@@ -64,7 +64,7 @@ TEST_CASE("hdf5: a loader counts chunks that are decoded, and rows that are deco
   CHECK(second.cache_misses == 0);
 }
 
-TEST_CASE("hdf5: where few chunks are kept, each epoch decodes all of them", "[statistics][host]") {
+TEST_CASE("hdf5: if few chunks are kept, each epoch decodes all of them", "[statistics][host]") {
   const temporary_directory folder;
   loader loader{open_compressed(folder, 1),
                 sequential{},

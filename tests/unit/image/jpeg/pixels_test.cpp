@@ -140,7 +140,7 @@ TEST_CASE("jpeg pixels: each component has the tables that its file says", "[dat
 }
 
 TEST_CASE(
-    "jpeg pixels: where ones stand before data, they are libjpeg's, which takes these for a marker",
+    "jpeg pixels: if ones stand before data, they are libjpeg's, which takes these for a marker",
     "[dataset][host]") {
   // libjpeg's fast path continues with zeros to the end of the MCU, and keeps the result.
   byte_vector file = jpeg_bytes(paint(120, 160), {.quality = 95, .has_optimal_codes = true});
