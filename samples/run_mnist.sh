@@ -20,7 +20,7 @@ where there is a toolkit, and a GPU where there is one.
   --cache MIB              memory of the GPU that digits may stay in
   --device DEVICE          auto, cpu, or cuda:N
   --seed N                 seed of the order of the digits and of the initial weights
-  --within-chunks N        mix so many chunks at a time; 0: all digits with each other
+  --within-chunks N        chunks mixed at a time; 0: all digits with each other
   --no-prefetch            read each batch when it is asked for, to compare with
   --gpus N                 GPUs that share each batch
   --ranks N                with --device cpu: threads that do

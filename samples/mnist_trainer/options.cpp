@@ -46,8 +46,9 @@ void add_options(CLI::App& app, trainer_options& options, std::string& placement
   app.add_option("--cache", options.cache_mib, "MiB of the GPU's memory that digits may stay in")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 40));
   app.add_option("--seed", options.seed, "Of the order of the digits and of the initial weights");
-  app.add_option("--within-chunks", options.within_chunks,
-                 "Mix so many chunks of the data at a time; 0: all digits with each other");
+  app.add_option(
+      "--within-chunks", options.within_chunks,
+      "Number of chunks of the data that are mixed at a time; 0: all digits with each other");
   app.add_flag(
          "!--no-prefetch", options.prefetch,
          "Read each batch when it is asked for, to compare with: no readers, one batch a copy")

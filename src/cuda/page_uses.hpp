@@ -24,7 +24,7 @@ class page_uses {
   /// Result of pinning some pages.
   struct piece {
     range pages;
-    bool ours = true;  ///< we unpin them; false if they had been pinned before by somebody else
+    bool ours = true;  ///< we unpin them; false if they had been pinned before by other code
   };
   /// Pins pages that no earlier call pinned, piece by piece. If it cannot, it throws, and leaves
   /// none of them pinned.

@@ -130,7 +130,7 @@ void random_file::look_at_memory() const noexcept {
 double random_file::share_in_memory() const noexcept {
   if (const auto file = file_->take_if_open())
     return resident_share(file.number(), size_).value_or(0.0);
-  // Not kept: a mapped file needs no descriptor but for this look.
+  // Not kept: a mapped file needs a descriptor only for this look.
   const descriptor opened = open_with_room(watch_->path().c_str(), O_NONBLOCK);
   if (opened.number() < 0) return 0.0;  // the next read says why
   (void)::posix_fadvise(opened.number(), 0, 0, POSIX_FADV_RANDOM);

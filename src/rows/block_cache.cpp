@@ -14,7 +14,8 @@ constexpr std::size_t line_bytes = 64;
 /// Memory comes in pieces of about this size, which is worth huge pages.
 constexpr std::size_t slab_bytes = std::size_t{32} << 20;
 
-/// This many blocks at most are taken out together, for each time costs a wait for all read guards.
+/// This many blocks at most are taken out together, because each time costs a wait for all read
+/// guards.
 constexpr std::size_t max_taken_out = 64;
 
 }  // namespace

@@ -67,6 +67,14 @@ OLD = [
     'throw error{"a loader that goes away"};',
     'throw error{"a loader that goes "\n            "away"};',
     'TEST_CASE("zip: of one dataset, it is that") {}',
+    "/// The consumer's thread, but for `stop`.",
+    "/// Waits for a read under way.",
+    "/// Ends the activity at hand.",
+    "// the sizes are worked out before",
+    "// where nothing is said",
+    "/// How many staging slots go round.",
+    "/// Pages that somebody pinned.",
+    'TEST_CASE("order: it is the same on every way") {}',
 ]
 PLAIN = [
     "/// A thread that\n/// of the pipeline starts.",

@@ -6,8 +6,8 @@ prose_test.py SOURCE --lower        lowers the numbers in prose_allowed.txt to t
 prose_test.py SOURCE --list PREFIX  lists what it finds in files whose path begins with PREFIX; `.`
                                     stands for the files of the root
 
-prose_patterns.txt has the phrases, each with a plain form. include/ is not in prose_allowed.txt:
-none is allowed there.
+prose_patterns.txt has the phrases, each with a plain form. A folder that is not in
+prose_allowed.txt may have none of them.
 """
 
 import re

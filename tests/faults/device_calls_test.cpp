@@ -25,7 +25,7 @@ namespace {
 const std::vector<way> on_device{way::stream,      way::transformed, way::gather, way::resident,
                                  way::cached_half, way::cached_few,  way::decoded};
 
-/// Whether an exception says what the scripted device said.
+/// Whether an exception has the scripted device's message.
 bool tells(const std::exception& failure) {
   return std::string{failure.what()}.find("the scripted device fails this call as told") !=
          std::string::npos;

@@ -7,7 +7,7 @@
 namespace feedline::test {
 
 // Replacements of the system's `operator new` and `pthread_create` in a test program, which fail
-// when they are told to. Any thread.
+// when a test says so. Any thread.
 
 /// Calls of `operator new`, of all kinds; a due one finds no memory.
 nth_call& allocations() noexcept;

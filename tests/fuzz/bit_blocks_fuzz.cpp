@@ -1,7 +1,7 @@
-/// Fuzz target of what GPUs decode of HDF5's bitshuffle with LZ4 or Zstandard: what is taken of any
-/// bytes the CPU's filter takes, and decodes to the same. The first two bytes are the room, the
-/// third says the compression and how large an element is; the others are the frame. One warp and
-/// three must say the same.
+/// Fuzz target of the GPUs' decoders for HDF5's bitshuffle with LZ4 or Zstandard: any bytes that
+/// they take the CPU's filter takes, too, and decodes to the same. The first two bytes are the
+/// room, the third says the compression and how large an element is; the others are the frame. One
+/// warp and three must say the same.
 
 #include "support/files/bit_blocks.hpp"
 

@@ -21,7 +21,7 @@ void require(bool is_so, const char* what) {
 }
 
 struct outcome {
-  std::vector<std::byte> out;  ///< where nothing is said
+  std::vector<std::byte> out;  ///< if there is no message
   std::string said;
 
   bool operator==(const outcome&) const = default;

@@ -1,5 +1,5 @@
-/// Fuzz target of the decoder of LZ4 that GPUs run: what it takes of any bytes the CPU's filter
-/// takes, and decodes to the same. The first two bytes are the room; the others are a frame, or,
+/// Fuzz target of the decoder of LZ4 that GPUs run: any bytes that it takes the CPU's filter takes,
+/// too, and decodes to the same. The first two bytes are the room; the others are a frame, or,
 /// where the room's highest bit is set, a block alone. Warps of different sizes, whose lanes work
 /// in different orders, alone and three for a frame, must say the same.
 

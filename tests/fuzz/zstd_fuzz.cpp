@@ -1,5 +1,5 @@
-/// Fuzz target of the decoder of Zstandard that GPUs run: what it takes of any bytes libzstd takes,
-/// and decodes to the same. The first two bytes are the room, the others the frames. Warps of
+/// Fuzz target of the decoder of Zstandard that GPUs run: any bytes that it takes libzstd takes,
+/// too, and decodes to the same. The first two bytes are the room, the others the frames. Warps of
 /// different sizes, whose lanes work in different orders, must say the same.
 
 #include "device/zstd/decoder.hpp"

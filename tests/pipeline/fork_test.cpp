@@ -92,7 +92,7 @@ TEST_CASE("fork: a loader of the parent's refuses to be used in the child", "[lo
   CHECK(range.next());  // and continues in its own process
 }
 
-TEST_CASE("fork: in the child all that is the parent's loader's can be stopped and destroyed",
+TEST_CASE("fork: in the child all objects of the parent's loader can be stopped and destroyed",
           "[loader][host]") {
   const travelling by{GENERATE(from_range(all_ways()))};
   const int readers = GENERATE(0, 2);

@@ -1,4 +1,4 @@
-/// Hints: datasets on slow storage are told what will be read, some way ahead, once.
+/// Hints: datasets on slow storage learn which samples will be read, some way ahead, once.
 
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -169,7 +169,7 @@ TEST_CASE("hints: rows that the device holds are not hinted", "[reader][host]") 
   CHECK(read.size() < samples);
 }
 
-TEST_CASE("hints: none are given where the device decodes blocks, for no samples are read",
+TEST_CASE("hints: none are given if the device decodes blocks, because no samples are read",
           "[reader][host]") {
   const scripted on;
   const auto data =

@@ -93,7 +93,7 @@ TEST_CASE("near device: all threads run anywhere, if readers are more than its c
   CHECK(free.threads == std::vector<core_list>{allowed, allowed, allowed});
 }
 
-TEST_CASE("near device: a calling thread that reads by itself stays as it is", "[loader][host]") {
+TEST_CASE("near device: a calling thread that reads by itself keeps its cores", "[loader][host]") {
   const core_list allowed = allowed_cores();
   const run alone = deliver({allowed.back()}, {.batch_size = 8, .readers = no_readers});
   CHECK(alone.reads == std::set{allowed});

@@ -1,5 +1,5 @@
 /// Shards through the whole pipeline: the ranks' batches together are those of one process, on
-/// every way to the consumer.
+/// every path to the consumer.
 
 #include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/error.hpp>

@@ -1,4 +1,4 @@
-/// Traces: what a loader tells of its threads and streams is what they did.
+/// Traces: a loader's record of its threads and streams is what they did.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>

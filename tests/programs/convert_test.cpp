@@ -298,7 +298,7 @@ TEST_CASE("convert: an output that reads back differently is not renamed to its 
   CHECK(words.find("' reads back with checksum 0x") != std::string::npos);
   CHECK(fs::file_size(job.output) == 3);
 
-  // Found again when it is tried again, and mended.
+  // Found again when it is tried again, and repaired.
   CHECK(convert::run(large(), job, ignore).resumed_from == 0);
   CHECK(all_of(*open_output(job, large()->fields())) == all_of(*large()));
 }

@@ -76,7 +76,7 @@ TEST_CASE("programs: functions that a message recommends are called the library'
         "are opened by the library's open_records and the library's open_tokens");
 }
 
-TEST_CASE("programs: paths and quoted names stay as they are, whatever they resemble",
+TEST_CASE("programs: paths and quoted names stay unchanged, whatever they resemble",
           "[programs][host]") {
   for (const char* message : {"/data/open_tar/open_npy.tar: cut", "open_tar: it is empty",
                               "'open_options::fields' is no", "./open_hdf5: no such file",

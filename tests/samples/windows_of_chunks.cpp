@@ -1,5 +1,5 @@
-// windows_of_chunks DIGITS: what an order that mixes few chunks of digits sorted by label costs in
-// accuracy, and that it is one order for any number of readers. Fails where it is otherwise.
+// windows_of_chunks DIGITS: the accuracy lost by an order that mixes few chunks of digits sorted by
+// label, and a check that the order is the same for any number of readers.
 
 #include <feedline/dataset/subset.hpp>
 #include <feedline/feedline.hpp>

@@ -103,8 +103,8 @@ struct hdf5_block {
 /// counts from the end of the user block.
 ///
 /// Every byte may be hostile. Sizes and positions in a structure are trusted only within the file.
-/// All blocks that are read may add up to twice the file's size, so that structures that refer back
-/// to themselves come to an end.
+/// All blocks that are read may add up to twice the file's size, so that reading structures that
+/// refer back to themselves ends.
 class hdf5_metadata {
  public:
   /// Reads a file in memory. @throws hdf5_metadata_error if it has no known superblock.

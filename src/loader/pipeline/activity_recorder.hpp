@@ -15,8 +15,8 @@
 
 namespace feedline::detail {
 
-/// Is told what the threads of a pipeline do. It tells profilers, as named ranges of the device's,
-/// and records it if a trace is wanted.
+/// Receives the activities of a pipeline's threads. It tells profilers, as named ranges of the
+/// device's, and records it if a trace is wanted.
 ///
 /// Threads: `snapshot` by any; a clock's functions by the clock's thread.
 class activity_recorder final : public activity_listener {

@@ -25,7 +25,7 @@ namespace feedline::detail {
 class tuning {
  public:
   /// Applies the plan's initial setting. Borrows everything but the plan for its life.
-  /// @param recorder Is told each setting.
+  /// @param recorder Records each setting.
   tuning(const loader_plan& plan, active_readers& readers, staging_ring& staging,
          activity_recorder& recorder);
 

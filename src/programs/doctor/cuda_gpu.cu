@@ -13,7 +13,7 @@ namespace {
 
 void require(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  (void)cudaGetLastError();  // it is told now, and by no later call
+  (void)cudaGetLastError();  // the error is reported now, and by no later call
   throw feedline::cuda_error{status, std::string{what} + ": " + cudaGetErrorString(status)};
 }
 

@@ -15,7 +15,7 @@
 
 namespace doctor {
 
-/// So many samples that cannot be read are told.
+/// Upper limit of unreadable samples that are reported.
 inline constexpr std::size_t max_damages = 10;
 
 /// Leaves out samples that cannot be read, however many.

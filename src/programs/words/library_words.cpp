@@ -70,7 +70,7 @@ bool is_part_of_path(std::string_view text, std::size_t begin, std::size_t end) 
   return before || after;
 }
 
-/// How a message recommends to shuffle within windows of chunks, as each program is told to.
+/// A message's recommendation to shuffle within windows of chunks, as each program's option.
 std::string with_windows_of(program speaker, std::string_view message) {
   static const std::regex windows{R"((shuffle\{\.within = chunks\((\d+)\)\}|\bchunks\((\d+)\)))"};
   return std::regex_replace(

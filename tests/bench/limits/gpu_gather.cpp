@@ -103,8 +103,8 @@ void measure_host(const shape& shape, const char* from, const gathering& gatheri
   std::printf("\n");
 }
 
-/// A launch a slot, and large ones: by as many blocks as there is work for, or fewer that go round,
-/// whichever is faster.
+/// A launch a slot, and large ones: by as many blocks as there is work for, or fewer that take
+/// several turns, whichever is faster.
 void measure_resident(const shape& shape, const gathering& gathering, std::size_t rows_a_slot,
                       const common_options& options, results& found) {
   std::printf("%-12s %9zu %-9s", shape.name.c_str(), gathering.row_bytes, "resident");

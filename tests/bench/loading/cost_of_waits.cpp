@@ -46,7 +46,7 @@ struct waiting_loop {
   double step_us;
   double other_us;  ///< 0: there is no wait
   bool has_begin;
-  bool has_end;  ///< else the time is told up to the end of the other kernel
+  bool has_end;  ///< otherwise the time would end with the other kernel
 };
 
 /// Median of the gaps, and of what events tell.

@@ -38,7 +38,7 @@ namespace {
 
 constexpr std::uint64_t chunk = 1000;
 
-/// Samples that spell their number, said to lie in chunks.
+/// Samples that spell their number, declared to lie in chunks.
 class made_up final : public dataset {
  public:
   explicit made_up(std::uint64_t size) : size_{size} {}

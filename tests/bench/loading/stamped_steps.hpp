@@ -15,7 +15,7 @@
 
 namespace feedline::bench {
 
-/// Near enough to set the length of steps by: what they come to is measured.
+/// Exact enough to set the length of steps, because the real length is measured.
 inline double cycles_per_microsecond() {
   int kilohertz = 0;
   FEEDLINE_CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));

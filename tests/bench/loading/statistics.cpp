@@ -1,4 +1,4 @@
-/// feedline_bench_statistics: what it costs that loaders measure themselves; needs no GPU.
+/// feedline_bench_statistics: the cost of the loaders' own measurements; needs no GPU.
 ///
 /// First the parts: a change of activity, a count, a look at the clock, one sample of CPU times, a
 /// snapshot. Then the whole: batches a second of the host device, from memory, with batches of

@@ -1,4 +1,4 @@
-/// feedline_bench_tuning: what tuning finds, beside the best of a grid search; with --gpu on a GPU.
+/// feedline_bench_tuning: tuning's result, beside the best of a grid search; with --gpu on a GPU.
 ///
 ///     feedline_bench_tuning [--readers 32] [--seconds 0.5] [--runs 5] [--case storage] [--gpu]
 ///

@@ -15,7 +15,7 @@ inline constexpr std::size_t ring_bytes = std::size_t{32} << 20;
 
 /// How bare threads copy rows.
 enum class row_copies {
-  by_hand,   ///< `memcpy`, one row after the other: what one writes without a library
+  by_hand,   ///< `memcpy`, one row after the other: the usual code without a library
   by_gather  ///< like readers, which prefetch rows
 };
 
@@ -32,8 +32,8 @@ class cpu_gather {
   [[nodiscard]] double rate(std::byte* ring, std::size_t threads, double seconds,
                             row_copies copies = row_copies::by_gather) const;
 
-  /// Copies the rows of one request to `out`, `request_bytes()` of them. Requests go round and
-  /// round the order.
+  /// Copies the rows of one request to `out`, `request_bytes()` of them. Requests repeat the order
+  /// in cycles.
   void copy_request(std::size_t number, std::byte* out, row_copies copies) const;
   [[nodiscard]] std::size_t request_bytes() const noexcept { return rows_ * row_bytes_; }
 

@@ -42,7 +42,7 @@ std::filesystem::path write_rows(const std::filesystem::path& path) {
   return file.close();
 }
 
-/// Small as they are, the rows stay as they are stored.
+/// The rows are small, but stay as stored.
 dataset_ptr open_rows(const std::filesystem::path& path) {
   return open_hdf5(path.string(), {{"image"}, {"label"}}, {.max_resident_bytes = 0});
 }

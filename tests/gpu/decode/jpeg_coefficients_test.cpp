@@ -42,7 +42,7 @@ void check_pixels(std::uint16_t height, std::uint16_t width,
   }
 }
 
-/// Whether readers decode the file, for it is grey.
+/// Whether readers decode the file, because it is grey.
 bool is_grey(const byte_vector& file) {
   detail::jpeg_frame frame;
   REQUIRE(detail::read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(),

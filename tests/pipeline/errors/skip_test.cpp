@@ -1,5 +1,5 @@
-/// Samples that cannot be read are left out: which ones, and the order of the others, on every way,
-/// are those of a model that goes through the epoch sample by sample.
+/// Samples that cannot be read are left out: on every path the left-out samples and the order of
+/// the others are those of a model that goes through the epoch sample by sample.
 
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>

@@ -340,7 +340,7 @@ TEST_CASE("stream use: if the device refuses its end, the loader fails and frees
   CHECK(in_order_and_intact(by.record_further.seen()));
 }
 
-TEST_CASE("stream use: if the device refuses its begin, there is none", "[batch][host]") {
+TEST_CASE("stream use: if the device refuses to begin it, there is none", "[batch][host]") {
   const auto call = GENERATE(device_call::is_capturing, device_call::make_stream,
                              device_call::make_event, device_call::record, device_call::wait);
   two_streams by;

@@ -1,5 +1,5 @@
-/// A loader's state: what it says at each point of a loop, what a seek does to what was in
-/// progress, and which states are refused.
+/// A loader's state: its value at each point of a loop, the effect of a seek on work in progress,
+/// and the states that are refused.
 
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>

@@ -58,7 +58,7 @@ dataset_ptr slow_dataset(const std::function<void()>& before_read) {
                [before_read](std::span<const sample_index>) { before_read(); });
 }
 
-/// Whether no more time is told of a stage than its threads have had.
+/// Whether a stage has no more time than its threads have had.
 bool adds_up(const stage_statistics& stage, std::chrono::nanoseconds time) {
   const auto threads = static_cast<std::int64_t>(std::max(stage.threads, 1U));
   return stage.time() <= threads * time + 1ms && stage.time() >= 0ns;

@@ -10,8 +10,8 @@
 
 namespace feedline::test {
 
-/// A call that misses its deadline: what it says, and by how much it came later, in the best of
-/// some tries. In one try the machine may be busy with something else.
+/// A call that misses its deadline: its message, and its delay in the best of some tries. In one
+/// try the machine may be busy with something else.
 /// @param call Is given the deadline.
 struct overshoot {
   template <class Call>

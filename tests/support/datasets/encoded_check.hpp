@@ -26,7 +26,7 @@ namespace feedline::test {
                                          std::span<const std::byte> rows);
 
 /// Checks all that `encoded_blocks` promises: each block of each field holds what `read` gives for
-/// its samples, is no larger than was said, and nothing is written beside it. Through Catch, on a
+/// its samples, is no larger than announced, and nothing is written beside it. Through Catch, on a
 /// test case's main thread.
 void check_encoded(const dataset& data);
 

@@ -12,8 +12,8 @@
 
 namespace feedline::test {
 
-/// Another dataset with something done before each read: a gate, a count, a failure. Only if it is
-/// told to it says where its rows lie: they are not read then.
+/// Another dataset with something done before each read: a gate, a count, a failure. Only if asked
+/// for it tells where its rows lie: they are not read then.
 class gated_dataset final : public dataset {
  public:
   using hook = std::function<void(std::span<const sample_index> samples)>;

@@ -33,7 +33,7 @@ class writer {
   std::vector<std::byte> bytes_;
 };
 
-/// The rows that arrive in one run, and who asks for which.
+/// The rows that arrive in one run, and the samples that ask for them.
 struct run {
   std::vector<const sample_source*> rows;
   std::map<std::uint64_t, std::uint32_t> places;  ///< index of a row in `rows`

@@ -156,7 +156,7 @@ std::size_t scripted_device::handles() const {
 }
 
 device_capabilities scripted_device::capabilities() const {
-  // The decoders only borrow the device, which whoever asks for them keeps.
+  // The decoders only borrow the device; the code that asks for them keeps it.
   return {.name = "scripted",
           .reads_staging = false,
           .id = {device_kind::cuda, 7},

@@ -20,7 +20,7 @@
 
 namespace feedline::test {
 
-/// The calls of a device that can be told to fail.
+/// The calls of a device that can be made to fail.
 enum class device_call : std::uint8_t {
   allocate,
   make_stream,
@@ -96,7 +96,7 @@ class scripted_device final : public device {
   /// Queues work of the consumer's on a stream, as a kernel launch would; returns at once.
   /// @param reads Memory that it reads: freeing it before is noticed.
   void launch(stream_ref stream, std::function<void()> work, std::span<const std::byte> reads = {});
-  /// Queues what decoders do; as a call that can be told to fail.
+  /// Queues the decoders' work, as a call that can be made to fail.
   /// @param uses Memory that it reads or writes: freeing it before is noticed.
   /// @param loads Number of block reads that it decodes; 0: it decodes none, and is not held.
   void decode(stream_ref stream, std::function<void()> work, std::vector<const void*> uses,
@@ -114,8 +114,8 @@ class scripted_device final : public device {
   void fail_any_call(std::uint64_t nth, std::uint64_t times = 1);
   /// Whether the n-th call of whatever kind has come, and failed.
   [[nodiscard]] bool any_call_failed() const;
-  /// Blocks until all calls that were told to fail have failed. @throws std::runtime_error after a
-  /// long while.
+  /// Blocks until all calls that should fail have failed. @throws std::runtime_error after a long
+  /// while.
   void wait_for_failed_calls();
 
   /// Allocations of a kind fail with out_of_memory when all of them would take more.
@@ -176,7 +176,7 @@ class scripted_device final : public device {
   void wait(stream_ref stream, event_handle event) override;
   [[nodiscard]] bool is_done(event_handle event) override;
   void sync(event_handle event) override;
-  /// Timed events: no call with one is counted, and so none is told to fail.
+  /// Timed events: no call with one is counted, so none can be made to fail.
   [[nodiscard]] bool tells_times() const noexcept override { return true; }
   [[nodiscard]] event_handle make_timed_event() override;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> elapsed(event_handle begin,

@@ -5,8 +5,8 @@
 
 namespace feedline::test {
 
-/// A 16-bit floating-point format, computed slowly from its definition: what the library's bit
-/// tricks are held against.
+/// A 16-bit floating-point format, computed slowly from its definition, to check the library's bit
+/// tricks.
 struct slow_half {
   int exponent_bits = 5;
   int fraction_bits = 10;

@@ -88,7 +88,7 @@ inline bytes packed_block(const bytes& plain, int level) {
   return out;
 }
 
-/// A frame as HDF5's filter writes it: what does not become smaller is stored as it is.
+/// A frame as HDF5's filter writes it: blocks that do not become smaller are stored uncompressed.
 inline bytes packed(const bytes& plain, std::size_t block, int level) {
   bytes frame;
   append_number(frame, plain.size(), 8);

@@ -10,7 +10,7 @@
 
 namespace feedline::test {
 
-/// A chunk that must not decode, and what is said of it.
+/// A chunk that must not decode, and the message for it.
 struct bad_input {
   std::string what;
   std::vector<detail::hdf5_filter> pipeline;

@@ -49,7 +49,7 @@ bytes lz4_block([[maybe_unused]] bytes_view raw) {
 #endif
 }
 
-/// Plane by plane, bit by bit: what bitshuffle's documentation draws.
+/// Plane by plane, bit by bit, as in bitshuffle's documentation.
 bytes bit_planes(bytes_view raw, std::size_t element) {
   const std::size_t count = raw.size() / element;
   bytes planes(raw.size());

@@ -29,7 +29,7 @@ struct indexed_dataset {
   std::function<bool(std::uint64_t number)> writes = [](std::uint64_t) { return true; };
 
   [[nodiscard]] std::size_t chunk_bytes() const;
-  /// How a chunk is stored: what its bytes are, and its filter mask.
+  /// How a chunk is stored: its bytes, and its filter mask.
   [[nodiscard]] std::vector<std::byte> stored(std::uint64_t number) const;
   [[nodiscard]] std::uint32_t filter_mask(std::uint64_t number) const;
 };

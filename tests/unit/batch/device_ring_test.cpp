@@ -281,7 +281,7 @@ TEST_CASE("device ring: a release the device refuses loses the slot and ends the
   CHECK_FALSE(on.ring.acquire().has_value());
 }
 
-TEST_CASE("device ring: a release the device refuses once is tried again, and the slot goes round",
+TEST_CASE("device ring: a release the device refuses once is tried again, and the slot circulates",
           "[device][host]") {
   on_recording on;
   const slot_index slot = on.deliver(0);

@@ -55,7 +55,7 @@ class folding_decoder final : public decoder {
   std::array<block_step, 2> steps_{};
 };
 
-/// Values in memory, whose sizes may be told wrong.
+/// Values in memory, whose announced sizes may be wrong.
 class values_in_memory final : public coded_values {
  public:
   explicit values_in_memory(std::vector<byte_vector> all) : values{std::move(all)} {

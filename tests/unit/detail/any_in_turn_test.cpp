@@ -45,6 +45,6 @@ TEST_CASE("any in turn: a few of many things are asked each time, and each withi
   CHECK(times == 11);  // the first 64, the next 64, ...
   which = count;
   for (times = 1; ask();) ++times;
-  CHECK(times == 16);  // yes is kept until all have said no
+  CHECK(times == 16);  // yes is kept until all have answered no
   for (const int each : asked) CHECK(each != 0);
 }

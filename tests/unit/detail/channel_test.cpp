@@ -162,7 +162,7 @@ TEST_CASE("channel: many senders and many receivers exchange every item once", "
   CHECK(count == std::vector<int>(senders * each, 1));
 }
 
-TEST_CASE("channel: tokens that go round never find it full, though it is exactly that large",
+TEST_CASE("channel: tokens that circulate never find it full, though it is exactly that large",
           "[detail][host]") {
   // The rings' use: as many tokens as there is room, taken and given back by many threads.
   constexpr int tokens = 2;

@@ -81,7 +81,7 @@ TEST_CASE("cores: a thread that is bound has these cores, and no other is", "[de
   CHECK(allowed_cores() == before);
 }
 
-TEST_CASE("cores: a thread that cannot be bound stays as it is", "[detail][host]") {
+TEST_CASE("cores: a thread that cannot be bound keeps its cores", "[detail][host]") {
   const core_list before = allowed_cores();
   CHECK(on_own_thread([] {
           bind_this_thread({});

@@ -30,7 +30,7 @@ TEST_CASE("log: one logger is made and registered where there is none") {
   spdlog::drop("feedline");
 }
 
-TEST_CASE("log: somebody else may register one between the search and the registering") {
+TEST_CASE("log: other code may register one between the search and the registering") {
   // Another copy of the library shares no lock with this one: no gate can stand between the two
   // steps, so they are tried many times. All loggers are kept until the end: spdlog's own code is
   // not instrumented, and ThreadSanitizer would report what it deletes.

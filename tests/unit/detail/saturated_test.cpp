@@ -26,7 +26,7 @@ TEST_CASE("saturated: a deadline that no clock can show is never, and not in the
   CHECK(deadline_after(5ms, now) == now + 5ms);
   CHECK(deadline_after(-5ms, now) == now - 5ms);
   CHECK(deadline_after(milliseconds::max(), now) == clock::time_point::max());
-  // It can be told in nanoseconds, but not from now on.
+  // It fits in nanoseconds, but not when added to the present time.
   CHECK(deadline_after(milliseconds{9'223'372'036'000}, now) == clock::time_point::max());
   CHECK(deadline_after(milliseconds{9'223'371'036'000}, now) < clock::time_point::max());
   CHECK(deadline_after(milliseconds{9'223'371'036'000}, now) > now);

@@ -196,7 +196,7 @@ TEST_CASE("inflate: invalid codes are refused", "[device][host]") {
   CHECK(!decodes({0x07, 0x00}, 0));              // a block of the kind that there is not
   CHECK(!decodes({}, 0));                        // no block
   CHECK(decodes({1, 1, 0, 0xFE, 0xFF, 9}, 1));   // a stored byte
-  CHECK(!decodes({1, 1, 0, 0xFE, 0xFE, 9}, 1));  // its length is not said twice
+  CHECK(!decodes({1, 1, 0, 0xFE, 0xFE, 9}, 1));  // its length is not given twice
   CHECK(!decodes({1, 2, 0, 0xFD, 0xFF, 9}, 2));  // more than there is
   CHECK(!decodes({0xFD, 0xFF, 0, 0, 0}, 0));     // 287 or more codes of literals
   CHECK(!decodes({0x05, 0x1F, 0, 0, 0}, 0));     // 31 or more codes of distances

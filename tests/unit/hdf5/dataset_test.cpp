@@ -249,8 +249,7 @@ TEST_CASE("hdf5: several datasets are a sample's fields, small ones kept and lar
   }
 }
 
-TEST_CASE("hdf5: the library's own error printing is as it was after a failure",
-          "[dataset][host]") {
+TEST_CASE("hdf5: the library's own error printing is restored after a failure", "[dataset][host]") {
   H5E_auto2_t before = nullptr;
   H5E_auto2_t after = nullptr;
   void* data = nullptr;

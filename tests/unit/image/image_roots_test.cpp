@@ -102,7 +102,7 @@ TEST_CASE("image folders: files left out of several roots are named by their pat
   const auto both = open_image_folder(strings{tree.path("A"), tree.path("B")}, {.image = small});
   CHECK(both.skipped_files == 2);
   CHECK(both.examples == strings{tree.path("A/cat/1.webp"), tree.path("B/cat/2.gif")});
-  CHECK(log.lines() == 1);  // both have all classes, of which nothing need be said
+  CHECK(log.lines() == 1);  // both have all classes, so no warning is needed
 }
 
 TEST_CASE("list_fields: shows the classes of a folder of images, and what is left out",

@@ -70,7 +70,7 @@ TEST_CASE("bus guard: a mapping whose file was cut reads as zeros, all of it, an
   CHECK(bytes[1] == std::byte{0});
 }
 
-TEST_CASE("bus guard: other mappings stay as they are", "[dataset][host]") {
+TEST_CASE("bus guard: other mappings stay unchanged", "[dataset][host]") {
   const cut_file file{4096};
   const cut_file other{4096};
   REQUIRE(::pwrite(other.number(), "abc", 3, 0) == 3);
@@ -156,7 +156,7 @@ TEST_CASE("bus guard: it takes as many mappings as it has entries, and reports w
   CHECK(file_mapping::of(file.number(), 4096) != nullptr);
 }
 
-TEST_CASE("bus guard: every other fault goes to whoever handled it before", "[dataset][host]") {
+TEST_CASE("bus guard: every other fault goes to the earlier handler", "[dataset][host]") {
   CHECK(outcome("default", "guarded") == 0);
   CHECK(outcome("plain", "guarded") == 0);
   CHECK(outcome("detailed", "guarded") == 0);
@@ -167,8 +167,7 @@ TEST_CASE("bus guard: every other fault goes to whoever handled it before", "[da
   CHECK(outcome("detailed", "ended") == 42);
 }
 
-TEST_CASE("bus guard: a signal that somebody sends goes to whoever handled it before",
-          "[dataset][host]") {
+TEST_CASE("bus guard: a signal that is sent goes to the earlier handler", "[dataset][host]") {
   CHECK(outcome("default", "sent") == -SIGBUS);
   CHECK(outcome("ignore", "sent") == 0);
   CHECK(outcome("plain", "sent") == 41);

@@ -19,7 +19,7 @@ using feedline::detail::chunk_order;
 using feedline::detail::epoch_share;
 using feedline::detail::order_of;
 
-// The lanes of a chunk order: what ranks of a shard read by whole chunks.
+// The lanes of a chunk order, which ranks of a shard read by whole chunks.
 
 namespace {
 

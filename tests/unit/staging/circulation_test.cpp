@@ -1,4 +1,4 @@
-/// How many staging slots go round.
+/// Tests the number of staging slots that circulate.
 
 #include "staging/staging_ring.hpp"
 #include "support/checks/catch.hpp"
@@ -48,7 +48,8 @@ struct circulation {
 
 }  // namespace
 
-TEST_CASE("circulation: all slots go round at first, then only as many as may", "[staging][host]") {
+TEST_CASE("circulation: all slots circulate at first, then only as many as may",
+          "[staging][host]") {
   circulation on;
   CHECK(on.ring.circulating() == 4);
   CHECK(on.used().size() == 4);

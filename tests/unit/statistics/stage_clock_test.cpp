@@ -29,7 +29,7 @@ struct span_log final : detail::activity_listener {
 
 }  // namespace
 
-TEST_CASE("stage clock: each activity has the time between its begin and the next one's",
+TEST_CASE("stage clock: each activity has the time from its beginning to the next one's",
           "[statistics][host]") {
   stage_clock clock;
   const auto start = std::chrono::steady_clock::now();

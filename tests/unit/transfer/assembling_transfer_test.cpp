@@ -154,8 +154,7 @@ TEST_CASE(
 
 TEST_CASE(
     "assembling transfer: a call that the device refuses is the transfer's failure, and both slots "
-    "go "
-    "round",
+    "circulate",
     "[transfer][host]") {
   // In the order of the test above; the work on either stream is marked after all of it.
   const auto refused = static_cast<std::size_t>(GENERATE(range(0, 9)));

@@ -233,7 +233,7 @@ TEST_CASE("transfer: a slot with no good batch is not copied at all", "[transfer
   CHECK(on.failure() == "the reader stage failed in epoch 4, batch 3: unreadable");
 }
 
-TEST_CASE("transfer: a call the device refuses is its failure, and both slots go round",
+TEST_CASE("transfer: a call the device refuses is its failure, and both slots circulate",
           "[transfer][host]") {
   const auto refused = GENERATE(device_call::wait, device_call::copy);
   transferring<recording_device> on;

@@ -4,7 +4,7 @@
 
 using namespace feedline;
 
-TEST_CASE("field transform: its text names all that is not left at its default",
+TEST_CASE("field transform: its text names all members that differ from their default",
           "[transform][host]") {
   CHECK(to_string(field_transform{.field = "note"}) == "note: float32");
   CHECK(to_string(field_transform{.field = "label", .to = element_type::i64}) == "label: int64");

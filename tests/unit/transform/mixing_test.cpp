@@ -171,7 +171,7 @@ TEST_CASE("mixing: a box needs a height and a width", "[loader][host]") {
   CHECK(misfit(options, {{.field = "float", .layout = image_layout::chw}}) == accepted);
 }
 
-TEST_CASE("mixing: its text says all that is not left at its default", "[transfer][host]") {
+TEST_CASE("mixing: its text names all members that differ from their default", "[transfer][host]") {
   CHECK(to_string(usual()) == "mixing of image and label: mixup 0.2, cutmix 1");
   CHECK(to_string(
             mixing{.image = "x", .cutmix_alpha = 0.5, .probability = 0.25, .cutmix_share = 0.75}) ==

@@ -13,7 +13,7 @@ namespace convert {
 /// a compression.
 struct packed_chunk {
   std::vector<std::byte> bytes;
-  std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out, for it did not pay
+  std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out, because it did not pay
 };
 
 /// Whether this program has the library that compresses so; `none`: no.

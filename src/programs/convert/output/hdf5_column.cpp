@@ -21,7 +21,7 @@ hdf5_type_id half_type(const hdf5_session& hdf5, std::size_t exponent_bits, std:
   constexpr auto what = "describe a 16-bit float";
   auto type = required<hdf5_type_id>(hdf5, H5Tcopy(H5T_NATIVE_FLOAT), what);
   const std::size_t mantissa_bits = 15 - exponent_bits;
-  // Fields before the size, for they must fit in it.
+  // Sets fields before the size, because they must fit in it.
   require(hdf5, H5Tset_fields(type.get(), 15, mantissa_bits, exponent_bits, 0, mantissa_bits),
           what);
   require(hdf5, H5Tset_size(type.get(), 2), what);

@@ -53,8 +53,8 @@ struct content {
                                                        const content& what,
                                                        const hdf5_layout& layout);
 /// To be called before anything else of a program that may write HDF5. Where a disk is full the
-/// library cannot close a file, tries again when the program ends, and crashes; so it is told not
-/// to.
+/// library cannot close a file, tries again when the program ends, and crashes; so this disables
+/// that.
 void leave_hdf5_as_it_is_at_exit();
 
 }  // namespace convert

@@ -77,7 +77,7 @@ TEST_CASE("bit blocks: a header says the sizes of all and of a block", "[device]
   };
   REQUIRE(takes(frame, size));
   CHECK(takes(with(8, 4, 0), size));          // the size that the filter makes them
-  CHECK(takes(with(8, 4, 8192 + 3), size));   // not whole elements: what is over does not count
+  CHECK(takes(with(8, 4, 8192 + 3), size));   // not whole elements: the rest does not count
   CHECK(!takes(with(8, 4, 8192 - 4), size));  // no eights of elements
   CHECK(!takes(with(8, 4, 3), size));
   CHECK(!takes(with(8, 4, 32), size));
@@ -126,7 +126,7 @@ TEST_CASE("bit blocks: a header that cannot be right begins no frame", "[device]
   CHECK(read(800, 3, 4).elements == 0);
   CHECK(read(28, 64, 4).framed_bytes == 0);  // fewer than eight
   CHECK(detail::read_bit_blocks_header({header.data(), 11, nullptr, 28}, 4).elements == 0);
-  // Blocks of more than 2^32 bytes are of all that there is.
+  // Blocks of more than 2^32 bytes contain everything.
   constexpr std::uint32_t large = 1U << 27U;
   CHECK(read(8 * large, 0, large).elements == 128);
   CHECK(read(8 * large, 0, large).block_bytes == 8 * large);

@@ -1,4 +1,4 @@
-/// Frames and blocks of LZ4 byte by byte: what is taken, and what is refused.
+/// Frames and blocks of LZ4 byte by byte: which are taken, and which are refused.
 
 #include "support/files/lz4_frames.hpp"
 
@@ -163,7 +163,7 @@ TEST_CASE("lz4: lengths of many bytes end, and are no longer than the block", "[
   CHECK(!takes(bytes{0xF0} + more + text(length), length - 1));
   CHECK(!takes(bytes{0xF0} + more + text(length - 1), length));
   CHECK(!takes(bytes{0xF0} + bytes(full, 255), length));
-  // 8 literals, and 4 more than said from 8 before.
+  // 8 literals, and 4 more than declared from 8 before.
   const auto repeats = [&](const bytes& last) {
     return bytes{0x8F} + text(8) + bytes{8, 0} + more + last;
   };

@@ -1,4 +1,4 @@
-/// Frames of Zstandard byte by byte: what is taken, and what is refused.
+/// Frames of Zstandard byte by byte: which are taken, and which are refused.
 
 #include "support/files/zstd_frames.hpp"
 
@@ -265,7 +265,7 @@ TEST_CASE("zstd: sequences have the declared number, and repeat existing bytes",
   CHECK(decodes(sequences(1, 1, 2, 0, {0x04}), 5));
   CHECK(!decodes(sequences(1, 1, 2, 0, {0x05}), 5));
   CHECK(decodes(sequences(1, 2, 2, 0, {0x05}), 5));
-  // Fewer than are said, and bits that are reserved: libzstd took both once.
+  // Fewer than declared, and bits that are reserved: libzstd took both once.
   CHECK(is_refused(no_size + compressed({2U << 3U, 5, 6, 0x80, 0x00, 0x54, 1, 0, 0, 0x01}), 2));
   CHECK(is_refused(no_size + compressed({2U << 3U, 5, 6, 1, 0x55, 1, 0, 0, 0x01}), 5));
   // No literals: the last offset but one, 4, or the last less 1, which is 0.

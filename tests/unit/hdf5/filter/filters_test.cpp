@@ -53,7 +53,7 @@ bytes content_named(const std::string& name, std::size_t size) {
 }  // namespace
 
 TEST_CASE("hdf5 filters: each filter is undone, at any size, of any content", "[dataset][host]") {
-  hdf5_decoder decoder;  // one for all: what it held before does not matter
+  hdf5_decoder decoder;  // one for all: its old contents do not matter
   for (const filter_case& each : filter_cases()) {
     const hdf5_filters filters{{each.filter}};
     INFO(each.name << ", refused: " << filters.refusal());

@@ -23,7 +23,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Little-endian, as many bytes as told.
+/// Little-endian, with the given number of bytes.
 void put(std::vector<std::byte>& out, std::uint64_t value, unsigned width) {
   for (unsigned i = 0; i < width; ++i) out.push_back(static_cast<std::byte>(value >> 8 * i));
 }

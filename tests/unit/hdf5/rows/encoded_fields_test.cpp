@@ -28,7 +28,7 @@ void deflate_1(hid_t creation) {
   require_hdf5(H5Pset_deflate(creation, 1) >= 0, "set a filter");
 }
 
-/// Fields of several kinds, of bytes if nothing else is said:
+/// Fields of several kinds, of bytes unless another type is given:
 ///
 ///     image        100 a row, 16 rows a chunk      mask   20 a row, 16 rows a chunk
 ///     wide          6 a row, 300 rows a chunk      short   3 a row, 300 rows a chunk
