@@ -53,12 +53,12 @@ class batch_cursor {
     if (next_ == (*ring_)[*slot_].content.batches) let_go();
     return dealt;
   }
-  /// Takes the next slot: if it holds batches of the current epoch, they are handed out from now
-  /// on; if not, it is freed.
+  /// Takes the next slot: its batches are handed out from now on. If its epoch pass was abandoned,
+  /// it is freed.
   /// @throws stage_error if the device fails.
   void accept(slot_index slot) {
     slot_content& content = (*ring_)[slot].content;
-    const bool wanted = content.run == run_;
+    const bool wanted = !content.run->abandoned.load();
     if (wanted) {
       failure_ = std::exchange(content.failure, std::nullopt);
       tally_.accept(content.repairs);

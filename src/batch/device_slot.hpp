@@ -108,9 +108,6 @@ struct device_slot {
   /// `released` was not done when the transfer took the slot: the consumer is slower than the
   /// loader. Written by the transfer, in free.
   bool released_late = false;
-  /// Where the device decodes blocks: once `ready` is done, the slot's first sample whose block is
-  /// missing, 0xFFFFFFFF if none is. Null: the device decodes none.
-  std::uint32_t* first_bad = nullptr;
   slot_content content{};  ///< written in free → filled, likewise the next
   std::chrono::steady_clock::time_point delivered_at = {};
   stream_ref stream;          ///< the consumer's, written in filled → leased

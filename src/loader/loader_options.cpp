@@ -17,6 +17,7 @@
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
+
 namespace {
 
 constexpr int max_readers = 1024;
@@ -97,6 +98,18 @@ std::string mebibytes(std::size_t bytes) {
 }
 
 }  // namespace
+
+std::string_view to_string(decode_on who) noexcept {
+  switch (who) {
+    case decode_on::cpu:
+      return "cpu";
+    case decode_on::device:
+      return "device";
+    case decode_on::automatic:
+      return "automatic";
+  }
+  return "unknown";
+}
 
 loader_options validated(const loader_options& options) {
   check_enumerations(options);

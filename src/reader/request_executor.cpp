@@ -56,15 +56,15 @@ bool request_executor::fill(request request, reader_scratch& use) {
   return staging_.finish_request(index, &use.clock);
 }
 
-void request_executor::fill_block(staging_slot& slot, std::uint32_t load, reader_scratch& use) {
+void request_executor::fill_block(staging_slot& slot, std::uint32_t number, reader_scratch& use) {
   const std::uint64_t epoch = slot.work.run->epoch;
   use.clock.at(epoch, slot.work.first_batch, 0);
-  const position needed = blocks_->needed_at(slot, load);
+  const position needed = slot.work.blocks->needed_at(number);
   use.now.begin(epoch, needed, position{needed.value + 1}, use.clock.since());
   use.cpu.begin(use.clock.since());
   if (is_wanted(slot)) {
     const tallied_reads counted{use.tally};
-    blocks_->read(slot, load);
+    slot.work.blocks->read(slot, number);
   }
   use.cpu.end();
   use.now.end();

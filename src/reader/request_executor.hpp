@@ -2,7 +2,6 @@
 
 #include <feedline/index.hpp>
 
-#include "reader/block_reader.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_writer.hpp"
 #include "staging/device_row_cache.hpp"
@@ -66,14 +65,9 @@ class read_ahead {
 class request_executor {
  public:
   /// Borrows all for its life. @param ahead Null: no hints are given.
-  /// @param blocks Null where slots bring none.
   request_executor(std::uint64_t batch_size, slot_writer& writer, staging_ring& staging,
-                   const read_ahead* ahead = nullptr, block_reader* blocks = nullptr)
-      : batch_size_{batch_size},
-        writer_{writer},
-        staging_{staging},
-        ahead_{ahead},
-        blocks_{blocks} {}
+                   const read_ahead* ahead = nullptr)
+      : batch_size_{batch_size}, writer_{writer}, staging_{staging}, ahead_{ahead} {}
 
   /// Fills one request and counts it as done; true if it was its slot's last. A failed read only
   /// marks the slot: the transfer sees the mark after everything before it was delivered.
@@ -87,7 +81,7 @@ class request_executor {
 
  private:
   void fill_samples(staging_slot& slot, sample_run samples, reader_scratch& use);
-  void fill_block(staging_slot& slot, std::uint32_t load, reader_scratch& use);
+  void fill_block(staging_slot& slot, std::uint32_t number, reader_scratch& use);
   /// How many samples were read.
   std::uint64_t read(staging_slot& slot, sample_run samples, reader_scratch& use);
   [[nodiscard]] bool is_wanted(const staging_slot& slot) const noexcept;
@@ -96,7 +90,6 @@ class request_executor {
   slot_writer& writer_;
   staging_ring& staging_;
   const read_ahead* const ahead_;
-  block_reader* const blocks_;
   std::atomic<bool> stopping_{false};
 };
 

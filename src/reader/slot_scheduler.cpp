@@ -10,14 +10,14 @@ namespace feedline::detail {
 slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
                                staging_ring& staging,
                                std::shared_ptr<const device_row_cache> cached, clock now,
-                               std::unique_ptr<block_schedule> blocks)
+                               block_feed* feed)
     : plan_{plan},
       partition_{plan, std::move(cached)},
-      blocks_{std::move(blocks)},
+      feed_{feed},
       schedule_{schedule},
       staging_{staging},
       requests_{staging.size() * (partition_.max_requests(plan.batches_per_slot * plan.batch_size) +
-                                  (blocks_ ? blocks_->max_requests() : 0))},
+                                  (feed_ != nullptr ? feed_->max_requests() : 0))},
       active_{plan.readers},
       now_{std::move(now)},
       growth_{partition_.max_batches()} {}
@@ -89,7 +89,9 @@ bool slot_scheduler::begin_next(stage_clock* reader) {
             .batches = batches,
             .samples = std::min(batches * plan_.batch_size, plan_.samples_per_epoch - first),
             .pieces = partition_.pieces()};
-  if (blocks_) blocks_->begin(next->run, position{first}, position{first + begun_->samples});
+  if (feed_ != nullptr)
+    feed_->begin(*next->run, next->first_batch == next->run->first_batch, position{first},
+                 position{first + begun_->samples});
   return true;
 }
 
@@ -111,7 +113,7 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
       .begin = piece.begin,
       .ends_ticket = piece.end == ticket.samples,
       .layout = partition_.next(piece.end - piece.begin, plan_.readers - active_.count())};
-  const bool is_samples = !blocks_ || blocks_->load(staging_[slot], work);
+  const bool is_samples = feed_ == nullptr || feed_->add(staging_[slot], work);
   if (!is_samples) {  // blocks alone, ahead of the samples
     work.samples = 0;
     work.ends_ticket = false;
@@ -124,9 +126,8 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
 }
 
 bool slot_scheduler::brings_ahead() const {
-  const std::size_t most = std::max<std::size_t>(staging_.circulating(), 2) - 1;
-  return blocks_ && blocks_->is_due() && !begun_->ticket.run->abandoned.load() &&
-         staging_.ahead() < most;
+  return feed_ != nullptr && !begun_->ticket.run->abandoned.load() &&
+         feed_->wants_slot(staging_.circulating());
 }
 
 std::size_t slot_scheduler::open_ahead(slot_index slot) {
@@ -136,7 +137,7 @@ std::size_t slot_scheduler::open_ahead(slot_index slot) {
                  .first = position{next.first_batch * plan_.batch_size},
                  .first_batch = next.first_batch,
                  .ends_ticket = false};
-  blocks_->load_ahead(staging_[slot], work);
+  feed_->add_ahead(staging_[slot], work);
   return offer(slot, std::move(work));
 }
 
@@ -157,7 +158,7 @@ void slot_scheduler::learn_from_last() {
 
 std::uint64_t slot_scheduler::batches_of(const scheduled_ticket& next) const {
   const std::uint64_t left = plan_.batches_per_epoch - next.first_batch;
-  if (!plan_.slots_grow || (!blocks_ && !partition_.rows_are_read()))
+  if (!plan_.slots_grow || (feed_ == nullptr && !partition_.rows_are_read()))
     return std::min(partition_.max_batches(), left);
   const bool after_pause =
       !last_ || next.waited || (last_->run != next.run && last_->run->abandoned.load());

@@ -4,9 +4,9 @@
 
 #include "detail/channel.hpp"
 #include "reader/active_readers.hpp"
-#include "reader/block_schedule.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "staging/request_layout.hpp"
+#include "staging/slot_blocks.hpp"
 #include "staging/staging_ring.hpp"
 #include "statistics/stage_clock.hpp"
 
@@ -76,13 +76,12 @@ class slot_scheduler {
  public:
   using clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  /// Borrows the schedule and the ring for its life.
+  /// Borrows the schedule, the ring and the feed for its life.
   /// @param cached Null where no rows are cached. @param now The current time, for slots that grow.
-  /// @param blocks Null where the device decodes none.
+  /// @param feed Null where the device decodes no blocks.
   slot_scheduler(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
                  std::shared_ptr<const device_row_cache> cached = nullptr,
-                 clock now = std::chrono::steady_clock::now,
-                 std::unique_ptr<block_schedule> blocks = nullptr);
+                 clock now = std::chrono::steady_clock::now, block_feed* feed = nullptr);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// all offered requests are taken. Any reader.
@@ -125,8 +124,7 @@ class slot_scheduler {
   std::size_t open_next(stage_clock* reader);
   [[nodiscard]] bool begin_next(stage_clock* reader);
   std::size_t open_piece(slot_index slot);
-  /// Whether the begun ticket carries blocks for others and there is room for them. One slot is
-  /// kept free for samples, which then need not wait until such blocks are read.
+  /// Whether a slot with blocks for later tickets follows the begun ticket.
   [[nodiscard]] bool brings_ahead() const;
   std::size_t open_ahead(slot_index slot);
   std::size_t offer(slot_index slot, slot_work work);
@@ -135,7 +133,7 @@ class slot_scheduler {
 
   const slot_plan plan_;
   const request_partition partition_;
-  const std::unique_ptr<block_schedule> blocks_;  ///< under the lock below
+  block_feed* const feed_;  ///< guarded by the lock below
   epoch_schedule& schedule_;
   staging_ring& staging_;
   channel<request> requests_;

@@ -75,11 +75,10 @@ std::optional<slot_index> staging_ring::try_claim() {
 void staging_ring::open(slot_index slot, slot_work work) {
   staging_slot& opened = (*this)[slot];
   opened.requests_left.store(work.requests());
-  opened.chunk_bytes.store(work.load_bytes);
+  opened.chunk_bytes.store(0);
   opened.unreadable.clear();
   opened.opened_at = std::chrono::steady_clock::now();
   opened.work = std::move(work);
-  if (opened.work.is_ahead) ahead_.fetch_add(1);
   move(slot, staging_state::free, staging_state::filling);
   opened_.push(slot);
 }
@@ -117,12 +116,11 @@ std::optional<slot_index> staging_ring::try_next_filled() {
     const slot_work& work = (*this)[slot].work;
     if (at == line_.begin() || work.may_pass((*this)[line_.front()].work)) {
       if ((*this)[slot].state.load() == staging_state::filled) {
-        if (work.is_ahead) ahead_.fetch_sub(1);
         line_.erase(at);
         return slot;
       }
     }
-    if (!work.is_ahead) break;  // no slot may pass one with samples
+    if (!work.is_ahead()) break;  // no slot may pass one with samples
   }
   return std::nullopt;
 }

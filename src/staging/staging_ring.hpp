@@ -93,9 +93,6 @@ class staging_ring {
     return recycled_.wait_until(ready, deadline);
   }
 
-  /// Number of slots in line with blocks that are ahead. Any thread.
-  [[nodiscard]] std::size_t ahead() const noexcept { return ahead_.load(); }
-
   /// Wakes threads that wait there, to check again. Any thread.
   void wake_all() noexcept { recycled_.wake_all(); }
   /// How many slots are in a state. Any thread.
@@ -127,9 +124,8 @@ class staging_ring {
                                           ///< scheduler's
   spsc_channel<slot_index>
       opened_;  ///< filling or filled, in ticket order; slot schedulers take turns under their lock
-  std::vector<slot_index> line_;       ///< taken from there, not given out yet. The transfer's
-  std::atomic<std::size_t> ahead_{0};  ///< slots that are ahead, in either
-  doorbell filled_;                    ///< notified when a slot becomes filled
+  std::vector<slot_index> line_;  ///< taken from there, not given out yet. The transfer's
+  doorbell filled_;               ///< notified when a slot becomes filled
   failure_board
       opening_failure_;  ///< `close` may let the transfer read while slot schedulers still write
 };

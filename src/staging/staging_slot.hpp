@@ -6,6 +6,7 @@
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
 #include "staging/request_layout.hpp"
+#include "staging/slot_blocks.hpp"
 #include "staging/slot_repairs.hpp"
 
 #include <atomic>
@@ -55,26 +56,27 @@ struct slot_work {
   position first = {};            ///< position of its first sample in the epoch's order
   std::uint64_t first_batch = 0;  ///< number within the epoch
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;     ///< number of batches that it holds, or holds a part of
-  std::uint64_t begin = 0;       ///< samples of the ticket before its first
-  bool ends_ticket = true;       ///< no samples of the ticket follow its last
-  request_layout layout{1, 1};   ///< how it is divided into requests
-  std::uint64_t first_load = 0;  ///< index of its first block in the epoch's order of blocks
-  std::uint32_t loads = 0;       ///< number of consecutive blocks in it for the device to decode
-  std::size_t load_bytes = 0;    ///< bytes of these, with their table
-  std::uint64_t needed_end = 0;  ///< end of the blocks that its samples need, in the order of
-                                 ///< blocks
-  /// It holds only blocks, for later tickets: slots that do not need them may pass it.
-  bool is_ahead = false;
+  std::uint64_t batches = 0;    ///< number of batches that it holds, or holds a part of
+  std::uint64_t begin = 0;      ///< samples of the ticket before its first
+  bool ends_ticket = true;      ///< no samples of the ticket follow its last
+  request_layout layout{1, 1};  ///< how it is divided into requests
+  std::shared_ptr<slot_blocks> blocks = {};  ///< null where the device decodes none
 
   /// Number of requests for samples; after them there is one for each block.
   [[nodiscard]] std::uint32_t sample_requests() const noexcept {
     return static_cast<std::uint32_t>(layout.requests(samples));
   }
-  [[nodiscard]] std::uint32_t requests() const noexcept { return sample_requests() + loads; }
+  [[nodiscard]] std::uint32_t block_requests() const noexcept {
+    return blocks ? blocks->requests() : 0;
+  }
+  [[nodiscard]] std::uint32_t requests() const noexcept {
+    return sample_requests() + block_requests();
+  }
+  /// Whether it holds only blocks, for later tickets.
+  [[nodiscard]] bool is_ahead() const noexcept { return blocks && blocks->is_ahead(); }
   /// Whether it may pass a slot that is ahead and stands before it in line.
   [[nodiscard]] bool may_pass(const slot_work& ahead) const noexcept {
-    return ahead.is_ahead && loads == 0 && run == ahead.run && needed_end <= ahead.first_load;
+    return ahead.is_ahead() && run == ahead.run && blocks && blocks->may_pass(*ahead.blocks);
   }
   /// The location of a failure of a stage at one of its batches.
   [[nodiscard]] stage_location at(feedline::stage stage, std::uint64_t batch = 0) const noexcept {
@@ -125,7 +127,7 @@ struct staging_slot {
   std::chrono::steady_clock::time_point opened_at = {};  ///< free → filling
   std::chrono::steady_clock::time_point filled_at = {};  ///< filling → filled
   std::atomic<std::uint32_t> requests_left{0};
-  /// Where slots are assembled, bytes used after the tables: claimed by readers, or for blocks.
+  /// Where slots are assembled, bytes after the tables that readers have claimed.
   std::atomic<std::size_t> chunk_bytes{0};
   /// Samples of the slot that an error policy replaces. The transfer's, once the slot is filled.
   std::vector<unreadable_sample> unreadable;

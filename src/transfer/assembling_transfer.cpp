@@ -45,19 +45,18 @@ void batch_stage::leak_memory() noexcept {
 assembling_transfer::assembling_transfer(device_ptr device, formats slots,
                                          std::shared_ptr<device_row_cache> cached,
                                          std::unique_ptr<batch_stage> function,
-                                         std::unique_ptr<decoding_stage> decoding)
+                                         assembly_streams streams)
     : slot_transfer{device},
       device_{std::move(device)},
       formats_{std::move(slots)},
       cached_{std::move(cached)},
       batch_stage_{std::move(function)},
-      decoding_{std::move(decoding)},
+      takes_turns_{cached_ && streams == assembly_streams::automatic},
       memory_{device_, memory_kind::device,
               landing_buffers * formats_.landing_buffer.landing_bytes()},
       copy_stream_{device_} {
   for (std::size_t i = 0; i < landing_buffers; ++i) {
-    landing_buffers_.push_back(decoding_ ? std::make_unique<landing_buffer>(device_, high_priority)
-                                         : std::make_unique<landing_buffer>(device_));
+    landing_buffers_.push_back(std::make_unique<landing_buffer>(device_, streams));
     landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.landing_bytes();
   }
   for (std::size_t place = 0; place < formats_.conversions.size(); ++place) {
@@ -72,50 +71,39 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
   }
 }
 
-assembling_transfer::~assembling_transfer() {
-  constexpr const char* whose = "a copy destination";
-  bool done = true;
+namespace {
+
+constexpr const char* whose_memory = "a copy destination";
+
+}  // namespace
+
+bool assembling_transfer::sync_before_freeing() noexcept {
+  if (done_) return *done_;
+  done_ = true;
   for (const auto& each : landing_buffers_)
-    done = sync_before_freeing(*device_, each->assembled.get(), whose) && !each->lost && done;
-  if (decoding_) done = decoding_->sync_before_freeing() && done;
-  if (done) return;
-  leak(memory_, whose);
-  if (cached_) cached_->leak_memory();
-  if (batch_stage_) batch_stage_->leak_memory();
-  if (decoding_) decoding_->leak_memory();
+    done_ = detail::sync_before_freeing(*device_, each->assembled.get(), whose_memory) &&
+            !each->lost && *done_;
+  return *done_;
 }
 
-void assembling_transfer::carry_blocks(staging_slot& from) {
-  const stream_ref copying = copy_stream_.get();
-  const event_handle last =
-      carried_ == 0 ? event_handle::none
-                    : landing_buffers_[(carried_ - 1) % landing_buffers]->assembled.get();
-  try {
-    decoding_->take(from, copies_, copying, last);
-    device_->record(from.copied.get(), copying);
-  } catch (...) {
-    const bool recovered = decoding_->recover(copying);
-    if (!try_record_behind(*device_, copying, {from.copied.get()}) || !recovered) from.lost = true;
-    throw;
-  }
+assembling_transfer::~assembling_transfer() {
+  if (sync_before_freeing() && !lost_) return;
+  leak(memory_, whose_memory);
+  if (cached_) cached_->leak_memory();
+  if (batch_stage_) batch_stage_->leak_memory();
 }
 
 void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
-  if (decoding_) {
-    carry_blocks(from);
-    if (samples == 0) return;
-  }
   const std::uint64_t number = carried_++;
   landing_buffer& through = *landing_buffers_[number % landing_buffers];
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
-  const bool by_turns = cached_ && !decoding_;
-  const stream_ref stream = landing_buffers_[by_turns ? number % landing_buffers : 0]->own.get();
+  const stream_ref stream =
+      landing_buffers_[takes_turns_ ? number % landing_buffers : 0]->own.get();
   try {
     device_->wait(copy_stream_.get(), through.assembled.get());
-    const std::size_t rows_bytes = decoding_ ? 0 : from.chunk_bytes.load();
-    copies_.copy(through.data, from.data, formats_.landing_buffer.chunks_at() + rows_bytes,
-                 copy_stream_.get());
+    copies_.copy(through.data, from.data,
+                 formats_.landing_buffer.chunks_at() + from.chunk_bytes.load(), copy_stream_.get());
     device_->record(from.copied.get(), copy_stream_.get());
     device_->wait(stream, from.copied.get());
     device_->wait(stream, to.released.get());
@@ -123,7 +111,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
     // abandoned epoch, in a slot that was never taken.
     device_->wait(stream, to.ready.get());
     wait_for_others(number, keeps, stream);
-    if (decoding_) decoding_->check(from, through.data, to, samples, stream);
+    before_assembly(from, through.data, samples, stream);
     assemble(from, through, to, samples, keeps, stream);
     device_->record(through.assembled.get(), stream);
     device_->record(to.ready.get(), stream);
@@ -144,8 +132,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
 
 bool assembling_transfer::is_idle() {
   return std::all_of(landing_buffers_.begin(), landing_buffers_.end(),
-                     [&](const auto& each) { return device_->is_done(each->assembled.get()); }) &&
-         (!decoding_ || decoding_->is_idle());
+                     [&](const auto& each) { return device_->is_done(each->assembled.get()); });
 }
 
 bool assembling_transfer::uses_others_memory() const noexcept {

@@ -8,7 +8,6 @@
 #include "staging/device_row_cache.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
-#include "transfer/decoding_stage.hpp"
 #include "transfer/slot_transfer.hpp"
 
 #include <cstddef>
@@ -59,8 +58,8 @@ class batch_stage {
 ///     wait for the landing buffer's `assembled`, copy, record the staging slot's `copied`
 ///
 /// Each buffer has a stream for assemblies, so that the end of one overlaps the start of the next.
-/// If the rows come by copies, which take longer, all assemblies use the first of these streams. On
-/// an assembly's stream:
+/// If the rows come by copies, which take longer, all assemblies use the first of these streams, and
+/// so they do if other long work fills the device meanwhile. On an assembly's stream:
 ///
 ///     wait for the staging slot's `copied`,
 ///     wait for the device slot's `released`,
@@ -70,11 +69,7 @@ class batch_stage {
 ///     one may count on; for all, if this one keeps rows, which they may be reading; for the slot
 ///     before, if there is a user's function, which is to see slots in order, assemble, run the
 ///     user's function, record `assembled` and the device slot's `ready`
-///
-/// Decoded blocks do not use these buffers: `decoding_stage` takes them, and says what an assembly
-/// waits for. All assemblies then use one stream, of high priority: decoding fills the device for
-/// milliseconds, and an assembly takes microseconds.
-class assembling_transfer final : public slot_transfer {
+class assembling_transfer : public slot_transfer {
  public:
   /// Number of these buffers.
   static constexpr std::size_t landing_buffers = 4;
@@ -88,27 +83,51 @@ class assembling_transfer final : public slot_transfer {
     std::optional<pair_mixing> mixing = {};     ///< empty: samples are not mixed
   };
 
-  /// @param cached     Null where no rows are cached.
+  /// Which streams assemblies use.
+  enum class assembly_streams : std::uint8_t {
+    automatic,   ///< by where rows come from
+    one_urgent,  ///< one of high priority: other work fills the device for milliseconds, and an
+                 ///< assembly takes microseconds
+  };
+
+  /// @param cached   Null where no rows are cached.
   /// @param function Null where slots are ready once they are assembled.
-  /// @param decoding Null where no blocks are decoded; otherwise it decodes into `cached`.
   /// @throws out_of_memory, device_error.
   assembling_transfer(device_ptr device, formats slots, std::shared_ptr<device_row_cache> cached,
                       std::unique_ptr<batch_stage> function,
-                      std::unique_ptr<decoding_stage> decoding = nullptr);
+                      assembly_streams streams = assembly_streams::automatic);
   /// Blocks until no work uses the buffers and the cached rows any more.
   ~assembling_transfer() override;
 
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
-  void carry_blocks(staging_slot& from) override;
   [[nodiscard]] bool is_idle() override;
   [[nodiscard]] bool uses_others_memory() const noexcept override;
 
+ protected:
+  [[nodiscard]] feedline::device& device() noexcept { return *device_; }
+  /// The stream of copies.
+  [[nodiscard]] stream_ref copying() const noexcept { return copy_stream_.get(); }
+  /// Recorded after the last assembly; none: there is none.
+  [[nodiscard]] event_handle last_assembled() const noexcept {
+    return carried_ == 0 ? event_handle::none
+                         : landing_buffers_[(carried_ - 1) % landing_buffers]->assembled.get();
+  }
+  /// Blocks until no assembly is in flight; false if that cannot be known.
+  [[nodiscard]] bool sync_before_freeing() noexcept;
+  /// Work may use the memory for ever: it is never freed.
+  void lose() noexcept { lost_ = true; }
+
  private:
+  /// Issues what comes between a slot's copy and its assembly. @throws device_error
+  virtual void before_assembly(const staging_slot& /*from*/, const std::byte* /*landing_buffer*/,
+                               std::uint64_t /*samples*/, stream_ref /*stream*/) {}
+
   /// Device memory that one staging slot is copied to.
   struct landing_buffer {
-    explicit landing_buffer(const device_ptr& device) : own{device}, assembled{device} {}
-    landing_buffer(const device_ptr& device, high_priority_t urgent)
-        : own{device, urgent}, assembled{device} {}
+    landing_buffer(const device_ptr& device, assembly_streams streams)
+        : own{streams == assembly_streams::one_urgent ? stream{device, high_priority}
+                                                      : stream{device}},
+          assembled{device} {}
     std::byte* data = nullptr;
     stream own;         ///< used by assemblies in turn
     event assembled;    ///< recorded after the last work with this buffer
@@ -125,7 +144,7 @@ class assembling_transfer final : public slot_transfer {
   formats formats_;
   std::shared_ptr<device_row_cache> cached_;
   std::unique_ptr<batch_stage> batch_stage_;
-  std::unique_ptr<decoding_stage> decoding_;
+  bool takes_turns_;                    ///< assemblies use the buffers' streams in turn
   std::vector<field_assembly> fields_;  ///< `to_offset` of each field: for the rows of the current
                                         ///< piece
   device_memory memory_;
@@ -134,6 +153,8 @@ class assembling_transfer final : public slot_transfer {
   std::uint64_t carried_ = 0;            ///< number of slots
   std::uint64_t ticket_samples_ = 0;     ///< samples of the current ticket that are assembled
   std::optional<std::uint64_t> keeper_;  ///< number of the last slot that cached rows
+  std::optional<bool> done_ = {};        ///< what `sync_before_freeing` found
+  bool lost_ = false;
 };
 
 }  // namespace feedline::detail

@@ -41,7 +41,8 @@ class slot_transfer {
   /// @throws device_error; batch_failure where a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
   /// The same for a staging slot with blocks only, for the device to decode. These precede their
-  /// samples, and no device slot is involved. @throws device_error
+  /// samples, and no device slot is involved. If it fails, so does `carry` with the samples.
+  /// @throws device_error
   virtual void carry_blocks(staging_slot& /*from*/) {}
 
   /// Its copies so far.

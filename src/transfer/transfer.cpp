@@ -31,12 +31,6 @@ bool transfer::move(slot_index slot) {
     staging_->recycle(slot);
     return true;
   }
-  if (filled.work.is_ahead) {
-    carry_ahead(filled);
-    staging_->recycle_after_copy(slot);
-    clock_.lap();
-    return true;
-  }
   if (filled.work.begin == 0) begin(filled);
   clock_.at(filled.work.run->epoch, filled.work.first_batch, filled.work.batches);
   const bool is_last = filled.work.ends_ticket;
@@ -57,7 +51,7 @@ bool transfer::move(slot_index slot) {
   // If the last piece is past the end of the epoch, the user's function has not run on the batch
   // yet.
   const bool ends_batch = is_last && content_.samples != 0 && !content_.failure;
-  if (samples == 0 && !ends_batch && filled.work.loads == 0) {
+  if (samples == 0 && !ends_batch && filled.work.block_requests() == 0) {
     staging_->recycle(slot);
   } else {
     carry(filled, samples);
@@ -80,16 +74,8 @@ bool transfer::is_wanted(const slot_work& work) {
 }
 
 void transfer::begin(const staging_slot& filled) {
-  const slot_work& work = filled.work;
-  // Pieces without samples may have come first.
-  const bool is_begun = content_.run == work.run && content_.ticket == work.ticket;
-  auto failed = is_begun ? std::move(content_.failure) : std::nullopt;
-  content_ = {work};
+  content_ = {filled.work};
   came_at_ = filled.filled_at;
-  if (!failed && work.run == refused_run_) failed = failure{work.at(stage::transfer), refused_};
-  if (!failed) return;
-  content_.failure = std::move(failed);
-  content_.samples = content_.batches = 0;
 }
 
 void transfer::deliver(slot_index slot) {
@@ -115,19 +101,6 @@ std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> fa
   content_.failure = std::move(failed);
   content_.samples = std::min(end, content_.batches * batch_size);
   return content_.samples - std::min(content_.samples, work.begin);
-}
-
-void transfer::carry_ahead(staging_slot& from) {
-  const std::uint64_t copied = slot_transfer_->copies().bytes();
-  try {
-    slot_transfer_->carry_blocks(from);
-    clock_.count_bytes(slot_transfer_->copies().bytes() - copied);
-  } catch (...) {
-    if (from.lost) throw;
-    if (refused_run_ == from.work.run) return;
-    refused_run_ = from.work.run;
-    refused_ = std::current_exception();
-  }
 }
 
 void transfer::carry(staging_slot& from, std::uint64_t samples) {

@@ -78,7 +78,7 @@ class transfer {
   /// Whether a slot's content is still wanted. Blocks while an earlier epoch pass has failed and
   /// the consumer does not know yet.
   [[nodiscard]] bool is_wanted(const slot_work& work);
-  /// A ticket begins with this piece, or with pieces of blocks that came before it.
+  /// A ticket begins with this piece.
   void begin(const staging_slot& filled);
   /// Passes the device slot, or the staging slot that serves as one, to the consumer.
   void deliver(slot_index slot);
@@ -87,8 +87,6 @@ class transfer {
   /// Moves a staging slot's first samples, or only its blocks, which need no device slot. If the
   /// slot transfer fails and the slots can be used again, the content becomes that failure.
   void carry(staging_slot& from, std::uint64_t samples);
-  /// Moves blocks that are ahead. If the slot transfer fails, the pass fails at its next ticket.
-  void carry_ahead(staging_slot& from);
 
   std::unique_ptr<slot_transfer> slot_transfer_;
   std::shared_ptr<staging_ring> staging_;
@@ -99,10 +97,7 @@ class transfer {
   std::chrono::nanoseconds longest_wait_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< its content so far
-  std::shared_ptr<epoch_run> failed_run_;   ///< its failure was delivered
-  std::shared_ptr<epoch_run> refused_run_;  ///< the pass whose blocks that are ahead the device
-                                            ///< refused,
-  std::exception_ptr refused_;              ///< and the reason
+  std::shared_ptr<epoch_run> failed_run_;               ///< its failure was delivered
   std::chrono::steady_clock::time_point came_at_ = {};  ///< when its first piece was filled
   stage_clock clock_;
 };

@@ -4,7 +4,6 @@
 
 #include "detail/log.hpp"
 #include "device/retired.hpp"
-#include "loader/plan/decoding_choice.hpp"
 #include "sampler/rank_order.hpp"
 
 #include <unistd.h>
@@ -63,11 +62,10 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                       *staging_,
                       strategy_.cached,
                       std::chrono::steady_clock::now,
-                      std::move(strategy_.schedule)},
+                      strategy_.decoding ? &strategy_.decoding->feed : nullptr},
       read_ahead_{source_, resolved_.slots, strategy_.cached},
       request_executor_{plan_.batch_size, *strategy_.writer, *staging_,
-                        strategy_.blocks ? nullptr : &read_ahead_,  // no samples are read then
-                        strategy_.blocks.get()},
+                        strategy_.decoding ? nullptr : &read_ahead_},  // no samples are read then
       scratch_(static_cast<std::size_t>(std::max(plan_.readers, 1))),
       transfer_{std::move(strategy_.slot_transfer),
                 staging_,
@@ -136,8 +134,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
       return std::nullopt;
     }
     check_capture(stream);
-    const auto slot =
-        plan_.decode_on == decode_on::device ? next_decoded(limits) : next_slot(limits);
+    const auto slot = strategy_.decoding ? next_decoded(limits) : next_slot(limits);
     if (stopped_.load() || (!slot && limits.stop.stop_requested())) return std::nullopt;
     if (!slot) fail(ring_->end_failure());
     accept(*slot);

@@ -167,12 +167,6 @@ class pipeline {
   [[nodiscard]] std::optional<slot_index> next_decoded(const take_limits& limits);
   /// False if a stop was requested before. @throws deadline_error.
   [[nodiscard]] bool await_decoded(slot_index slot, const take_limits& limits);
-  /// Whether the device reports which sample of a slot misses its block.
-  [[nodiscard]] bool is_checked(const device_slot& taken) const;
-  void drop_undecoded(slot_index slot);
-  /// Why a sample of a slot misses its block. Reading it on the CPU may fail and say why, as if the
-  /// CPU had decoded it; or reading its block has thrown; otherwise the device is to blame.
-  [[nodiscard]] failure failure_of(const slot_work& work, std::uint64_t bad);
   void accept(slot_index slot);
   /// Called after each slot that was taken.
   void tune() noexcept;
@@ -230,7 +224,7 @@ class pipeline {
   const unsigned quota_cores_ = quota_cores("/").value_or(0);
   const bool chunked_;
   batch_cursor cursor_;
-  std::optional<slot_index> decoding_;  ///< taken, but its blocks may not be decoded yet
+  std::optional<slot_index> undecoded_;  ///< taken, but its blocks may not be decoded yet
   /// Delivery has ended: the consumer has got the recorded failure, and gets it at every step.
   std::optional<failure> pass_failure_;
   /// Delivery has ended: the consumer has got the failure of the table, and gets it at every step.

@@ -1,7 +1,8 @@
 #include "loader/pipeline/slot_strategy.hpp"
 
 #include "dataset/held_rows.hpp"
-#include "reader/block_row_writer.hpp"
+#include "decoding/block_row_writer.hpp"
+#include "decoding/decoded_transfer.hpp"
 #include "transfer/assembling_transfer.hpp"
 #include "transfer/slot_transfer.hpp"
 
@@ -38,12 +39,12 @@ slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device,
                                                    plan.report.device_slots);
   slot_strategy made{
       .writer = std::make_unique<block_row_writer>(source, landing_buffer, plan.blocks),
-      .slot_transfer = std::make_unique<assembling_transfer>(
-          device, formats_of(plan.memory), store, std::move(function), std::move(decoding)),
+      .slot_transfer = std::make_unique<decoded_transfer>(device, formats_of(plan.memory), store,
+                                                          std::move(function), std::move(decoding)),
       .cached = store};
-  made.schedule = std::make_unique<block_schedule>(plan.blocks, landing_buffer.chunks_at(),
-                                                   plan.report.readers > 0);
-  made.blocks = std::make_unique<block_reader>(plan.blocks, landing_buffer.chunks_at());
+  made.decoding = std::make_unique<decoding_parts>(plan.blocks, landing_buffer.chunks_at(),
+                                                   plan.report.readers > 0, *device, source,
+                                                   plan.memory.rows());
   return made;
 }
 

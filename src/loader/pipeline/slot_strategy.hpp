@@ -4,9 +4,8 @@
 #include <feedline/device/device.hpp>
 #include <feedline/loader/loader_options.hpp>
 
+#include "decoding/decoding_parts.hpp"
 #include "loader/plan/resolved_plan.hpp"
-#include "reader/block_reader.hpp"
-#include "reader/block_schedule.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_mender.hpp"
 #include "reader/slot_mixer.hpp"
@@ -25,7 +24,7 @@ namespace feedline::detail {
 /// | -------- | ------------------ | ----------------------------------------------- |
 /// | in place | `batch_writer`     | —                                               |
 /// | stream   | `batch_writer`     | `copy_transfer`                                 |
-/// | decoded  | `block_row_writer` | `assembling_transfer`, with a `decoding_stage`  |
+/// | decoded  | `block_row_writer` | `decoded_transfer`                              |
 /// | else     | `packing_writer`   | `assembling_transfer`                           |
 ///
 /// If a user's function makes batches from batches, slots are always assembled. In place, the
@@ -36,9 +35,7 @@ struct slot_strategy {
   std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are cached
   std::unique_ptr<slot_mender> mender = nullptr;         ///< null where errors end the epoch
   std::unique_ptr<slot_mixer> mixer = nullptr;  ///< null where samples are not mixed in place
-  std::unique_ptr<block_schedule> schedule =
-      nullptr;  ///< order of blocks; null where the device decodes none
-  std::unique_ptr<block_reader> blocks = nullptr;  ///< likewise
+  std::unique_ptr<decoding_parts> decoding = nullptr;  ///< null where readers decode
 };
 
 /// Builds it; allocates the memory for cached rows.

@@ -41,6 +41,41 @@ std::optional<slot_index> pipeline::next_slot(const take_limits& limits) {
   return slot;
 }
 
+std::optional<slot_index> pipeline::next_decoded(const take_limits& limits) {
+  std::optional<slot_index> slot;
+  std::optional<failure> failed;
+  {
+    const in_activity waiting{&consumer_, activity::starved};
+    slot = undecoded_ ? std::exchange(undecoded_, {}) : next_slot(limits);
+    if (!slot) return std::nullopt;
+    try {
+      if (!await_decoded(*slot, limits)) return std::nullopt;
+    } catch (const deadline_error&) {
+      throw;
+    } catch (...) {
+      failed = failure{(*ring_)[*slot].content.at(stage::transfer), std::current_exception()};
+    }
+  }
+  if (failed) fail(std::move(failed));
+  strategy_.decoding->slots.drop_missing((*ring_)[*slot].content);
+  return slot;
+}
+
+bool pipeline::await_decoded(slot_index slot, const take_limits& limits) {
+  const device_slot& taken = (*ring_)[slot];
+  if (!decoded_slots::is_checked(taken.content) || device_->is_done(taken.ready.get())) return true;
+  // The stream would see that it need not wait, although it has long been idle.
+  if (exposed_time* const exposed = ring_->exposed()) exposed->host_waits(cursor_.stream());
+  const auto began = std::chrono::steady_clock::now();
+  const auto given_up = [&] {
+    return limits.over() || limits.stop.stop_requested() || stopped_.load();
+  };
+  if (strategy_.decoding->slots.await(taken, given_up)) return true;
+  undecoded_ = slot;
+  if (limits.stop.stop_requested() || stopped_.load()) return false;
+  miss_deadline(began);
+}
+
 bool pipeline::wait_for_slot(std::optional<slot_index>& slot, const take_limits& limits) {
   if (!await_room(limits)) return false;
   if (plan_.background) return ring_->take(slot, limits);

@@ -5,10 +5,10 @@
 #include <feedline/error.hpp>
 
 #include "dataset/error_policies.hpp"
+#include "decoding/choice.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/cores.hpp"
 #include "detail/threads.hpp"
-#include "loader/plan/decoding_choice.hpp"
 #include "loader/plan/placement_choice.hpp"
 #include "loader/plan/ring_size.hpp"
 #include "loader/plan/share.hpp"
@@ -105,7 +105,11 @@ class planner {
         options_{options},
         share_{share_of(sampler, dataset, options)},
         choice_{choose_placement(dataset, device, options)},
-        decoding_{choose_decoding(dataset, sampler, share_, device, options, choice_.placement)},
+        row_bytes_{row_bytes_of(dataset)},
+        decoding_{choose_decoding(
+            dataset, sampler, share_, device, options, choice_.placement, row_bytes_,
+            options.expert.piece_bytes != 0 ? options.expert.piece_bytes
+                                            : usual_piece_bytes(placement::stream))},
         memory_{memory_of(dataset, device, options, choice_, decoding_)} {
     const auto delivered = memory_.delivered().fields();
     plan_.fields = {delivered.begin(), delivered.end()};
@@ -152,11 +156,16 @@ class planner {
   /// Memory of blocks with this many batches a slot, and this many device slots.
   [[nodiscard]] decoding_bytes decoding_with(const std::optional<block_plan>& blocks,
                                              std::size_t slots) const {
-    return blocks ? bytes_of(*blocks, dataset_, device_, slots) : decoding_bytes{};
+    return blocks ? bytes_of(*blocks, row_bytes_, device_, slots) : decoding_bytes{};
   }
   [[nodiscard]] std::optional<block_plan> blocks_with(std::uint64_t batches) const {
     if (!decoding_.blocks) return std::nullopt;
-    return sized(*decoding_.blocks, dataset_, device_, options_, memory_, batches);
+    const auto slots = checked_multiply(
+        options_.expert.device_slots == 0 ? fewest_slots : options_.expert.device_slots,
+        memory_.device_bytes(batches));
+    return sized(*decoding_.blocks, row_bytes_, device_,
+                 limits_of(options_, slots, memory_.landing_bytes(batches)),
+                 batches * options_.batch_size);
   }
 
   /// @param wanted_slots Slots of the staging ring; 0: automatic.
@@ -168,13 +177,15 @@ class planner {
               : batches_of_slot(plan_.batches_per_epoch, plan_.placement, options_.epochs, memory_);
     batches = std::min(batches, plan_.batches_per_epoch);
 
+    const std::size_t most_device_slots =
+        options_.expert.device_slots == 0 ? usual_slots : options_.expert.device_slots;
     const ring_size staging{
         .option = options_.expert.tuning.max_pinned_bytes == 0 ? "memory.pinned"
                                                                : "expert.tuning.max_pinned_bytes",
         .budget = options_.memory.pinned,
         .wanted_slots = wanted_slots,
         .slot_bytes = [&](std::uint64_t count) { return memory_.staging_bytes(count); },
-        .other_bytes = [&](std::uint64_t) { return decoding_.answer_bytes(options_); },
+        .other_bytes = [&](std::uint64_t) { return decoding_.answer_bytes(most_device_slots); },
         .holds_batches = memory_.piece_samples(1) > 1 || options_.batch_size == 1};
     const ring_size on_device{
         .option = "memory.device",
@@ -245,6 +256,7 @@ class planner {
   const loader_options& options_;
   const epoch_share share_;
   const placement_choice choice_;
+  const std::vector<std::size_t> row_bytes_;
   decoding_choice decoding_;
   slot_memory memory_;
   std::optional<block_plan> blocks_ = {};

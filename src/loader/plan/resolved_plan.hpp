@@ -6,9 +6,9 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "decoding/block_plan.hpp"
 #include "loader/plan/slot_memory.hpp"
 #include "sampler/epoch_share.hpp"
-#include "staging/block_plan.hpp"
 #include "staging/request_layout.hpp"
 
 #include <memory>

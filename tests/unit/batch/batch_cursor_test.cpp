@@ -81,11 +81,12 @@ TEST_CASE("batch cursor: a slot is held while batches of it are still to be hand
   CHECK(on.state(slot) == device_state::free);
 }
 
-TEST_CASE("batch cursor: slots of an epoch that was not begun go back unseen", "[batch][host]") {
+TEST_CASE("batch cursor: slots of an abandoned epoch pass go back unseen", "[batch][host]") {
   feeding on;
   const auto other = std::make_shared<epoch_run>(1);  // the same number, but another pass
   on.cursor.begin(on.run, on.stream);
   const slot_index slot = on.arrive(other, 0);
+  other->abandoned = true;
   on.cursor.accept(slot);
   CHECK(on.state(slot) == device_state::free);
   CHECK_FALSE(on.cursor.deal().has_value());

@@ -2,7 +2,7 @@
 
 #include <feedline/index.hpp>
 
-#include "staging/block_plan.hpp"
+#include "decoding/block_plan.hpp"
 #include "staging/staging_slot.hpp"
 
 #include <cstddef>
@@ -23,16 +23,18 @@ class block_reader {
   block_reader(std::shared_ptr<const block_plan> plan, std::size_t table_at)
       : plan_{std::move(plan)}, table_at_{table_at} {}
 
-  /// Reads all fields of a slot's block. A field that cannot be read stays marked as missing; the
-  /// device then reports the samples that need it.
-  void read(staging_slot& slot, std::uint32_t load) noexcept;
+  /// Reads all fields of a block. A field that cannot be read stays marked as missing; the device
+  /// then reports the samples that need it.
+  /// @param index In the epoch's order of blocks. @param load Number of the block in the slot.
+  void read(staging_slot& slot, std::uint64_t epoch, std::uint64_t index,
+            std::uint32_t load) noexcept;
   /// The exception that reading a sample's block threw in an epoch, if it failed; null also if too
   /// many blocks failed. Any thread.
   [[nodiscard]] std::exception_ptr failure(std::uint64_t epoch, sample_index sample) const;
-  /// A position that needs a slot's block, for messages about delayed reads; where windows are
-  /// mixed, some position of about its window.
-  [[nodiscard]] position needed_at(const staging_slot& slot, std::uint32_t load) const noexcept {
-    return position{(slot.work.first_load + load) * plan_->order.rows()};
+  /// A position that needs a block, for messages about delayed reads; where windows are mixed, some
+  /// position of about its window. @param index In the epoch's order of blocks.
+  [[nodiscard]] position needed_at(std::uint64_t index) const noexcept {
+    return position{index * plan_->order.rows()};
   }
 
  private:

@@ -1,6 +1,6 @@
 /// Blocks as they arrive in device memory, to be decoded together.
 
-#include "transfer/block_arrivals.hpp"
+#include "decoding/block_arrivals.hpp"
 
 #include <feedline/sampler/sequential.hpp>
 
@@ -45,9 +45,9 @@ struct filled_slot {
   filled_slot(const device_ptr& device, std::uint32_t blocks)
       : staged{device, memory_kind::staging,
                table_at + block_plan::table_bytes(blocks * fields) + blocks * 80},
-        slot{device} {
+        slot{device},
+        blocks{blocks} {
     slot.data = staged.data();
-    slot.work.loads = blocks;
     auto* load = reinterpret_cast<block_load*>(slot.data + table_at);
     std::size_t at = table_at + block_plan::table_bytes(blocks * fields);
     for (std::uint32_t block = 0; block < blocks; ++block) {
@@ -64,6 +64,7 @@ struct filled_slot {
   }
   device_memory staged;
   staging_slot slot;
+  std::uint32_t blocks;
 };
 
 /// The byte at a block read's position.
@@ -79,7 +80,7 @@ std::uint32_t byte_of(const block_decoder::work& work, std::uint32_t number) {
 }  // namespace
 
 TEST_CASE("block_arrivals: as many blocks as make a group come together, from several slots",
-          "[transfer][host]") {
+          "[decoding][host]") {
   const scripted on;
   const block_plan plan = make_plan_of(5, 4096);
   const std::size_t before = on.device->allocated_bytes(memory_kind::device);
@@ -88,11 +89,11 @@ TEST_CASE("block_arrivals: as many blocks as make a group come together, from se
   copy_meter copies{on.device};
   filled_slot first{on.device, 3};
   filled_slot second{on.device, 4};
-  CHECK(arrivals.add(first.slot, 0, copies, on.stream) == 3);
+  CHECK(arrivals.add(first.slot, 0, first.blocks, copies, on.stream) == 3);
   CHECK_FALSE(arrivals.is_full());
-  CHECK(arrivals.add(second.slot, 0, copies, on.stream) == 2);
+  CHECK(arrivals.add(second.slot, 0, second.blocks, copies, on.stream) == 2);
   CHECK(arrivals.is_full());
-  CHECK(arrivals.add(second.slot, 2, copies, on.stream) == 0);
+  CHECK(arrivals.add(second.slot, 2, second.blocks, copies, on.stream) == 0);
   on.device->drain(on.stream);
   const block_decoder::work group = arrivals.content();
   REQUIRE(group.loads == 5 * fields);
@@ -101,7 +102,7 @@ TEST_CASE("block_arrivals: as many blocks as make a group come together, from se
 
   arrivals.clear();
   CHECK_FALSE(arrivals.is_full());
-  CHECK(arrivals.add(second.slot, 2, copies, on.stream) == 2);
+  CHECK(arrivals.add(second.slot, 2, second.blocks, copies, on.stream) == 2);
   on.device->drain(on.stream);
   const block_decoder::work next = arrivals.content();
   REQUIRE(next.loads == 2 * fields);
@@ -109,16 +110,17 @@ TEST_CASE("block_arrivals: as many blocks as make a group come together, from se
   CHECK(byte_of(next, 3) == 41);
 }
 
-TEST_CASE("block_arrivals: no more blocks come than there are bytes for", "[transfer][host]") {
+TEST_CASE("block_arrivals: no more blocks come than there are bytes for", "[decoding][host]") {
   const scripted on;
   const std::uint32_t fitting = GENERATE(1U, 2U, 3U);
   block_arrivals arrivals{on.device, make_plan_of(100, fitting * (48 + 32) + 79), table_at};
   copy_meter copies{on.device};
   filled_slot from{on.device, 4};
-  CHECK(arrivals.add(from.slot, 0, copies, on.stream) == fitting);
-  CHECK(arrivals.add(from.slot, fitting, copies, on.stream) == 0);
+  CHECK(arrivals.add(from.slot, 0, from.blocks, copies, on.stream) == fitting);
+  CHECK(arrivals.add(from.slot, fitting, from.blocks, copies, on.stream) == 0);
   arrivals.clear();
-  CHECK(arrivals.add(from.slot, fitting, copies, on.stream) == std::min(fitting, 4 - fitting));
+  CHECK(arrivals.add(from.slot, fitting, from.blocks, copies, on.stream) ==
+        std::min(fitting, 4 - fitting));
   on.device->drain(on.stream);
   CHECK(byte_of(arrivals.content(), 0) == 10 * (fitting + 1));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "decoding/block_plan.hpp"
 #include "reader/slot_writer.hpp"
-#include "staging/block_plan.hpp"
 
 #include <cstdint>
 #include <memory>

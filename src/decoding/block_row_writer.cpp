@@ -1,4 +1,4 @@
-#include "reader/block_row_writer.hpp"
+#include "decoding/block_row_writer.hpp"
 
 #include "device/sample_random_bits.hpp"
 

@@ -3,8 +3,8 @@
 #include <feedline/device/block_decoder.hpp>
 #include <feedline/device/device.hpp>
 
+#include "decoding/block_plan.hpp"
 #include "device/owned.hpp"
-#include "staging/block_plan.hpp"
 #include "staging/staging_slot.hpp"
 #include "transfer/copy_meter.hpp"
 
@@ -35,10 +35,10 @@ class block_arrivals {
 
   /// Copies a slot's blocks, from its block `first` on, after those that are there, as many as
   /// there is room for. The offsets in the slot's table of loads become those here.
-  /// @param from Filled.
+  /// @param from Filled. @param end Number of its blocks.
   /// @return Number of blocks copied; at least 1 if it was empty. @throws device_error
-  [[nodiscard]] std::uint32_t add(staging_slot& from, std::uint32_t first, copy_meter& copies,
-                                  stream_ref stream);
+  [[nodiscard]] std::uint32_t add(staging_slot& from, std::uint32_t first, std::uint32_t end,
+                                  copy_meter& copies, stream_ref stream);
 
   /// Whether it has as many blocks as a group.
   [[nodiscard]] bool is_full() const noexcept { return loads_.size() == max_loads_; }

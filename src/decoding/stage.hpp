@@ -2,14 +2,14 @@
 
 #include <feedline/device/device.hpp>
 
-#include "batch/device_slot.hpp"
+#include "decoding/block_arrivals.hpp"
+#include "decoding/block_plan.hpp"
+#include "decoding/carried_blocks.hpp"
 #include "device/owned.hpp"
-#include "staging/block_plan.hpp"
 #include "staging/device_row_cache.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
 #include "transfer/copy_meter.hpp"
-#include "transfer/decoding_lane.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace feedline::detail {
 /// Makes the device decode arriving blocks, a group at once, before slots are assembled from them,
 /// and report the first of a slot's samples whose block is missing.
 ///
-/// Blocks come with slots long before they are needed, and gather in a lane. A group is decoded
-/// when it is full, or when a slot needs a block of it; the next group gathers in the next lane, so
-/// that several groups are decoded at once. On the stream of copies:
+/// Blocks come with slots long before they are needed, and gather in a lane: a buffer, a stream and
+/// a decoder. A group is decoded when it is full, or when a slot needs a block of it; the next group
+/// gathers in the next lane, so that several groups are decoded at once. On the stream of copies:
 ///
 ///     wait for `decoded` of the group that was in this lane before, once,
 ///     copy, record `arrived`
@@ -51,13 +51,14 @@ class decoding_stage {
                  landing_layout tables, std::size_t slots);
 
   /// Takes the blocks of a slot, and issues the decoding of all blocks that its samples need.
-  /// @param from Filled. @param assembled Recorded after the last assembly; none: there is none.
-  /// @throws device_error: then call `recover`.
+  /// @param from Filled; it carries blocks. @param assembled Recorded after the last assembly; none:
+  /// there is none. @throws device_error: then call `recover`.
   void take(staging_slot& from, copy_meter& copies, stream_ref copying, event_handle assembled);
   /// Issues on `stream` the work between the arrival of a slot's blocks and its assembly.
+  /// Sets the blocks' `first_bad`.
   /// @param from Its blocks were taken. @param samples At least 1. @throws device_error
-  void check(const staging_slot& from, const std::byte* landing_buffer, device_slot& to,
-             std::uint64_t samples, stream_ref stream);
+  void check(const staging_slot& from, const std::byte* landing_buffer, std::uint64_t samples,
+             stream_ref stream);
   /// After `take` failed: drops the blocks that it should have decoded. False if the device does
   /// not tell when the issued work is done: then this must not be used any more.
   [[nodiscard]] bool recover(stream_ref copying) noexcept;
@@ -83,6 +84,18 @@ class decoding_stage {
                                                 const block_decoders& by, std::size_t slots);
 
  private:
+  /// Decodes groups of blocks, one after the other.
+  struct lane {
+    /// @param store The store for the decoder. @param table_at Same as for `block_arrivals`.
+    lane(const device_ptr& device, const block_plan& plan, const block_store& store,
+         std::size_t table_at)
+        : arrivals{device, plan, table_at},
+          stream{device},
+          decoder{device->capabilities().decodes->make(store)} {}
+    block_arrivals arrivals;
+    detail::stream stream;
+    std::unique_ptr<block_decoder> decoder;
+  };
   struct group {
     explicit group(const device_ptr& device) : decoded{device} {}
     event decoded;
@@ -94,14 +107,14 @@ class decoding_stage {
     return plan.places * plan.fields + slots;
   }
   /// The lane of the group that is gathered now, or next.
-  [[nodiscard]] decoding_lane& next_lane() noexcept { return *lanes_[closed_ % lanes_.size()]; }
+  [[nodiscard]] lane& next_lane() noexcept { return *lanes_[closed_ % lanes_.size()]; }
   /// The group that was closed this many groups before that one.
   [[nodiscard]] group& closed(std::uint64_t back) noexcept {
     return groups_[(closed_ + groups_.size() - back) % groups_.size()];
   }
   /// Makes `stream` wait until all blocks before `end` are decoded.
   void wait_for_blocks(std::uint64_t end, stream_ref stream);
-  void forget_run() noexcept;
+  void forget_pass() noexcept;
   void open(stream_ref copying);
   void decode(stream_ref copying, event_handle assembled);
   void close() noexcept;
@@ -112,18 +125,18 @@ class decoding_stage {
   device_memory words_;    ///< the states of blocks, and of each device slot its first bad sample
   device_memory answers_;  ///< staging memory for the first bad samples
   std::size_t first_answer_;
-  std::size_t answered_ = 0;  ///< number of device slots that have such a word
+  std::size_t slots_;
+  std::uint64_t checked_ = 0;  ///< number of slots
   event arrived_;
   /// Groups that can be waited for one by one: two a lane. Earlier ones have long been decoded.
   std::vector<group> groups_;
-  std::uint64_t closed_ = 0;        ///< number of groups
-  bool is_open_ = false;            ///< blocks are being gathered
-  std::shared_ptr<epoch_run> run_;  ///< the pass that the indices below belong to:
-  std::uint64_t arrived_end_ = 0;   ///< end of the blocks that arrived
-  std::uint64_t decoded_end_ = 0;   ///< end of those that are decoded, or will be
-  std::uint64_t awaited_end_ = 0;   ///< end of those that assemblies have waited for
-  bool lost_ = false;               ///< no event follows issued work
-  std::vector<std::unique_ptr<decoding_lane>> lanes_;
+  std::uint64_t closed_ = 0;       ///< number of groups
+  bool is_open_ = false;           ///< blocks are being gathered
+  std::uint64_t arrived_end_ = 0;  ///< end of the pass's blocks that arrived
+  std::uint64_t decoded_end_ = 0;  ///< end of those that are decoded, or will be
+  std::uint64_t awaited_end_ = 0;  ///< end of those that assemblies have waited for
+  bool lost_ = false;              ///< no event follows issued work
+  std::vector<std::unique_ptr<lane>> lanes_;
 };
 
 }  // namespace feedline::detail

@@ -2,13 +2,13 @@
 /// it. The test plays slot scheduler, readers and transfer, so that it settles which group comes
 /// when.
 
-#include "transfer/decoding_stage.hpp"
+#include "decoding/stage.hpp"
 
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "reader/block_reader.hpp"
-#include "reader/block_schedule.hpp"
+#include "decoding/block_reader.hpp"
+#include "decoding/carried_blocks.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
@@ -20,6 +20,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -57,6 +58,7 @@ struct staged {
   void begin_run(std::uint64_t epoch) {
     run = std::make_shared<epoch_run>(epoch);
     next = 0;
+    begins = true;
   }
   /// Brings a group of blocks, so that its decoding is issued: on the next lane.
   void bring_group() {
@@ -68,7 +70,11 @@ struct staged {
     memories.emplace_back(device, memory_kind::staging, slot_bytes);
     staging_slot& slot = slots.emplace_back(device);
     slot.data = memories.back().data();
-    slot.work = {.run = run, .first_load = next, .loads = blocks, .needed_end = 0};
+    auto carried = std::make_shared<carried_blocks>(reader);
+    carried->first_load = next;
+    carried->loads = blocks;
+    carried->begins_pass = std::exchange(begins, false);
+    slot.work = {.run = run, .blocks = carried};
     auto* load = reinterpret_cast<block_load*>(slot.data + tables.chunks_at());
     std::size_t at = tables.chunks_at() + block_plan::table_bytes(blocks * fields);
     for (std::uint32_t block = 0; block < blocks; ++block) {
@@ -85,7 +91,7 @@ struct staged {
       }
     }
     REQUIRE(at <= slot_bytes);
-    for (std::uint32_t block = 0; block < blocks; ++block) reader.read(slot, block);
+    for (std::uint32_t block = 0; block < blocks; ++block) carried->read(slot, block);
     next += blocks;
     return slot;
   }
@@ -126,6 +132,7 @@ struct staged {
   std::list<staging_slot> slots;
   std::shared_ptr<epoch_run> run;
   std::uint64_t next = 0;
+  bool begins = false;
 };
 
 /// A slot with a sample of the first block, which is checked once all blocks before `needed_end`
@@ -134,19 +141,19 @@ struct checked_slot {
   checked_slot(staged& with, std::uint64_t needed_end)
       : device{*with.device},
         landing{with.device, memory_kind::device, slot_bytes},
-        to{with.device},
         checked{with.device} {
     staging_slot& slot = with.fill(0);
-    slot.work.needed_end = needed_end;
+    blocks = std::static_pointer_cast<carried_blocks>(slot.work.blocks);
+    blocks->needed_end = needed_end;
     std::memset(landing.data(), 0, slot_bytes);
-    with.stage.check(slot, landing.data(), to, 1, with.assembling.get());
+    with.stage.check(slot, landing.data(), 1, with.assembling.get());
     device.record(checked.get(), with.assembling.get());
   }
   [[nodiscard]] bool is_checked() const { return device.is_done(checked.get()); }
 
   scripted_device& device;
   device_memory landing;
-  device_slot to;
+  std::shared_ptr<carried_blocks> blocks;
   event checked;
 };
 
@@ -155,9 +162,8 @@ struct checked_slot {
 TEST_CASE(
     "decoding stage: a pass's group waits for the last groups of the pass before, on the other "
     "worker streams",
-    "[transfer][host]") {
-  const std::uint64_t before =
-      GENERATE(1U, 2U);  // the first of them is on a worker stream one or two before
+    "[decoding][host]") {
+  const std::uint64_t before = GENERATE(1U, 2U);  // the first is one or two lanes earlier
   CAPTURE(before);
   staged with;
   with.device->favour_young_streams();  // the last lane
@@ -177,7 +183,7 @@ TEST_CASE(
 }
 
 TEST_CASE("decoding stage: blocks arrive on a worker stream once its last group is decoded",
-          "[transfer][host]") {
+          "[decoding][host]") {
   staged with;
   with.device->favour_young_streams();  // the first lane comes last
   with.device->hold_decodes();
@@ -197,7 +203,7 @@ TEST_CASE("decoding stage: blocks arrive on a worker stream once its last group 
 TEST_CASE(
     "decoding stage: a slot waits for groups of all worker streams whose events are not kept any "
     "more",
-    "[transfer][host]") {
+    "[decoding][host]") {
   staged with;
   with.device->hold_decodes();
   with.begin_run(0);
@@ -212,11 +218,11 @@ TEST_CASE(
   with.device->allow_all_decodes();
   with.device->drain();
   CHECK(slot.is_checked());
-  CHECK(*slot.to.first_bad == 0xFFFFFFFF);
+  CHECK(*slot.blocks->first_bad == 0xFFFFFFFF);
 }
 
 TEST_CASE("decoding stage: a slot waits for no group after those with its blocks",
-          "[transfer][host]") {
+          "[decoding][host]") {
   staged with;
   with.device->hold_decodes();
   with.begin_run(0);
@@ -234,7 +240,7 @@ TEST_CASE("decoding stage: a slot waits for no group after those with its blocks
 
 TEST_CASE(
     "decoding stage: it is idle once all blocks have arrived, and all worker streams have decoded",
-    "[transfer][host]") {
+    "[decoding][host]") {
   const bool young_first = GENERATE(false, true);
   const std::uint32_t groups = GENERATE(1U, 2U, lanes);
   CAPTURE(young_first, groups);
@@ -261,7 +267,7 @@ TEST_CASE(
 }
 
 TEST_CASE("decoding stage: memory may be freed once all are waited for, and none is refused",
-          "[transfer][host]") {
+          "[decoding][host]") {
   staged with;
   with.begin_run(0);
   for (std::uint32_t i = 0; i < lanes; ++i) with.bring_group();

@@ -2,7 +2,10 @@
 
 #include <feedline/index.hpp>
 
-#include "staging/block_plan.hpp"
+#include "decoding/block_plan.hpp"
+#include "decoding/block_reader.hpp"
+#include "decoding/carried_blocks.hpp"
+#include "staging/slot_blocks.hpp"
 #include "staging/staging_slot.hpp"
 
 #include <cstddef>
@@ -29,45 +32,44 @@ namespace feedline::detail {
 ///
 /// Nothing is carried over from one epoch to the next, nor from an abandoned pass: each begins with
 /// a window of its own. Threads: the slot scheduler's.
-class block_schedule {
+class block_schedule final : public block_feed {
  public:
   /// The usual number of device slots. So when a consumer waits for the first group of blocks while
   /// these slots are in flight, the next group is close.
   static constexpr std::uint64_t gain = 4;
 
+  /// Borrows the reader for its life.
   /// @param table_at Offset of the table of loads in a staging slot.
   /// @param fills Whether pieces with blocks that are ahead are filled up.
-  block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at, bool fills = true);
+  block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at, block_reader& reader,
+                 bool fills = true);
 
-  /// Begins a ticket. @param first, end Positions of its samples.
-  void begin(const std::shared_ptr<epoch_run>& run, position first, position end);
-  /// Gives a piece of the ticket blocks that its samples need: writes the table of loads, and
-  /// records the blocks in `work`.
-  /// @param slot Claimed, not open yet.
-  /// @return Whether all of them have been sent with this piece: then the samples may be, too.
-  bool load(staging_slot& slot, slot_work& work);
-  /// Whether the ticket, whose samples have been sent, carries blocks for others.
-  [[nodiscard]] bool is_due() const noexcept;
-  /// Gives a piece such blocks, at least one, in the same way. Only if `is_due`.
-  void load_ahead(staging_slot& slot, slot_work& work);
-
-  /// The most requests of a slot that are blocks.
-  [[nodiscard]] std::size_t max_requests() const noexcept {
+  [[nodiscard]] std::size_t max_requests() const noexcept override {
     return plan_->max_loads / plan_->fields;
   }
+  void begin(const epoch_run& run, bool begins_pass, position first, position end) override;
+  bool add(staging_slot& slot, slot_work& work) override;
+  /// Leaves one slot free for samples, which then need not wait until blocks for later tickets are
+  /// read.
+  bool wants_slot(std::size_t circulating) override;
+  void add_ahead(staging_slot& slot, slot_work& work) override;
 
  private:
   /// Number of blocks of a window that the samples before `end` use up.
   [[nodiscard]] static std::uint64_t passed(const block_order::window& of, position end) noexcept;
-  /// Gives a piece the blocks before `end`, as far as there is room.
-  void load(staging_slot& slot, slot_work& work, std::uint64_t end);
+  /// Whether the ticket, whose samples have been sent, carries blocks for others.
+  [[nodiscard]] bool is_due() const noexcept;
+  /// Gives a piece the blocks before `end`, as far as there is room, and writes the table of loads.
+  [[nodiscard]] std::shared_ptr<carried_blocks> load(staging_slot& slot, std::uint64_t end);
   void write(staging_slot& slot, std::uint64_t first) const;
 
   std::shared_ptr<const block_plan> plan_;
   std::size_t table_at_;
+  block_reader& reader_;
   bool fills_;
   std::uint64_t lot_;                  ///< blocks that are worth a piece, roughly
-  std::shared_ptr<epoch_run> run_;     ///< the pass that the counts below belong to
+  std::uint64_t epoch_ = 0;            ///< of the pass that the counts below belong to
+  bool begins_pass_ = false;           ///< no slot of the pass was given blocks yet
   std::uint64_t loaded_ = 0;           ///< end of the blocks sent, in the epoch's order of blocks
   std::uint64_t passed_ = 0;           ///< number of blocks that samples have used up
   std::uint64_t needed_ = 0;           ///< end of the blocks that the ticket's samples need,
@@ -75,6 +77,8 @@ class block_schedule {
                                        ///< now,
   std::uint64_t wanted_ = 0;           ///< and of those that follow if there is room
   std::vector<sample_index> numbers_;  ///< block numbers of a piece
+  std::vector<const staging_slot*> ahead_;  ///< slots that got blocks for later tickets, until they
+                                            ///< are moved
 };
 
 }  // namespace feedline::detail

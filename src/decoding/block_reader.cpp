@@ -1,4 +1,4 @@
-#include "reader/block_reader.hpp"
+#include "decoding/block_reader.hpp"
 
 #include <cstddef>
 #include <exception>
@@ -13,9 +13,10 @@ constexpr std::size_t max_failures = 64;
 
 }  // namespace
 
-void block_reader::read(staging_slot& slot, std::uint32_t load) noexcept {
+void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t index,
+                        std::uint32_t load) noexcept {
   sample_index block{};
-  plan_->order.blocks(slot.work.run->epoch, slot.work.first_load + load, {&block, 1});
+  plan_->order.blocks(epoch, index, {&block, 1});
   if (block == block_order::none) return;
   auto* entry = reinterpret_cast<block_load*>(slot.data + table_at_) + load * plan_->fields;
   std::exception_ptr failed;
@@ -32,7 +33,7 @@ void block_reader::read(staging_slot& slot, std::uint32_t load) noexcept {
       failed = std::current_exception();
     }
   }
-  if (failed) keep({slot.work.run->epoch, block.value}, std::move(failed));
+  if (failed) keep({epoch, block.value}, std::move(failed));
 }
 
 void block_reader::keep(place of, std::exception_ptr why) noexcept {

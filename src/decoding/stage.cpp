@@ -1,4 +1,4 @@
-#include "transfer/decoding_stage.hpp"
+#include "decoding/stage.hpp"
 
 #include "device/leak.hpp"
 
@@ -43,6 +43,7 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
       words_{device_, memory_kind::device, words(plan, slots) * sizeof(std::uint32_t)},
       answers_{device_, memory_kind::staging, answer_bytes(slots)},
       first_answer_{words(plan, 0)},
+      slots_{slots},
       arrived_{device_} {
   for (std::uint32_t i = 0; i < 2 * plan.lanes; ++i) groups_.emplace_back(device_);
   std::vector<std::size_t> row_bytes;
@@ -51,34 +52,32 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
   block_store made = store_of(plan, row_bytes, &store);
   made.states = reinterpret_cast<std::uint32_t*>(words_.data());
   for (std::uint32_t i = 0; i < plan.lanes; ++i)
-    lanes_.push_back(std::make_unique<decoding_lane>(device_, plan, made, tables_.chunks_at()));
+    lanes_.push_back(std::make_unique<lane>(device_, plan, made, tables_.chunks_at()));
 }
 
 void decoding_stage::take(staging_slot& from, copy_meter& copies, stream_ref copying,
                           event_handle assembled) {
-  if (run_ != from.work.run) {
-    forget_run();
-    run_ = from.work.run;
-  }
-  for (std::uint32_t first = 0; first < from.work.loads;) {
+  const carried_blocks& blocks = carried_blocks::of(*from.work.blocks);
+  if (blocks.begins_pass) forget_pass();
+  for (std::uint32_t first = 0; first < blocks.loads;) {
     if (!is_open_) open(copying);
-    first += next_lane().arrivals().add(from, first, copies, copying);
-    arrived_end_ = from.work.first_load + first;
-    if (first < from.work.loads || next_lane().arrivals().is_full()) decode(copying, assembled);
+    first += next_lane().arrivals.add(from, first, blocks.loads, copies, copying);
+    arrived_end_ = blocks.first_load + first;
+    if (first < blocks.loads || next_lane().arrivals.is_full()) decode(copying, assembled);
   }
-  if (is_open_ && from.work.needed_end > decoded_end_) decode(copying, assembled);
-  if (from.work.loads != 0) device_->record(arrived_.get(), copying);
+  if (is_open_ && blocks.needed_end > decoded_end_) decode(copying, assembled);
+  if (blocks.loads != 0) device_->record(arrived_.get(), copying);
 }
 
 void decoding_stage::open(stream_ref copying) {
   device_->wait(copying, closed(lanes_.size()).decoded.get());
-  next_lane().arrivals().clear();
+  next_lane().arrivals.clear();
   closed(0).begin = decoded_end_;
   is_open_ = true;
 }
 
 void decoding_stage::decode(stream_ref copying, event_handle assembled) {
-  const stream_ref own = next_lane().stream();
+  const stream_ref own = next_lane().stream.get();
   device_->record(arrived_.get(), copying);
   device_->wait(own, arrived_.get());
   if (assembled != event_handle::none) device_->wait(own, assembled);
@@ -86,7 +85,7 @@ void decoding_stage::decode(stream_ref copying, event_handle assembled) {
   // needed.
   for (std::uint64_t back = 1; back < lanes_.size(); ++back)
     if (closed(back).end == 0) device_->wait(own, closed(back).decoded.get());
-  next_lane().decode();
+  next_lane().decoder->decode(next_lane().arrivals.content(), own);
   device_->record(closed(0).decoded.get(), own);
   closed(0).end = decoded_end_ = arrived_end_;
   close();
@@ -97,7 +96,7 @@ void decoding_stage::close() noexcept {
   is_open_ = false;
 }
 
-void decoding_stage::forget_run() noexcept {
+void decoding_stage::forget_pass() noexcept {
   // Later copies to the same memory follow their own copies on the stream.
   is_open_ = false;
   for (group& each : groups_) each.begin = each.end = 0;
@@ -105,7 +104,8 @@ void decoding_stage::forget_run() noexcept {
 }
 
 bool decoding_stage::recover(stream_ref copying) noexcept {
-  const bool decoded = try_record_behind(*device_, next_lane().stream(), {closed(0).decoded.get()});
+  const bool decoded =
+      try_record_behind(*device_, next_lane().stream.get(), {closed(0).decoded.get()});
   const bool arrived = try_record_behind(*device_, copying, {arrived_.get()});
   lost_ = lost_ || !decoded || !arrived;
   closed(0).end = 0;
@@ -127,18 +127,21 @@ void decoding_stage::wait_for_blocks(std::uint64_t end, stream_ref stream) {
 }
 
 void decoding_stage::check(const staging_slot& from, const std::byte* landing_buffer,
-                           device_slot& to, std::uint64_t samples, stream_ref stream) {
-  wait_for_blocks(from.work.needed_end, stream);
-  auto* const answers = reinterpret_cast<std::uint32_t*>(answers_.data());
-  if (to.first_bad == nullptr) to.first_bad = answers + answered_++;
-  auto* const found =
-      reinterpret_cast<std::uint32_t*>(words_.data()) + first_answer_ + (to.first_bad - answers);
-  lanes_.front()->decoder().find_bad(
+                           std::uint64_t samples, stream_ref stream) {
+  carried_blocks& blocks = carried_blocks::of(*from.work.blocks);
+  wait_for_blocks(blocks.needed_end, stream);
+  // The consumer takes slots in order, and reads a slot's word before the device slot is filled
+  // again. So as many words as device slots are enough.
+  const std::size_t word = checked_++ % slots_;
+  auto* const answer = reinterpret_cast<std::uint32_t*>(answers_.data()) + word;
+  auto* const found = reinterpret_cast<std::uint32_t*>(words_.data()) + first_answer_ + word;
+  lanes_.front()->decoder->find_bad(
       {.sources = reinterpret_cast<const std::uint32_t*>(landing_buffer + tables_.sources_at()),
        .samples = static_cast<std::uint32_t>(samples),
        .first_bad = found},
       stream);
-  device_->copy_back(to.first_bad, found, sizeof(std::uint32_t), stream);
+  device_->copy_back(answer, found, sizeof(std::uint32_t), stream);
+  blocks.first_bad = answer;
 }
 
 bool decoding_stage::is_idle() {
@@ -159,7 +162,10 @@ bool decoding_stage::sync_before_freeing() noexcept {
 void decoding_stage::leak_memory() noexcept {
   leak(words_, "the states of decoded blocks");
   leak(answers_, "the device's reports on decoded blocks");
-  for (const auto& lane : lanes_) lane->leak_memory();
+  for (const auto& lane : lanes_) {
+    lane->arrivals.leak_memory();
+    (void)lane->decoder.release();
+  }
 }
 
 }  // namespace feedline::detail

@@ -1,4 +1,4 @@
-#include "staging/block_order.hpp"
+#include "decoding/block_order.hpp"
 
 #include <feedline/sampler/sequential.hpp>
 

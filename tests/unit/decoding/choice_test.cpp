@@ -1,23 +1,25 @@
 /// How many blocks come ahead of need, and how many are decoded at once: as device memory allows.
 
-#include "loader/plan/decoding_choice.hpp"
+#include "decoding/choice.hpp"
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "decoding/stage.hpp"
+#include "loader/plan/placement_choice.hpp"
 #include "loader/plan/resolved_plan.hpp"
 #include "loader/plan/share.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "transfer/decoding_stage.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 using namespace feedline;
 using namespace feedline::detail;
@@ -34,16 +36,19 @@ struct chosen {
     options.batch_size = 100;
     options.decode_on = decode_on::device;
     const device_capabilities can = device->capabilities();
+    const std::vector<std::size_t> row_bytes = row_bytes_of(*data);
     const decoding_choice choice =
         choose_decoding(*data, sequential{}, share_of(sequential{}, *data, options), can, options,
-                        placement::stream);
+                        placement::stream, row_bytes, usual_piece_bytes(placement::stream));
     REQUIRE(choice.blocks);
     const slot_memory sizes{data->fields(),      options, placement::stream, 0, false,
                             choice.loads_bytes()};
     slot_bytes = 2 * sizes.device_bytes(batches) + sizes.landing_bytes(batches);
-    blocks =
-        std::make_unique<block_plan>(sized(*choice.blocks, *data, can, options, sizes, batches));
-    bytes = bytes_of(*blocks, *data, can, 0);
+    const decoding_limits limits =
+        limits_of(options, 2 * sizes.device_bytes(batches), sizes.landing_bytes(batches));
+    blocks = std::make_unique<block_plan>(
+        sized(*choice.blocks, row_bytes, can, limits, batches * options.batch_size));
+    bytes = bytes_of(*blocks, row_bytes, can, 0);
   }
   dataset_ptr data;
   std::shared_ptr<scripted_device> device;
@@ -60,7 +65,7 @@ dataset_ptr many_blocks() {
 }  // namespace
 
 TEST_CASE("decoding_choice: three groups of blocks are ahead, and a group is as many as pay",
-          "[loader][host]") {
+          "[decoding][host]") {
   const chosen small{many_blocks(), {}};
   CHECK(small.blocks->group == 2048);
   CHECK(small.blocks->ahead == 6144);
@@ -73,7 +78,7 @@ TEST_CASE("decoding_choice: three groups of blocks are ahead, and a group is as 
 }
 
 TEST_CASE("decoding_choice: a group of images is no longer than a call may take",
-          "[loader][host]") {
+          "[decoding][host]") {
   const auto script = std::make_shared<encoded_script>();
   script->filter = block_filter::jpeg;
   const chosen images{make_encoded(make_identity_rows(100'000, 10), 1, script), {}};
@@ -82,7 +87,7 @@ TEST_CASE("decoding_choice: a group of images is no longer than a call may take"
 }
 
 TEST_CASE("decoding_choice: a group's room is for blocks as they are, with some to spare",
-          "[loader][host]") {
+          "[decoding][host]") {
   const chosen made{many_blocks(), {}};
   const block_plan& blocks = *made.blocks;
   CHECK(blocks.usual_bytes > 200);
@@ -93,7 +98,7 @@ TEST_CASE("decoding_choice: a group's room is for blocks as they are, with some 
 }
 
 TEST_CASE("decoding_choice: fewer blocks are ahead where the cache's limit leaves no more room",
-          "[loader][host]") {
+          "[decoding][host]") {
   const std::size_t all = chosen{many_blocks(), {}}.bytes.store;
   for (const std::size_t limit : {all, all - 1, all / 2, all / 10}) {
     const chosen made{many_blocks(), {.memory = {.cache = limit}}};
@@ -109,7 +114,7 @@ TEST_CASE("decoding_choice: fewer blocks are ahead where the cache's limit leave
 }
 
 TEST_CASE("decoding_choice: decoding leaves device memory to the slots where it is limited",
-          "[loader][host]") {
+          "[decoding][host]") {
   const std::size_t all = chosen{many_blocks(), {}}.bytes.decoder;
   const std::size_t slots = chosen{many_blocks(), {}}.slot_bytes;
   const chosen half{many_blocks(), {.memory = {.device = all}}};
@@ -122,7 +127,7 @@ TEST_CASE("decoding_choice: decoding leaves device memory to the slots where it 
 }
 
 TEST_CASE("decoding_choice: a plan says whether the device could decode instead of readers",
-          "[loader][host]") {
+          "[decoding][host]") {
   const scripted_device device;
   const auto said = [&](const dataset_ptr& of, loader_options options = {}) {
     options.placement = placement::stream;
@@ -142,7 +147,7 @@ TEST_CASE("decoding_choice: a plan says whether the device could decode instead 
 }
 
 TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks for three calls",
-          "[loader][host]") {
+          "[decoding][host]") {
   const auto choose = [](std::size_t blocks, decode_on who) {
     const auto script = std::make_shared<encoded_script>();
     script->filter = block_filter::jpeg;  // 256 a call
@@ -150,7 +155,8 @@ TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks fo
     const scripted_device device;
     const loader_options options{.decode_on = who};
     return choose_decoding(*images, sequential{}, share_of(sequential{}, *images, options),
-                           device.capabilities(), options, placement::stream);
+                           device.capabilities(), options, placement::stream, row_bytes_of(*images),
+                           usual_piece_bytes(placement::stream));
   };
   CHECK(choose(513, decode_on::automatic).blocks);
   const decoding_choice few = choose(512, decode_on::automatic);

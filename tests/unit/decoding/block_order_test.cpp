@@ -1,6 +1,6 @@
 /// Orders that take blocks a window after the other: where their samples lie.
 
-#include "staging/block_order.hpp"
+#include "decoding/block_order.hpp"
 
 #include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -68,7 +68,7 @@ struct faulty_order {
 }  // namespace
 
 TEST_CASE("block_order: indices and rows lead to the samples that the sampler gives",
-          "[staging][host]") {
+          "[decoding][host]") {
   const std::uint64_t samples = GENERATE(60U, 61U, 64U, 331U);
   const std::uint64_t rows = GENERATE(2U, 7U, 16U);
   const std::uint64_t windows = GENERATE(0U, 2U, 3U, 1000U);
@@ -99,7 +99,7 @@ TEST_CASE("block_order: indices and rows lead to the samples that the sampler gi
 }
 
 TEST_CASE("block_order: windows follow each other, and hold the blocks of their samples alone",
-          "[staging][host]") {
+          "[decoding][host]") {
   const std::uint64_t samples = GENERATE(60U, 61U, 331U);
   const std::uint64_t rows = GENERATE(2U, 7U, 16U);
   const std::uint64_t windows = GENERATE(0U, 2U, 3U, 1000U);
@@ -128,7 +128,7 @@ TEST_CASE("block_order: windows follow each other, and hold the blocks of their 
 }
 
 TEST_CASE("block_order: if a block is a sample, any order says which stands at each position",
-          "[staging][host]") {
+          "[decoding][host]") {
   const std::vector<std::uint64_t> listed{5, 5, 2, 9, 0, 5, 7, 1, 2, 2, 3, 3, 3};
   const sampler order = GENERATE_COPY(
       as<sampler>{}, sequential{}, shuffle{.seed = 4}, explicit_order{listed}, chunk_order{2, 5, 2},
@@ -155,7 +155,7 @@ TEST_CASE("block_order: if a block is a sample, any order says which stands at e
 
 TEST_CASE(
     "block_order: a rank's indices and rows lead to its samples, and windows to its positions",
-    "[staging][host]") {
+    "[decoding][host]") {
   const std::uint64_t samples = GENERATE(61U, 331U);
   const std::uint64_t rows = GENERATE(1U, 2U, 7U);
   const std::uint64_t windows = GENERATE(2U, 9U);
@@ -200,7 +200,7 @@ TEST_CASE(
 }
 
 TEST_CASE("block_order: if a block is a sample, an epoch may end with samples of its beginning",
-          "[staging][host]") {
+          "[decoding][host]") {
   const sampler order = shuffle{.seed = 4};
   const epoch_share filled{.positions = 10, .batch_size = 8, .last = 8};
   const block_order blocks = make(order, filled, 10, 1);
@@ -213,7 +213,7 @@ TEST_CASE("block_order: if a block is a sample, an epoch may end with samples of
 }
 
 TEST_CASE("block_order: if an epoch ends with samples of its beginning, their blocks come again",
-          "[staging][host]") {
+          "[decoding][host]") {
   const std::uint64_t samples = GENERATE(61U, 331U);
   const std::uint64_t rows = GENERATE(2U, 7U);
   const std::uint64_t windows = GENERATE(0U, 2U, 9U, 1000U);
@@ -263,7 +263,7 @@ TEST_CASE("block_order: if an epoch ends with samples of its beginning, their bl
 TEST_CASE(
     "block_order: positions that the sampler does not tell have no block, and their neighbours "
     "have theirs",
-    "[staging][host]") {
+    "[decoding][host]") {
   const block_order blocks = make(faulty_order{}, 10, 1);
   std::vector<sample_index> seen(10);
   blocks.blocks(0, 0, seen);
@@ -271,7 +271,7 @@ TEST_CASE(
     CHECK(seen[i] == (i == 4 || i == 6 ? block_order::none : sample_index{9 - i}));
 }
 
-TEST_CASE("block_order: says why another order is not one", "[staging][host]") {
+TEST_CASE("block_order: says why another order is not one", "[decoding][host]") {
   const auto why_not = [](const sampler& order, std::uint64_t rows, const epoch_share& share) {
     std::string why;
     CHECK_FALSE(block_order::of(order, share, 100, rows, why));

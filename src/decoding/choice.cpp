@@ -1,31 +1,11 @@
-#include "loader/plan/decoding_choice.hpp"
+#include "decoding/choice.hpp"
 
 #include "dataset/composed_blocks.hpp"
 #include "detail/arithmetic.hpp"
-#include "loader/plan/placement_choice.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
 #include <utility>
-
-namespace FEEDLINE_EXPORT feedline {
-inline namespace FEEDLINE_ABI {
-
-std::string_view to_string(decode_on who) noexcept {
-  switch (who) {
-    case decode_on::cpu:
-      return "cpu";
-    case decode_on::device:
-      return "device";
-    case decode_on::automatic:
-      return "automatic";
-  }
-  return "unknown";
-}
-
-}  // namespace FEEDLINE_ABI
-}  // namespace feedline
 
 namespace feedline::detail {
 namespace {
@@ -95,7 +75,8 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
 
 decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                                 const epoch_share& share, const device_capabilities& device,
-                                const loader_options& options, placement where) {
+                                const loader_options& options, placement where,
+                                std::span<const std::size_t> row_bytes, std::size_t piece_bytes) {
   if (options.decode_on == decode_on::cpu || dataset.size() == 0) return {};
   const auto refuse = [&](const std::string& why) {
     return decoding_choice{.blocks = std::nullopt, .why_not = why};
@@ -115,11 +96,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   auto placed = block_order::of(order, share, dataset.size(), blocks->rows(), why);
   if (!placed) return refuse(why);
 
-  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   const std::size_t decoded =
       blocks->rows() * std::accumulate(row_bytes.begin(), row_bytes.end(), std::size_t{0});
-  const std::size_t usual = options.expert.piece_bytes != 0 ? options.expert.piece_bytes
-                                                            : usual_piece_bytes(placement::stream);
   const auto blocks_in = [&](std::size_t bytes) {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / decoded, 1, max_blocks));
   };
@@ -132,7 +110,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
       .max_group = blocks_in(wanted_group_bytes),
       .usual_bytes = 0};
   const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();
-  plan.loads_bytes = round_up(std::max(usual, one), std::size_t{256});
+  plan.loads_bytes = round_up(std::max(piece_bytes, one), std::size_t{256});
   plan.usual_bytes = usual_bytes_of(plan, divide_up(dataset.size(), blocks->rows()));
   if (has_images(*blocks, fields.size())) {
     plan.max_group = std::min(plan.max_group, max_images);

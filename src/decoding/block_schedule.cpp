@@ -1,4 +1,4 @@
-#include "reader/block_schedule.hpp"
+#include "decoding/block_schedule.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,31 +6,32 @@
 namespace feedline::detail {
 
 block_schedule::block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at,
-                               bool fills)
+                               block_reader& reader, bool fills)
     : plan_{std::move(plan)},
       table_at_{table_at},
+      reader_{reader},
       fills_{fills},
       lot_{std::max<std::uint64_t>(
           1, std::min<std::uint64_t>(
                  {max_requests(), plan_->loads_bytes / std::max<std::size_t>(plan_->usual_bytes, 1),
                   plan_->ahead / 8U}))} {}
 
-void block_schedule::begin(const std::shared_ptr<epoch_run>& run, position first, position end) {
+void block_schedule::begin(const epoch_run& run, bool begins_pass, position first, position end) {
   const block_order& order = plan_->order;
-  const bool is_first = run_ != run;
-  if (is_first) {
-    run_ = run;
-    const block_order::window of_first = order.window_of(run->epoch, first);
+  if (begins_pass) {
+    epoch_ = run.epoch;
+    begins_pass_ = true;
+    const block_order::window of_first = order.window_of(epoch_, first);
     loaded_ = of_first.first_place;
     passed_ = passed(of_first, first);
   }
-  const block_order::window of_last = order.window_of(run->epoch, position{end.value - 1});
+  const block_order::window of_last = order.window_of(epoch_, position{end.value - 1});
   const std::uint64_t before = std::exchange(passed_, passed(of_last, end));
   needed_ = of_last.end_place;
   wanted_ = std::max(needed_, std::min(order.blocks(),
                                        passed_ + order.max_window() + std::uint64_t{plan_->ahead}));
   due_ = needed_;
-  if (is_first) return;
+  if (begins_pass) return;
   due_ = std::max(due_, std::min(wanted_, loaded_ + gain * (passed_ - before)));
 }
 
@@ -41,10 +42,11 @@ std::uint64_t block_schedule::passed(const block_order::window& of, position end
   return of.first_place + static_cast<std::uint64_t>((share + samples - 1) / samples);
 }
 
-bool block_schedule::load(staging_slot& slot, slot_work& work) {
-  load(slot, work, needed_);
+bool block_schedule::add(staging_slot& slot, slot_work& work) {
+  const auto blocks = load(slot, needed_);
   const bool is_complete = loaded_ >= needed_;
-  if (is_complete) work.needed_end = needed_;
+  if (is_complete) blocks->needed_end = needed_;
+  work.blocks = blocks;
   return is_complete;
 }
 
@@ -52,16 +54,28 @@ bool block_schedule::is_due() const noexcept {
   return loaded_ < due_ && (wanted_ - loaded_ >= lot_ || wanted_ == plan_->order.blocks());
 }
 
-void block_schedule::load_ahead(staging_slot& slot, slot_work& work) {
-  load(slot, work, fills_ ? wanted_ : due_);
-  work.is_ahead = true;
+bool block_schedule::wants_slot(std::size_t circulating) {
+  if (!is_due()) return false;
+  std::erase_if(ahead_, [](const staging_slot* slot) {
+    const staging_state state = slot->state.load();
+    return !slot->work.is_ahead() ||
+           (state != staging_state::filling && state != staging_state::filled);
+  });
+  return ahead_.size() < std::max<std::size_t>(circulating, 2) - 1;
 }
 
-void block_schedule::load(staging_slot& slot, slot_work& work, std::uint64_t end) {
+void block_schedule::add_ahead(staging_slot& slot, slot_work& work) {
+  const auto blocks = load(slot, fills_ ? wanted_ : due_);
+  blocks->ahead = true;
+  work.blocks = blocks;
+  if (std::ranges::find(ahead_, &slot) == ahead_.end()) ahead_.push_back(&slot);
+}
+
+std::shared_ptr<carried_blocks> block_schedule::load(staging_slot& slot, std::uint64_t end) {
   const std::uint64_t first = loaded_;
   const std::uint64_t most = std::min<std::uint64_t>(std::max(first, end) - first, max_requests());
   numbers_.resize(most);
-  plan_->order.blocks(run_->epoch, first, numbers_);
+  plan_->order.blocks(epoch_, first, numbers_);
   std::size_t bytes = 0;
   std::uint64_t blocks = 0;
   for (; blocks < most; ++blocks) {
@@ -72,10 +86,12 @@ void block_schedule::load(staging_slot& slot, slot_work& work, std::uint64_t end
   }
   numbers_.resize(blocks);
   loaded_ += blocks;
-  work.first_load = first;
-  work.loads = static_cast<std::uint32_t>(blocks);
-  work.load_bytes = blocks == 0 ? 0 : block_plan::table_bytes(blocks * plan_->fields) + bytes;
+  auto made = std::make_shared<carried_blocks>(reader_);
+  made->first_load = first;
+  made->loads = static_cast<std::uint32_t>(blocks);
+  made->begins_pass = std::exchange(begins_pass_, false);
   write(slot, first);
+  return made;
 }
 
 void block_schedule::write(staging_slot& slot, std::uint64_t first) const {

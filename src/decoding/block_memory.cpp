@@ -1,44 +1,21 @@
+#include "decoding/choice.hpp"
+#include "decoding/stage.hpp"
 #include "detail/arithmetic.hpp"
-#include "loader/plan/decoding_choice.hpp"
-#include "loader/plan/placement_choice.hpp"
-#include "loader/plan/ring_size.hpp"
 #include "staging/device_row_cache.hpp"
-#include "transfer/decoding_stage.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 // The memory of blocks that the device decodes, and how many blocks fit ahead in it.
 
 namespace feedline::detail {
 namespace {
 
-/// Limits of device memory, in bytes; 0: none.
-struct decoding_limits {
-  std::size_t store = 0;
-  std::size_t decoder = 0;
-};
-
-/// The decoder leaves half of its budget to slots, and in any case the smallest possible number of
-/// slots.
-decoding_limits limits_of(const loader_options& options, const slot_memory& sizes,
-                          std::uint64_t batches) {
-  const std::size_t budget = options.memory.device;
-  decoding_limits limits{.store = options.memory.cache};
-  if (budget == 0) return limits;
-  const auto slots = checked_multiply(
-      options.expert.device_slots == 0 ? fewest_slots : options.expert.device_slots,
-      sizes.device_bytes(batches));
-  const std::size_t landing = sizes.landing_bytes(batches);
-  const bool none_left = !slots || *slots > budget || landing > budget - *slots;
-  const std::size_t left = none_left ? 0 : budget - *slots - landing;
-  limits.decoder = std::max<std::size_t>(1, std::min(left, budget / 2));
-  return limits;
-}
-
-std::size_t store_bytes(const block_plan& blocks, const std::vector<std::size_t>& row_bytes) {
-  return device_row_cache::bytes(row_bytes, blocks.places * blocks.order.rows());
+std::size_t store_bytes(const block_plan& blocks, std::span<const std::size_t> row_bytes) {
+  return device_row_cache::bytes({row_bytes.begin(), row_bytes.end()},
+                                 blocks.places * blocks.order.rows());
 }
 
 }  // namespace
@@ -61,10 +38,20 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
   blocks.group_bytes = round_up(std::max(largest, usual), std::size_t{256});
 }
 
-block_plan sized(block_plan blocks, const dataset& dataset, const device_capabilities& device,
-                 const loader_options& options, const slot_memory& sizes, std::uint64_t batches) {
-  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
-  const decoding_limits limits = limits_of(options, sizes, batches);
+decoding_limits limits_of(const loader_options& options, std::optional<std::size_t> slots,
+                          std::size_t landing) {
+  const std::size_t budget = options.memory.device;
+  decoding_limits limits{.store = options.memory.cache};
+  if (budget == 0) return limits;
+  const bool none_left = !slots || *slots > budget || landing > budget - *slots;
+  const std::size_t left = none_left ? 0 : budget - *slots - landing;
+  limits.decoder = std::max<std::size_t>(1, std::min(left, budget / 2));
+  return limits;
+}
+
+block_plan sized(block_plan blocks, std::span<const std::size_t> row_bytes,
+                 const device_capabilities& device, const decoding_limits& limits,
+                 std::uint64_t slot_samples) {
   const auto fits = [&] {
     return (limits.store == 0 || store_bytes(blocks, row_bytes) <= limits.store) &&
            blocks.places * blocks.order.rows() < assembly::arrived &&
@@ -73,23 +60,20 @@ block_plan sized(block_plan blocks, const dataset& dataset, const device_capabil
   };
   std::uint64_t ahead =
       std::min(std::uint64_t{blocks.lanes} * blocks.max_group, blocks.order.blocks());
-  size_store(blocks, batches * options.batch_size, ahead);
+  size_store(blocks, slot_samples, ahead);
   while (ahead > 1 && !fits()) {
     ahead -= divide_up<std::uint64_t>(ahead, 8);
-    size_store(blocks, batches * options.batch_size, ahead);
+    size_store(blocks, slot_samples, ahead);
   }
   return blocks;
 }
 
-std::size_t decoding_choice::answer_bytes(const loader_options& options) const noexcept {
-  if (!blocks) return 0;
-  return decoding_stage::answer_bytes(
-      options.expert.device_slots == 0 ? usual_slots : options.expert.device_slots);
+std::size_t decoding_choice::answer_bytes(std::size_t device_slots) const noexcept {
+  return blocks ? decoding_stage::answer_bytes(device_slots) : 0;
 }
 
-decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
+decoding_bytes bytes_of(const block_plan& blocks, std::span<const std::size_t> row_bytes,
                         const device_capabilities& device, std::size_t slots) {
-  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   return {.store = store_bytes(blocks, row_bytes),
           .decoder = decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, slots),
           .answers = decoding_stage::answer_bytes(slots),

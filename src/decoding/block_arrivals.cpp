@@ -1,4 +1,4 @@
-#include "transfer/block_arrivals.hpp"
+#include "decoding/block_arrivals.hpp"
 
 #include "device/leak.hpp"
 
@@ -18,12 +18,11 @@ block_arrivals::block_arrivals(const device_ptr& device, const block_plan& plan,
   loads_.reserve(max_loads_);
 }
 
-std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, copy_meter& copies,
-                                  stream_ref stream) {
+std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, std::uint32_t end,
+                                  copy_meter& copies, stream_ref stream) {
   auto* const loads = reinterpret_cast<block_load*>(from.data + table_at_) + first * fields_;
   const std::size_t begin = std::size_t{loads->at} * 16;
-  const std::size_t most =
-      std::min((from.work.loads - first) * fields_, max_loads_ - loads_.size());
+  const std::size_t most = std::min((end - first) * fields_, max_loads_ - loads_.size());
   std::size_t bytes = 0;
   std::size_t taken = 0;
   for (; taken < most; taken += fields_) {

@@ -3,7 +3,7 @@
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/device/block_decoder.hpp>
 
-#include "staging/block_order.hpp"
+#include "decoding/block_order.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "decoding/block_reader.hpp"
+#include "staging/slot_blocks.hpp"
+#include "staging/staging_slot.hpp"
+
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// The blocks of one slot: consecutive ones in the epoch's order of blocks.
+struct carried_blocks final : slot_blocks {
+  carried_blocks() = default;
+  /// Borrows the reader until the slot is filled.
+  explicit carried_blocks(block_reader& reader) : reader{&reader} {}
+
+  [[nodiscard]] std::uint32_t requests() const noexcept override { return loads; }
+  void read(staging_slot& slot, std::uint32_t number) const noexcept override {
+    reader->read(slot, slot.work.run->epoch, first_load + number, number);
+  }
+  [[nodiscard]] position needed_at(std::uint32_t number) const noexcept override {
+    return reader->needed_at(first_load + number);
+  }
+  [[nodiscard]] bool is_ahead() const noexcept override { return ahead; }
+  [[nodiscard]] bool may_pass(const slot_blocks& other) const noexcept override {
+    return loads == 0 && needed_end <= of(other).first_load;
+  }
+
+  /// The same object with its type, which no other room's differs from.
+  [[nodiscard]] static const carried_blocks& of(const slot_blocks& blocks) noexcept {
+    return static_cast<const carried_blocks&>(blocks);
+  }
+  [[nodiscard]] static carried_blocks& of(slot_blocks& blocks) noexcept {
+    return static_cast<carried_blocks&>(blocks);
+  }
+
+  block_reader* reader = nullptr;
+  std::uint64_t first_load = 0;  ///< index of the first block in the epoch's order of blocks
+  std::uint32_t loads = 0;       ///< number of blocks
+  std::uint64_t needed_end = 0;  ///< end of the blocks that the slot's samples need, in that order
+  bool ahead = false;            ///< they are for later tickets, and the slot has no samples
+  bool begins_pass = false;      ///< the slot is the first of its epoch pass
+  /// Once the device slot is ready: its first sample whose block is missing, 0xFFFFFFFF if none is.
+  /// Null: the device checks none. The transfer's, then the consumer's.
+  const std::uint32_t* first_bad = nullptr;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "decoding/block_reader.hpp"
+#include "decoding/block_schedule.hpp"
+#include "decoding/decoded_slots.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace feedline::detail {
+
+/// What a loader has where the device decodes blocks, beside its slot writer (`block_row_writer`)
+/// and its slot transfer (`decoded_transfer`).
+struct decoding_parts {
+  /// Borrows the device, the source and the layout for its life.
+  /// @param table_at Offset of the table of loads in a staging slot.
+  /// @param has_readers Readers have threads of their own.
+  /// @param rows Layout of the dataset's rows.
+  decoding_parts(const std::shared_ptr<const block_plan>& plan, std::size_t table_at,
+                 bool has_readers, device& device, sample_source& source, const slot_layout& rows)
+      : reader{plan, table_at},
+        feed{plan, table_at, reader, has_readers},
+        slots{device, source, reader, rows} {}
+
+  block_reader reader;
+  block_schedule feed;  ///< gives readers' slots their blocks
+  decoded_slots slots;  ///< the consumer's check that a slot's blocks were decoded
+};
+
+}  // namespace feedline::detail
