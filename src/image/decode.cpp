@@ -2,9 +2,9 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "codecs/jpeg/frame.hpp"
 #include "detail/known_value.hpp"
 #include "detail/text.hpp"
-#include "image/jpeg/frame.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"

@@ -1,6 +1,6 @@
+#include "codecs/jpeg/frame.hpp"
+#include "codecs/jpeg/scan.hpp"
 #include "detail/log.hpp"
-#include "image/jpeg/frame.hpp"
-#include "image/jpeg/scan.hpp"
 #include "image/reader.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /// Fuzz target of the decoder of deflate that GPUs run: any bytes give what zlib gives, or nothing.
 /// The first two bytes are the room, the others the stream.
 
-#include "device/inflate/inflate.hpp"
+#include "codecs/inflate/inflate.hpp"
 
 #include <zlib.h>
 

@@ -3,7 +3,7 @@
 /// where the room's highest bit is set, a block alone. Warps of different sizes, whose lanes work
 /// in different orders, alone and three for a frame, must say the same.
 
-#include "device/lz4/decoder.hpp"
+#include "codecs/lz4/decoder.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "support/devices/host_warp.hpp"
 

@@ -1,6 +1,6 @@
 /// Writes the seed corpus of jpeg_scan_fuzz: feedline_make_jpeg_scan_corpus FOLDER
 
-#include "image/jpeg/frame.hpp"
+#include "codecs/jpeg/frame.hpp"
 #include "support/files/image_bytes.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 /// too, and decodes to the same. The first two bytes are the room, the others the frames. Warps of
 /// different sizes, whose lanes work in different orders, must say the same.
 
-#include "device/zstd/decoder.hpp"
+#include "codecs/zstd/decoder.hpp"
 #include "support/devices/host_warp.hpp"
 
 #include <cstddef>

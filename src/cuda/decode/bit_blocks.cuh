@@ -1,9 +1,9 @@
 #pragma once
 
+#include "codecs/lz/bit_blocks.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
 #include "cuda/kernel/block_warp.cuh"
-#include "device/lz/bit_blocks.hpp"
 
 #include <cstdint>
 

@@ -1,11 +1,11 @@
+#include "codecs/inflate/inflate.hpp"
+#include "codecs/lz/bit_blocks.hpp"
 #include "cuda/decode/checksums.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/moves.cuh"
 #include "cuda/decode/tasks.cuh"
 #include "cuda/kernel/warp.cuh"
 #include "cuda/load_kernels.hpp"
-#include "device/inflate/inflate.hpp"
-#include "device/lz/bit_blocks.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
+#include "codecs/lz4/decoder.hpp"
 #include "cuda/decode/bit_blocks.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
 #include "cuda/kernel/block_warp.cuh"
 #include "cuda/load_kernels.hpp"
-#include "device/lz4/decoder.hpp"
 
 namespace feedline::detail {
 namespace {

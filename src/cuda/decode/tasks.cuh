@@ -1,9 +1,9 @@
 #pragma once
 
+#include "codecs/lz/framed_blocks.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/program.hpp"
 #include "cuda/kernel/launch.cuh"
-#include "device/lz/framed_blocks.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
+#include "codecs/zstd/decoder.hpp"
 #include "cuda/decode/bit_blocks.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
 #include "cuda/kernel/block_warp.cuh"
 #include "cuda/load_kernels.hpp"
-#include "device/zstd/decoder.hpp"
 
 namespace feedline::detail {
 namespace {

@@ -2,9 +2,9 @@
 /// Files are drawn from seeds, and from the inputs of jpeg_pixels_fuzz: from its seed corpus, or
 /// from the folder that FEEDLINE_JPEG_INPUTS names, which a fuzzer may have filled.
 
+#include "codecs/jpeg/frame.hpp"
 #include "gpu/decode/decoded_images.hpp"
 #include "gpu/gpu_stream.hpp"
-#include "image/jpeg/frame.hpp"
 #include "support/checks/catch.hpp"
 #include "support/files/drawn_jpeg.hpp"
 #include "support/files/file_bytes.hpp"

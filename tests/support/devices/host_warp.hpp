@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/inflate/team.hpp"
+#include "codecs/team.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "device/lz/bit_blocks.hpp"
-#include "device/lz4/decoder.hpp"
-#include "device/zstd/decoder.hpp"
+#include "codecs/lz/bit_blocks.hpp"
+#include "codecs/lz4/decoder.hpp"
+#include "codecs/zstd/decoder.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "support/devices/host_warp.hpp"
 #include "support/hdf5/encoders.hpp"

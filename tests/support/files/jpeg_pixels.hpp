@@ -1,9 +1,9 @@
 #pragma once
 
-#include "image/jpeg/coefficients.hpp"
-#include "image/jpeg/frame.hpp"
-#include "image/jpeg/idct.hpp"
-#include "image/jpeg/pixels.hpp"
+#include "codecs/jpeg/coefficients.hpp"
+#include "codecs/jpeg/frame.hpp"
+#include "codecs/jpeg/idct.hpp"
+#include "codecs/jpeg/pixels.hpp"
 #include "support/files/image_bytes.hpp"
 #include "support/files/jpeg_scans.hpp"
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "image/jpeg/coefficients.hpp"
-#include "image/jpeg/frame.hpp"
-#include "image/jpeg/scan.hpp"
-#include "image/jpeg/scan_intervals.hpp"
-#include "image/jpeg/scan_segments.hpp"
+#include "codecs/jpeg/coefficients.hpp"
+#include "codecs/jpeg/frame.hpp"
+#include "codecs/jpeg/scan.hpp"
+#include "codecs/jpeg/scan_intervals.hpp"
+#include "codecs/jpeg/scan_segments.hpp"
 #include "support/devices/host_warp.hpp"
 #include "support/files/image_bytes.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/lz4/decoder.hpp"
+#include "codecs/lz4/decoder.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/host_warp.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/zstd/decoder.hpp"
+#include "codecs/zstd/decoder.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/host_warp.hpp"
 #include "support/files/content_maker.hpp"

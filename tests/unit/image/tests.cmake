@@ -17,11 +17,11 @@ feedline_add_tests(feedline_image_tests
   unit/image/image_blocks_test.cpp
   unit/image/image_folder_test.cpp
   unit/image/image_roots_test.cpp
-  unit/image/jpeg/coefficients_test.cpp
-  unit/image/jpeg/frame_test.cpp
-  unit/image/jpeg/pixels_test.cpp
-  unit/image/jpeg/scan_segments_test.cpp
-  unit/image/jpeg/scan_test.cpp
+  unit/codecs/jpeg/coefficients_test.cpp
+  unit/codecs/jpeg/frame_test.cpp
+  unit/codecs/jpeg/pixels_test.cpp
+  unit/codecs/jpeg/scan_segments_test.cpp
+  unit/codecs/jpeg/scan_test.cpp
   unit/image/jpeg_test.cpp
   unit/image/packed_taps_test.cpp
   unit/image/png_test.cpp

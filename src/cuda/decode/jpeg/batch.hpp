@@ -2,8 +2,8 @@
 
 #include <feedline/dataset/encoded_blocks.hpp>
 
+#include "codecs/jpeg/pixels.hpp"
 #include "image/geometry.hpp"
-#include "image/jpeg/pixels.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
+#include "codecs/jpeg/coefficients.hpp"
+#include "codecs/jpeg/frame.hpp"
+#include "codecs/jpeg/idct.hpp"
+#include "codecs/jpeg/pixels.hpp"
 #include "cuda/decode/jpeg/image_memory.cuh"
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/kernel/launch.cuh"
 #include "cuda/kernel/warp.cuh"
 #include "cuda/load_kernels.hpp"
-#include "image/jpeg/coefficients.hpp"
-#include "image/jpeg/frame.hpp"
-#include "image/jpeg/idct.hpp"
-#include "image/jpeg/pixels.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "codecs/jpeg/coefficients.hpp"
+#include "codecs/jpeg/frame.hpp"
+#include "codecs/jpeg/scan_segments.hpp"
 #include "cuda/decode/jpeg/batch.hpp"
 #include "cuda/decode/jpeg/kernels.hpp"
-#include "image/jpeg/coefficients.hpp"
-#include "image/jpeg/frame.hpp"
-#include "image/jpeg/scan_segments.hpp"
 
 #include <cstdint>
 

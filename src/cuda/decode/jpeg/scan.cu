@@ -1,13 +1,13 @@
+#include "codecs/jpeg/coefficients.hpp"
+#include "codecs/jpeg/frame.hpp"
+#include "codecs/jpeg/scan_intervals.hpp"
+#include "codecs/jpeg/scan_segments.hpp"
 #include "cuda/decode/jpeg/image_memory.cuh"
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/kernel/block_team.cuh"
 #include "cuda/kernel/launch.cuh"
 #include "cuda/load_kernels.hpp"
 #include "detail/arithmetic.hpp"
-#include "image/jpeg/coefficients.hpp"
-#include "image/jpeg/frame.hpp"
-#include "image/jpeg/scan_intervals.hpp"
-#include "image/jpeg/scan_segments.hpp"
 
 #include <algorithm>
 #include <cstddef>
