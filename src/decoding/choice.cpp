@@ -62,6 +62,7 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
                            placement where) {
   if (device.reads_staging) return device.name + " reads staging memory, which holds no blocks";
   if (!device.decodes) return device.name + " decodes no blocks";
+  if (!device.assembles) return device.name + " cannot assemble slots from decoded rows";
   if (where != placement::stream)
     return "placement " + std::string{to_string(where)} + " keeps rows as readers decode them";
   if (options.errors.action != error_action::fail)
@@ -125,7 +126,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
 }
 
 bool has_decoders_for(const dataset& dataset, const device_capabilities& device) {
-  if (device.reads_staging || !device.decodes) return false;
+  if (device.reads_staging || !device.decodes || !device.assembles) return false;
   const auto blocks = dataset.encoded();
   const std::size_t fields = blocks ? dataset.fields().size() : 0;
   if (!blocks || !has_steps(*blocks, fields)) return false;

@@ -9,15 +9,15 @@
 namespace feedline::detail {
 
 slot_mixer::slot_mixer(const sample_source& source, const pair_mixing& by,
-                       const slot_layout& batches)
+                       const slot_layout& pieces)
     : source_{source},
       by_{by},
-      batch_size_{batches.batch_size()},
-      batch_bytes_{batches.batch_bytes()} {
-  for (std::size_t place = 0; place < batches.fields().size(); ++place) {
+      batch_size_{pieces.batch_size()},
+      batch_bytes_{pieces.batch_bytes()} {
+  for (std::size_t place = 0; place < pieces.fields().size(); ++place) {
     field_assembly field;
-    field.to_offset = batches.field_offset(place);
-    field.to_row_bytes = batches.row_bytes(place);
+    field.to_offset = pieces.field_offset(place);
+    field.to_row_bytes = pieces.row_bytes(place);
     fields_.push_back(field);
   }
 }
@@ -43,7 +43,8 @@ void slot_mixer::find_random_bits(const slot_work& work, std::uint64_t samples,
   source_.indices(work.run->epoch, work.first, samples_);
   if (repairs != nullptr) {
     for (const slot_repairs::replacement& each : repairs->replacements)
-      if (each.place < samples) samples_[each.place] = each.by;
+      if (each.place >= work.begin && each.place - work.begin < samples)
+        samples_[each.place - work.begin] = each.by;
   }
   random_bits_.clear();
   for (const sample_index sample : samples_)

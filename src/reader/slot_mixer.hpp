@@ -13,17 +13,17 @@
 
 namespace feedline::detail {
 
-/// Mixes samples of filled staging slots that the consumer reads in place; where slots are
-/// assembled, the device does it. It runs after `slot_mender`, because a replaced sample draws the
+/// Mixes samples of filled staging slots that the consumer reads in place, or that are copied to a
+/// device that cannot assemble; where slots are assembled, the device does it. It runs after `slot_mender`, because a replaced sample draws the
 /// random bits of its replacement. Threads: the transfer's.
 class slot_mixer {
  public:
-  /// Borrows the source for its life. @param batches Layout that the consumer sees.
-  slot_mixer(const sample_source& source, const pair_mixing& by, const slot_layout& batches);
+  /// Borrows the source for its life. @param pieces Layout of a staging slot.
+  slot_mixer(const sample_source& source, const pair_mixing& by, const slot_layout& pieces);
 
   /// @param samples Number of samples in the slot's first batches, which are whole except for an
   /// epoch's last.
-  /// @param repairs Repairs of the ticket, which fills the slot; null: no sample was replaced.
+  /// @param repairs Repairs of the ticket; null: no sample was replaced.
   /// @throws as `sample_source::indices`.
   void mix(const staging_slot& slot, std::uint64_t samples, const slot_repairs* repairs);
 

@@ -36,8 +36,8 @@ bool transfer::move(slot_index slot) {
   const bool is_last = filled.work.ends_ticket;
   const std::uint64_t samples = add(filled, std::move(failed));
   clock_.count_samples(samples);
+  if (mixer_ != nullptr) mixer_->mix(filled, samples, content_.repairs.get());
   if (ring_->in_place()) {
-    if (mixer_ != nullptr) mixer_->mix(filled, samples, content_.repairs.get());
     staging_->lend(slot);
     deliver(slot);
     return true;

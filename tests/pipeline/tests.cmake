@@ -48,6 +48,7 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/threads_test.cpp
   pipeline/transform_test.cpp
   pipeline/tuning_test.cpp
+  pipeline/without_assembly_test.cpp
   pipeline/turn_test.cpp
 )
 

@@ -23,7 +23,10 @@ inline namespace FEEDLINE_ABI {
 struct device_capabilities {
   std::string name;            ///< human-readable: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
-  device_id id = {};           ///< identifies the device to other libraries
+  /// The device assembles slots (`device::assemble`). If not, only placement stream is possible:
+  /// readers convert fields, and the transfer thread mixes samples, before slots are copied.
+  bool assembles = true;
+  device_id id = {};  ///< identifies the device to other libraries
   std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
   /// Host cores on the NUMA node that the device is attached to, ascending; empty: unknown.
   std::vector<unsigned> near_cores = {};
@@ -83,17 +86,19 @@ class device {
 
   /// Issues the work that assembles a slot on `stream`, and returns. First it stores the arrived
   /// rows that are to be cached. Then it converts each sample's rows into the slot. Then it mixes
-  /// samples. Deterministic to the bit: `assemble_on_host` defines the result.
-  virtual void assemble(const assembly& work, stream_ref stream) = 0;
+  /// samples. Deterministic to the bit: `assemble_on_host` defines the result. Called only if
+  /// `device_capabilities::assembles`; by default throws device_error.
+  virtual void assemble(const assembly& work, stream_ref stream);
 
   /// Makes host memory readable by work on the device until `unmap`, and returns its device
   /// address. Blocks. Pins the pages of the memory, and no others.
   /// @param memory Begins and ends at multiples of `device_capabilities::map_granularity`. Callers
-  /// copy data that shares a page with other memory instead. Empty: does nothing.
+  /// copy data that shares a page with other memory instead. Empty: does nothing. Called for
+  /// placement gather, so only if `device_capabilities::assembles`; by default throws device_error.
   /// @throws out_of_memory, device_error; usage_error if `memory` is not aligned so.
-  [[nodiscard]] virtual const std::byte* map(std::span<const std::byte> memory) = 0;
+  [[nodiscard]] virtual const std::byte* map(std::span<const std::byte> memory);
   /// Undoes `map` for the same memory. No work that reads it may be pending.
-  virtual void unmap(std::span<const std::byte> memory) noexcept = 0;
+  virtual void unmap([[maybe_unused]] std::span<const std::byte> memory) noexcept {}
 
   /// Records on `stream` the point after all work issued on it so far.
   virtual void record(event_handle event, stream_ref stream) = 0;

@@ -62,18 +62,20 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
     auto writer = std::make_unique<packing_writer>(source, memory.landing_buffer(), cached);
     auto slot_transfer = std::make_unique<assembling_transfer>(device, formats_of(memory), cached,
                                                                std::move(function));
-    return {std::move(writer), std::move(slot_transfer), std::move(cached)};
+    return {.writer = std::move(writer),
+            .slot_transfer = std::move(slot_transfer),
+            .cached = std::move(cached)};
   }
-  auto writer = std::make_unique<batch_writer>(
-      source, memory.piece(), memory.rows(), memory.conversions().conversions, held_rows{dataset});
-  if (memory.in_place()) {
-    slot_strategy made{std::move(writer), nullptr, nullptr};
-    if (const auto& mixing = memory.conversions().mixing)
-      made.mixer = std::make_unique<slot_mixer>(source, *mixing, memory.delivered());
-    return made;
-  }
-  return {std::move(writer),
-          std::make_unique<copy_transfer>(device, memory.piece(), memory.delivered()), nullptr};
+  slot_strategy made{.writer = std::make_unique<batch_writer>(source, memory.piece(), memory.rows(),
+                                                              memory.conversions().conversions,
+                                                              held_rows{dataset}),
+                     .slot_transfer = memory.in_place()
+                                          ? nullptr
+                                          : std::make_unique<copy_transfer>(device, memory.piece(),
+                                                                            memory.delivered())};
+  if (const auto& mixing = memory.conversions().mixing)
+    made.mixer = std::make_unique<slot_mixer>(source, *mixing, memory.piece());
+  return made;
 }
 
 }  // namespace

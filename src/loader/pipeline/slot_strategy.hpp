@@ -27,14 +27,14 @@ namespace feedline::detail {
 /// | decoded  | `block_row_writer` | `decoded_transfer`                              |
 /// | else     | `packing_writer`   | `assembling_transfer`                           |
 ///
-/// If a user's function makes batches from batches, slots are always assembled. In place, the
-/// readers convert fields and the transfer mixes samples.
+/// If a user's function makes batches from batches, slots are always assembled. In place, and where
+/// the device cannot assemble, the readers convert fields and the transfer mixes samples.
 struct slot_strategy {
   std::unique_ptr<slot_writer> writer;
-  std::unique_ptr<detail::slot_transfer> slot_transfer;  ///< null where slots are read in place
-  std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are cached
-  std::unique_ptr<slot_mender> mender = nullptr;         ///< null where errors end the epoch
-  std::unique_ptr<slot_mixer> mixer = nullptr;  ///< null where samples are not mixed in place
+  std::unique_ptr<detail::slot_transfer> slot_transfer;      ///< null where slots are read in place
+  std::shared_ptr<const device_row_cache> cached = nullptr;  ///< null where no rows are cached
+  std::unique_ptr<slot_mender> mender = nullptr;             ///< null where errors end the epoch
+  std::unique_ptr<slot_mixer> mixer = nullptr;  ///< null where samples are not mixed in staging
   std::unique_ptr<decoding_parts> decoding = nullptr;  ///< null where readers decode
 };
 

@@ -73,6 +73,12 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
   const std::uint64_t samples = dataset.size();
   const bool may_keep = wanted != placement::stream && samples != 0;
   if (!may_keep || device.reads_staging) return {};
+  if (!device.assembles) {
+    if (wanted == placement::automatic) return {};
+    throw usage_error{asked_for(wanted) + ", but " + device.name +
+                      " cannot assemble slots (device_capabilities::assembles): choose "
+                      "placement::stream"};
+  }
   if (dataset.varies_by_epoch()) {
     if (wanted == placement::automatic) return {};
     throw usage_error{

@@ -90,8 +90,8 @@ slot_memory memory_of(const dataset& dataset, const device_capabilities& device,
   const double cached = dataset.size() == 0 ? 0.0
                                             : static_cast<double>(choice.cached_samples) /
                                                   static_cast<double>(dataset.size());
-  return {dataset.fields(),      options, choice.placement, cached, device.reads_staging,
-          decoding.loads_bytes()};
+  return {dataset.fields(),       options,         choice.placement, cached, device.reads_staging,
+          decoding.loads_bytes(), device.assembles};
 }
 
 /// Resolves one plan. The choices are made once, at construction. The sizes of the rings follow

@@ -1,5 +1,7 @@
 #include "loader/plan/slot_memory.hpp"
 
+#include <feedline/error.hpp>
+
 #include "detail/arithmetic.hpp"
 #include "loader/plan/ring_size.hpp"
 #include "transfer/assembling_transfer.hpp"
@@ -36,7 +38,7 @@ std::uint64_t shared_requests(int readers, std::size_t slots) {
 
 slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& options,
                          feedline::placement placement, double cached_share, bool reads_staging,
-                         std::size_t loads_bytes)
+                         std::size_t loads_bytes, bool assembles)
     : conversions_{convert_fields(rows, options.transforms, options.mixing)},
       batch_size_{options.batch_size},
       fixed_batches_{options.expert.batches_per_slot},
@@ -47,14 +49,18 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
       cached_share_{loads_bytes != 0 ? 1 : cached_share},
       loads_bytes_{loads_bytes},
       has_batch_transform_{options.expert.batch_transform.has_value()},
+      converts_on_device_{assembles && conversions_.any},
       in_place_{reads_staging && !has_batch_transform_},
-      assembled_{!in_place_ && (placement != placement::stream || loads_bytes != 0 ||
-                                conversions_.any || has_batch_transform_)},
+      assembled_{is_assembled()},
       rows_{rows, batch_size_, 1},
       converted_{conversions_.fields, batch_size_, 1},
       delivered_{
           has_batch_transform_ ? options.expert.batch_transform->fields : conversions_.fields,
           batch_size_, 1} {
+  if (assembled_ && !assembles)
+    throw usage_error{
+        "loader_options::expert.batch_transform needs a device that assembles slots, and this one "
+        "cannot (device_capabilities::assembles): transform the batches that the loader delivers"};
   share_among(0, options.expert.staging_slots);
 }
 
@@ -70,8 +76,7 @@ void slot_memory::share_among(int readers, std::size_t staging_slots) {
 void slot_memory::drop_blocks() {
   cached_share_ = 0;  // blocks are decoded where rows stream
   loads_bytes_ = 0;
-  assembled_ =
-      !in_place_ && (placement_ != placement::stream || conversions_.any || has_batch_transform_);
+  assembled_ = is_assembled();
 }
 
 void slot_memory::settle(std::uint64_t batches) {
@@ -136,7 +141,7 @@ std::uint64_t slot_memory::wanted_request_samples(std::uint64_t slot_samples) co
 /// Bytes that a reader reads of a sample, or writes if it also converts and that is more.
 std::size_t slot_memory::bytes_per_sample() const noexcept {
   const std::size_t row_bytes = rows_.sample_bytes();
-  return in_place_ ? std::max(row_bytes, delivered_.sample_bytes()) : row_bytes;
+  return assembled_ ? row_bytes : std::max(row_bytes, delivered_.sample_bytes());
 }
 
 /// Rows that are gathered and then converted first arrive unconverted: that occupies few of the

@@ -25,12 +25,13 @@ class slot_memory {
   /// @param rows          The dataset's fields.
   /// @param placement     Not `automatic`.
   /// @param cached_share  Fraction of the samples whose rows are cached; exactly 1 for all.
-  /// @param reads_staging The device's capability.
+  /// @param reads_staging, assembles The device's capabilities.
   /// @param loads_bytes   Bytes of a staging slot for blocks that the device decodes; 0: none are.
-  /// @throws usage_error if the transforms don't fit the fields.
+  /// @throws usage_error if the transforms don't fit the fields, or if slots would have to be
+  /// assembled and the device cannot.
   slot_memory(const std::vector<field>& rows, const loader_options& options,
               feedline::placement placement, double cached_share, bool reads_staging,
-              std::size_t loads_bytes = 0);
+              std::size_t loads_bytes = 0, bool assembles = true);
 
   /// Changes how many readers share a slot, and how deep the staging ring is; 0: automatic.
   void share_among(int readers, std::size_t staging_slots);
@@ -40,7 +41,7 @@ class slot_memory {
   /// fit in 62 bits.
   void settle(std::uint64_t batches);
 
-  /// Whether the device assembles slots.
+  /// Whether the device assembles slots. If not, what is staged has the form of batches.
   [[nodiscard]] bool assembled() const noexcept { return assembled_; }
   /// The consumer reads staging slots.
   [[nodiscard]] bool in_place() const noexcept { return in_place_; }
@@ -78,6 +79,10 @@ class slot_memory {
   [[nodiscard]] std::uint64_t part_of_batch(std::uint64_t most) const;
   [[nodiscard]] std::uint64_t wanted_request_samples(std::uint64_t slot_samples) const;
   [[nodiscard]] std::size_t bytes_per_sample() const noexcept;
+  [[nodiscard]] bool is_assembled() const noexcept {
+    return !in_place_ && (placement_ != placement::stream || loads_bytes_ != 0 ||
+                          converts_on_device_ || has_batch_transform_);
+  }
   [[nodiscard]] const slot_layout& staged_form() const noexcept {
     return assembled_ ? rows_ : delivered_;
   }
@@ -95,6 +100,7 @@ class slot_memory {
   double cached_share_;
   std::size_t loads_bytes_;
   bool has_batch_transform_;
+  bool converts_on_device_;  ///< where fields are converted or samples are mixed
   bool in_place_;
   bool assembled_;
   std::size_t staging_slots_ = 0;

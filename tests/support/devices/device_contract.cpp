@@ -288,6 +288,10 @@ void check_device_contract(const device_under_test& subject) {
   check_times(subject);
   check_copies(subject);
   check_copies_back(subject);
+  if (!subject.device->capabilities().assembles) {
+    CHECK_THROWS_AS(subject.device->assemble({}, subject.stream), device_error);
+    return;
+  }
   check_assembly(subject);
   check_mixing(subject);
 }
