@@ -8,7 +8,8 @@
 ///     feedline/formats/open.hpp                             feedline::formats
 ///
 /// Some core headers are not included here, because few programs need them:
-/// feedline/interop/mdspan.hpp, and feedline/interop/cuda_mdspan.hpp for device code.
+/// feedline/interop/mdspan.hpp, feedline/interop/cuda_mdspan.hpp for device code,
+/// feedline/backend/ for those who write devices, and feedline/testing/ for tests.
 
 #include <feedline/batch/batch.hpp>
 #include <feedline/batch/stream_use.hpp>
@@ -26,7 +27,7 @@
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/deadline_error.hpp>
-#include <feedline/device/device.hpp>
+#include <feedline/device/device_ptr.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
@@ -56,7 +57,6 @@
 #include <feedline/results/ring.hpp>
 #include <feedline/results/source_lease.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
-#include <feedline/sampler/checked.hpp>
 #include <feedline/sampler/class_balanced.hpp>
 #include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/mixture.hpp>

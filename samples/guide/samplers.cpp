@@ -2,6 +2,7 @@
 
 // [includes]
 #include <feedline/feedline.hpp>
+#include <feedline/testing/checked.hpp>
 // [/includes]
 
 #include <cstdint>

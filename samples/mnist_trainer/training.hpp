@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/backend/device.hpp>
 #include <feedline/feedline.hpp>
 
 #include "evaluation.hpp"

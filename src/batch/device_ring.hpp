@@ -1,7 +1,7 @@
 #pragma once
 
+#include <feedline/backend/device.hpp>
 #include <feedline/batch/batch.hpp>
-#include <feedline/device/device.hpp>
 #include <feedline/index.hpp>
 #include <feedline/sampler/sampler.hpp>
 

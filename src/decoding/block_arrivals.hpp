@@ -1,7 +1,7 @@
 #pragma once
 
-#include <feedline/device/block_decoder.hpp>
-#include <feedline/device/device.hpp>
+#include <feedline/backend/block_decoder.hpp>
+#include <feedline/backend/device.hpp>
 
 #include "decoding/block_plan.hpp"
 #include "device/owned.hpp"

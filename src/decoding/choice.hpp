@@ -1,7 +1,7 @@
 #pragma once
 
+#include <feedline/backend/device.hpp>
 #include <feedline/dataset/dataset.hpp>
-#include <feedline/device/device.hpp>
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/sampler/sampler.hpp>
 

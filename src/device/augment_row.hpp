@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/assembly.hpp>
+#include <feedline/backend/assembly.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/augmentation.hpp>
+#include <feedline/backend/augmentation.hpp>
 
 #include "device/rounded.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/block_decoder.hpp>
 
 namespace feedline::detail {
 

@@ -1,3 +1,4 @@
+#include <feedline/backend/device.hpp>
 #include <feedline/device/host_device.hpp>
 
 #include "device/assemble_on_host.hpp"

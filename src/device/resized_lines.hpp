@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/assembly.hpp>
+#include <feedline/backend/assembly.hpp>
 
 #include "device/element_lines.hpp"
 #include "device/resize_taps.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/mixing.hpp>
+#include <feedline/backend/mixing.hpp>
 
 #include "device/rounded.hpp"
 #include "device/source_window.hpp"

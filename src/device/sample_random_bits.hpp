@@ -1,7 +1,7 @@
 #pragma once
 
+#include <feedline/backend/assembly.hpp>
 #include <feedline/dataset/sample_random.hpp>
-#include <feedline/device/assembly.hpp>
 
 #include "detail/host_device.hpp"
 

@@ -1,6 +1,6 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/error.hpp>
-#include <feedline/sampler/checked.hpp>
+#include <feedline/testing/checked.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <feedline/backend/assembly.hpp>
 #include <feedline/dataset/field.hpp>
-#include <feedline/device/assembly.hpp>
 
 #include "detail/arithmetic.hpp"
 #include "staging/request_layout.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <feedline/device/assembly.hpp>
-#include <feedline/device/device.hpp>
+#include <feedline/backend/assembly.hpp>
+#include <feedline/backend/device.hpp>
 #include <feedline/transform/batch_transform.hpp>
 
 #include "device/owned.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/assembly.hpp>
+#include <feedline/backend/assembly.hpp>
 #include <feedline/transform/field_transform.hpp>
 
 #include "transform/field_conversions.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <feedline/backend/assembly.hpp>
 #include <feedline/dataset/field.hpp>
-#include <feedline/device/assembly.hpp>
 #include <feedline/transform/field_transform.hpp>
 #include <feedline/transform/mixing.hpp>
 

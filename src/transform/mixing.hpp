@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/mixing.hpp>
+#include <feedline/backend/mixing.hpp>
 #include <feedline/transform/field_transform.hpp>
 #include <feedline/transform/mixing.hpp>
 

@@ -93,6 +93,9 @@ endforeach()
 function(room_of result path)
   string(REGEX REPLACE "^(src|include/feedline|feedline)/" "" path "${path}")
   cmake_path(GET path PARENT_PATH room)
+  # What those who write devices, and their tests, include.
+  string(REGEX REPLACE "^backend$" "device" room "${room}")
+  string(REGEX REPLACE "^testing$" "sampler" room "${room}")
   set(${result} "${room}" PARENT_SCOPE)
 endfunction()
 
@@ -122,7 +125,7 @@ endfunction()
 # The check sees what it is there for.
 foreach(wrong "src/detail/log.hpp|loader/pipeline/pipeline.hpp"
     "src/hdf5/filter/undo.hpp|hdf5/library/session.hpp"
-    "include/feedline/device/device.hpp|feedline/loader/loader.hpp"
+    "include/feedline/backend/device.hpp|feedline/loader/loader.hpp"
     "src/attic/old.hpp|detail/log.hpp")
   string(REPLACE "|" ";" wrong "${wrong}")
   list(POP_FRONT wrong file header)

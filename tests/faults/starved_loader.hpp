@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/backend/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 

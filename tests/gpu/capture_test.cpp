@@ -1,6 +1,7 @@
 /// Consumers that capture CUDA graphs while a loader runs. A capture in the global mode, which is
 /// the default, is lost when any thread makes a call that CUDA takes for unsafe meanwhile.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/interop/dlpack.hpp>
 #include <feedline/loader/loader.hpp>

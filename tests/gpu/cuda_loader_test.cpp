@@ -1,5 +1,6 @@
 /// Whole loaders on a real GPU: the same batches as the host's, on every kind of stream.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>

@@ -1,6 +1,7 @@
 /// A loader leaves the user's errors, the user's threads and other GPUs alone, and its end does not
 /// wait for the user.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/cuda/half.hpp>
 #include <feedline/loader/loader.hpp>

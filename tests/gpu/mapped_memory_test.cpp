@@ -1,3 +1,4 @@
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
 

@@ -1,6 +1,7 @@
 /// Consumers that capture their stream, as into a CUDA graph: what the loader does on it must not
 /// become part of the graph.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 

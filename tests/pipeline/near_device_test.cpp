@@ -1,5 +1,6 @@
 /// On which cores a loader's threads run.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 

@@ -1,6 +1,7 @@
 /// Pieces: a batch that is larger than what is staged at a time arrives whole, in order, or not at
 /// all.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>

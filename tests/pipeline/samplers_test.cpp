@@ -5,13 +5,13 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/tokens.hpp>
 #include <feedline/loader/loader.hpp>
-#include <feedline/sampler/checked.hpp>
 #include <feedline/sampler/class_balanced.hpp>
 #include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/mixture.hpp>
 #include <feedline/sampler/shuffle.hpp>
 #include <feedline/sampler/take.hpp>
 #include <feedline/sampler/weighted.hpp>
+#include <feedline/testing/checked.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

@@ -1,5 +1,6 @@
 /// A consumer may end its stream once it has ended all batches that it took there.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 

@@ -12,6 +12,7 @@
 
 #include "stress/cuda_words.hpp"
 
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 

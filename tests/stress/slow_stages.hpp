@@ -1,7 +1,7 @@
 #pragma once
 
+#include <feedline/backend/device.hpp>
 #include <feedline/batch/batch.hpp>
-#include <feedline/device/device.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/devices/wrapped_device.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
-#include <feedline/device/device.hpp>
+#include <feedline/device/device_ptr.hpp>
 #include <feedline/error_policy.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/epoch_range.hpp>

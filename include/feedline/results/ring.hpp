@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/device.hpp>
+#include <feedline/device/device_ptr.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/export.hpp>
 #include <feedline/results/result.hpp>

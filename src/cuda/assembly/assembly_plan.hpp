@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/assembly.hpp>
+#include <feedline/backend/assembly.hpp>
 
 #include "cuda/assembly/tile_plan.hpp"
 #include "detail/divider.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/assembly.hpp>
+#include <feedline/backend/assembly.hpp>
 
 #include "cuda/assembly/assembly_plan.hpp"
 #include "detail/divider.hpp"

@@ -1,5 +1,6 @@
 // Over 250 lines: the device seam's calls, each a few lines of CUDA, are one class.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
 

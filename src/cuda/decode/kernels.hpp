@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/block_decoder.hpp>
 
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"

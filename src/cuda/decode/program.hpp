@@ -1,7 +1,7 @@
 #pragma once
 
+#include <feedline/backend/block_decoder.hpp>
 #include <feedline/dataset/encoded_blocks.hpp>
-#include <feedline/device/block_decoder.hpp>
 
 #include "cuda/decode/jpeg/batch.hpp"
 #include "detail/host_device.hpp"

@@ -1,3 +1,4 @@
+#include <feedline/backend/device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/epoch_range.hpp>
 #include <feedline/loader/loader.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <feedline/backend/device.hpp>
 #include <feedline/batch/batch.hpp>
 #include <feedline/dataset/dataset.hpp>
-#include <feedline/device/device.hpp>
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>

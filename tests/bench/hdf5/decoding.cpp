@@ -12,6 +12,7 @@
 /// decodes of chunks that are in its memory, this many at a time, by one stream; the bus allows its
 /// rate times the ratio. Content is not checked here: the tests do that.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/hdf5/dataset.hpp>
 #include <feedline/loader/loader.hpp>

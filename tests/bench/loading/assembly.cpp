@@ -14,8 +14,8 @@
 /// time is that of the call; the stream's, of its share of a long run, between two events. Slots
 /// and copy destinations are used in turns of four, as in a loader.
 
+#include <feedline/backend/assembly.hpp>
 #include <feedline/cuda/device.hpp>
-#include <feedline/device/assembly.hpp>
 
 #include "bench/support/gpu_stream.hpp"
 #include "bench/support/machine.hpp"

@@ -13,6 +13,7 @@
 /// A dataset's samples wait (a sleep: storage that serves any number of reads at a time), compute
 /// (a loop: decoding), or are copied only. The consumer sleeps for its step, or does nothing.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/feedline.hpp>
 
 #include "bench/processor.hpp"

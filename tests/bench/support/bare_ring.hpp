@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/device.hpp>
+#include <feedline/backend/device.hpp>
 
 #include "bench/support/cpu_gather.hpp"
 #include "device/owned.hpp"

@@ -1,5 +1,6 @@
 #include "bench/support/by_hand.hpp"
 
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/sampler/shuffle.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/device.hpp>
+#include <feedline/backend/device.hpp>
 
 #include "bench/support/gpu_stream.hpp"
 #include "device/owned.hpp"

@@ -1,7 +1,7 @@
 #include "gpu/assembly/assembly_on_gpu.hpp"
 
+#include <feedline/backend/assembly.hpp>
 #include <feedline/cuda/device.hpp>
-#include <feedline/device/assembly.hpp>
 
 #include "cuda/check.hpp"
 #include "cuda/pinned_memory.hpp"

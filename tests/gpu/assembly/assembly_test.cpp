@@ -1,8 +1,8 @@
 /// Slots assembled by the GPU's kernels and its copy engine, against `assemble_on_host`, bit for
 /// bit.
 
+#include <feedline/backend/assembly.hpp>
 #include <feedline/cuda/device.hpp>
-#include <feedline/device/assembly.hpp>
 #include <feedline/error.hpp>
 
 #include "cuda/check.hpp"

@@ -1,6 +1,6 @@
 /// Images that the GPU resizes, colours and erases, against `assemble_on_host`, bit for bit.
 
-#include <feedline/device/assembly.hpp>
+#include <feedline/backend/assembly.hpp>
 
 #include "gpu/assembly/assembly_case.hpp"
 #include "gpu/assembly/assembly_on_gpu.hpp"

@@ -1,6 +1,6 @@
 /// Images whose elements move, by the GPU's tiles, against `assemble_on_host`, bit for bit.
 
-#include <feedline/device/assembly.hpp>
+#include <feedline/backend/assembly.hpp>
 
 #include "gpu/assembly/assembly_case.hpp"
 #include "gpu/assembly/assembly_on_gpu.hpp"

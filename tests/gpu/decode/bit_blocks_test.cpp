@@ -3,7 +3,7 @@
 
 #include "support/files/bit_blocks.hpp"
 
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/block_decoder.hpp>
 
 #include "gpu/decode/encoded_case.hpp"
 #include "gpu/gpu_stream.hpp"

@@ -1,7 +1,7 @@
 #include "gpu/decode/decoded_images.hpp"
 
+#include <feedline/backend/block_decoder.hpp>
 #include <feedline/cuda/device.hpp>
-#include <feedline/device/block_decoder.hpp>
 #include <feedline/image/decode.hpp>
 
 #include "cuda/check.hpp"

@@ -1,5 +1,6 @@
 #include "gpu/decode/encoded_case.hpp"
 
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 
 #include "cuda/check.hpp"

@@ -1,6 +1,6 @@
 /// The steps for an image's block read, which need no GPU.
 
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/block_decoder.hpp>
 
 #include "cuda/decode/jpeg/batch.hpp"
 #include "cuda/decode/plan.hpp"

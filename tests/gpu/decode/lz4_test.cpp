@@ -1,7 +1,7 @@
 /// Blocks of LZ4 decoded by the GPU: against liblz4, and, of damaged ones, against the same decoder
 /// on the host, which refuses some that liblz4 takes.
 
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/block_decoder.hpp>
 
 #include "gpu/decode/encoded_case.hpp"
 #include "gpu/gpu_stream.hpp"

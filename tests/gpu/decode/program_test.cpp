@@ -2,7 +2,7 @@
 
 #include "cuda/decode/program.hpp"
 
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/block_decoder.hpp>
 
 #include "cuda/decode/plan.hpp"
 #include "support/checks/catch.hpp"

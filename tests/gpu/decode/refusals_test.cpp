@@ -1,6 +1,6 @@
 /// Tests the blocks that a GPU refuses to decode. No GPU is needed.
 
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/block_decoder.hpp>
 
 #include "cuda/decode/decoders.hpp"
 #include "support/checks/catch.hpp"

@@ -1,7 +1,7 @@
 /// Frames of Zstandard decoded by the GPU: against libzstd, and, of damaged ones, against the same
 /// decoder on the host, which refuses some that libzstd takes.
 
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/block_decoder.hpp>
 
 #include "gpu/decode/encoded_case.hpp"
 #include "gpu/gpu_stream.hpp"

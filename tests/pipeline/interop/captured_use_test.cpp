@@ -1,6 +1,7 @@
 /// Consumers that capture a stream while batches are used on further streams, or as DLPack tensors:
 /// each call is done, or refused with nothing changed, and nothing of the loader's is captured.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/batch/stream_use.hpp>
 #include <feedline/interop/dlpack.hpp>
 #include <feedline/loader/loader.hpp>

@@ -1,5 +1,6 @@
 /// Batches of a loader as DLPack tensors: on the host, and on a device that says it is a GPU.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/interop/dlpack.hpp>
 #include <feedline/loader/loader.hpp>

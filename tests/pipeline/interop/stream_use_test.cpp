@@ -1,6 +1,7 @@
 /// Batches that are used on other streams than the one they were taken on: both edges of each of
 /// these streams, proved by held copies and held work, and by devices that forget them.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/batch/stream_use.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>

@@ -1,5 +1,6 @@
 /// How a result ring ends: by stop, by destruction in each state, by a device that refuses a call.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/results/ring.hpp>
 
 #include "device/owned.hpp"

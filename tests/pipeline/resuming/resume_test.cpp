@@ -4,7 +4,6 @@
 #include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
-#include <feedline/sampler/checked.hpp>
 #include <feedline/sampler/class_balanced.hpp>
 #include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/mixture.hpp>
@@ -12,6 +11,7 @@
 #include <feedline/sampler/shuffle.hpp>
 #include <feedline/sampler/take.hpp>
 #include <feedline/sampler/weighted.hpp>
+#include <feedline/testing/checked.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"

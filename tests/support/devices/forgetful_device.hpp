@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/device/device.hpp>
+#include <feedline/backend/device.hpp>
 
 #include "support/devices/wrapped_device.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/backend/device.hpp>
 #include <feedline/device/host_device.hpp>
 
 #include "support/devices/scripted_device.hpp"

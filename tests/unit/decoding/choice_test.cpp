@@ -2,6 +2,7 @@
 
 #include "decoding/choice.hpp"
 
+#include <feedline/backend/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>

@@ -1,5 +1,6 @@
 #include "loader/plan/placement_choice.hpp"
 
+#include <feedline/backend/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>

@@ -1,6 +1,7 @@
 /// Moving leases on sources: each ends once, where it is destroyed or assigned over, and has its
 /// stream wait for its own copy then.
 
+#include <feedline/backend/device.hpp>
 #include <feedline/results/ring.hpp>
 
 #include "device/owned.hpp"

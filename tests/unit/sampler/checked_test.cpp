@@ -1,9 +1,9 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
-#include <feedline/sampler/checked.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
+#include <feedline/testing/checked.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

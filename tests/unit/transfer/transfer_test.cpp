@@ -1,5 +1,6 @@
 #include "transfer/transfer.hpp"
 
+#include <feedline/backend/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 

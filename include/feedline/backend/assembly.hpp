@@ -1,8 +1,8 @@
 #pragma once
 
+#include <feedline/backend/augmentation.hpp>
+#include <feedline/backend/mixing.hpp>
 #include <feedline/dataset/element_type.hpp>
-#include <feedline/device/augmentation.hpp>
-#include <feedline/device/mixing.hpp>
 #include <feedline/export.hpp>
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <feedline/device/assembly.hpp>
-#include <feedline/device/block_decoder.hpp>
+#include <feedline/backend/assembly.hpp>
+#include <feedline/backend/block_decoder.hpp>
 #include <feedline/device/device_id.hpp>
+#include <feedline/device/device_ptr.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
 #include <feedline/export.hpp>
@@ -88,7 +89,10 @@ class device {
   /// rows that are to be cached. Then it converts each sample's rows into the slot. Then it mixes
   /// samples. Deterministic to the bit: `assemble_on_host` defines the result. Called only if
   /// `device_capabilities::assembles`; by default throws device_error.
-  virtual void assemble(const assembly& work, stream_ref stream);
+  virtual void assemble([[maybe_unused]] const assembly& work, [[maybe_unused]] stream_ref stream) {
+    throw device_error{capabilities().name +
+                       " cannot assemble slots: it must say so (device_capabilities::assembles)"};
+  }
 
   /// Makes host memory readable by work on the device until `unmap`, and returns its device
   /// address. Blocks. Pins the pages of the memory, and no others.
@@ -96,7 +100,11 @@ class device {
   /// copy data that shares a page with other memory instead. Empty: does nothing. Called for
   /// placement gather, so only if `device_capabilities::assembles`; by default throws device_error.
   /// @throws out_of_memory, device_error; usage_error if `memory` is not aligned so.
-  [[nodiscard]] virtual const std::byte* map(std::span<const std::byte> memory);
+  [[nodiscard]] virtual const std::byte* map([[maybe_unused]] std::span<const std::byte> memory) {
+    throw device_error{capabilities().name +
+                       " cannot map host memory: it must say that it assembles no slots "
+                       "(device_capabilities::assembles)"};
+  }
   /// Undoes `map` for the same memory. No work that reads it may be pending.
   virtual void unmap([[maybe_unused]] std::span<const std::byte> memory) noexcept {}
 
@@ -148,9 +156,6 @@ class device {
   /// another device, or if it is being captured in a way that prevents the check.
   virtual void check(stream_ref stream) const = 0;
 };
-
-/// Shared ownership of a device: a loader and its batches keep theirs alive.
-using device_ptr = std::shared_ptr<device>;
 
 }  // namespace FEEDLINE_ABI
 }  // namespace feedline
