@@ -66,7 +66,7 @@ class encoded_fields final : public encoded_blocks {
     for (sample_index& sample : samples) sample.value = first++;
     rows.read(samples, out.data());
     std::ranges::fill(out.subspan(samples.size() * rows.row_bytes()), std::byte{0});
-    if (const random_file_ptr& file = rows.extent().file) file->require_unchanged();
+    if (const byte_file_ptr& file = rows.extent().file) file->require_unchanged();
   }
 
   const std::vector<rows_field> fields_;

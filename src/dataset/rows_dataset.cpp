@@ -18,7 +18,7 @@ class rows_dataset final : public dataset {
  public:
   explicit rows_dataset(std::vector<rows_field> fields) : fields_{std::move(fields)} {
     for (const rows_field& one : fields_) {
-      const random_file_ptr& file = one.rows->extent().file;
+      const byte_file_ptr& file = one.rows->extent().file;
       if (file && std::ranges::find(files_, file) == files_.end()) files_.push_back(file);
     }
   }
@@ -38,7 +38,7 @@ class rows_dataset final : public dataset {
       assert(out[i].size() == samples.size() * fields_[i].rows->row_bytes());
       fields_[i].rows->read(samples, out[i].data());
     }
-    for (const random_file_ptr& file : files_) file->require_unchanged();
+    for (const byte_file_ptr& file : files_) file->require_unchanged();
   }
 
   dataset_ptr select(std::span<const std::size_t> places) const override {
@@ -77,7 +77,7 @@ class rows_dataset final : public dataset {
   }
 
   bool wants_prefetch() const noexcept override {
-    return std::ranges::any_of(files_, &random_file::is_cold);
+    return std::ranges::any_of(files_, &byte_file::is_cold);
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {
@@ -88,7 +88,7 @@ class rows_dataset final : public dataset {
 
  private:
   std::vector<rows_field> fields_;
-  std::vector<random_file_ptr> files_ = {};  ///< each once
+  std::vector<byte_file_ptr> files_ = {};  ///< each once
 };
 
 }  // namespace
@@ -105,7 +105,7 @@ dataset_ptr make_rows_dataset(std::string_view who, std::vector<rows_field> fiel
                         std::to_string(row_bytes[i]) + " bytes a sample, but its rows have " +
                         std::to_string(all.row_bytes)};
     if (all.rows != fields[0].rows->size())
-      throw dataset_error{{.path = all.file ? all.file->path() : "", .field = specs[i].name},
+      throw dataset_error{{.path = all.file ? all.file->name() : "", .field = specs[i].name},
                           "holds " + std::to_string(all.rows) + " samples, but field '" +
                               specs[0].name + "' holds " + std::to_string(fields[0].rows->size()) +
                               "; all fields of a dataset hold the same number"};

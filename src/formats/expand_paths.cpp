@@ -1,18 +1,13 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
-#include "io/remote_path.hpp"
-
-#include <system_error>
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <glob.h>
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
@@ -73,26 +68,8 @@ void expand_ranges(const std::string& pattern, std::vector<std::string>& into) {
   }
 }
 
-std::vector<std::string> files_that_match(const std::string& pattern) {
-  struct matches : glob_t {
-    matches() : glob_t{} {}
-    ~matches() { ::globfree(this); }
-  } found;
-  const int result = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &found);
-  if (result == GLOB_NOMATCH)
-    throw dataset_error{{.path = pattern, .field = {}}, "no file or folder matches this pattern"};
-  if (result != 0)
-    throw dataset_error{{.path = pattern, .field = {}},
-                        "a folder that this pattern goes through cannot be read; check its "
-                        "permissions"};
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
 bool is_there(const std::string& path) {
-  std::error_code not_even_a_name;
-  return std::filesystem::exists(path, not_even_a_name);
+  return detail::kind_of_entry(path) != detail::entry_kind::nothing;
 }
 
 }  // namespace
@@ -100,7 +77,6 @@ bool is_there(const std::string& path) {
 std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) {
   std::vector<std::string> paths;
   for (const std::string& pattern : patterns) {
-    detail::refuse_remote_path(pattern);
     std::vector<std::string> names{pattern};
     if (!is_there(pattern)) {
       names.clear();
@@ -109,7 +85,10 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) 
     for (std::string& name : names) {
       const bool is_found = is_there(name);
       if (!is_found && name.find_first_of("*?[") != std::string::npos) {
-        const auto files = files_that_match(name);
+        const auto files = detail::match_files(name);
+        if (files.empty())
+          throw dataset_error{{.path = name, .field = {}},
+                              "no file or folder matches this pattern"};
         paths.insert(paths.end(), files.begin(), files.end());
       } else if (is_found || name == pattern) {
         paths.push_back(std::move(name));  // if it does not exist, opening it reports that

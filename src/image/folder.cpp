@@ -9,9 +9,7 @@
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
 #include "image/image_files.hpp"
-#include "io/whole_file.hpp"
-
-#include <sys/stat.h>
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -31,13 +29,13 @@ class folder_values final : public detail::coded_values {
   std::uint64_t size() const override { return files_.files.size(); }
 
   std::uint64_t stored_bytes(std::uint64_t sample) const override {
-    struct stat status {};
-    const bool is_there = ::stat(files_.path_of(sample).c_str(), &status) == 0;
-    return is_there ? static_cast<std::uint64_t>(status.st_size) : 0;
+    const std::string path = files_.path_of(sample);
+    return detail::file_system_of(path)->size_of(path);
   }
 
   std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override try {
-    const auto file = detail::read_whole_file(files_.path_of(sample), memory);
+    const std::string path = files_.path_of(sample);
+    const auto file = detail::file_system_of(path)->read_whole(path, memory);
     note(file.was_in_memory);
     return file.bytes;
   } catch (const dataset_error& fault) {
@@ -54,8 +52,11 @@ class folder_values final : public detail::coded_values {
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
-    for (const sample_index sample : samples)
-      if (sample.value < size()) detail::will_need_whole_file(files_.path_of(sample.value));
+    for (const sample_index sample : samples) {
+      if (sample.value >= size()) continue;
+      const std::string path = files_.path_of(sample.value);
+      detail::file_system_of(path)->will_need_whole(path);
+    }
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 

@@ -3,8 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/text.hpp"
-
-#include <system_error>
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <array>
@@ -70,9 +69,8 @@ std::string other_files::describe() const {
 }
 
 void refuse_foreign_folder(const fs::path& root, const std::vector<std::string>& folders) {
-  std::error_code ignored;
   for (const char* const name : {".zarray", ".zgroup", "zarr.json"})
-    if (fs::exists(root / name, ignored))
+    if (kind_of_entry((root / name).string()) != entry_kind::nothing)
       throw dataset_error{
           {.path = root.string(), .field = {}},
           "a Zarr store (it holds " + std::string{name} +

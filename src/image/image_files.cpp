@@ -3,10 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/text.hpp"
-#include "io/descriptor.hpp"
-#include "io/remote_path.hpp"
-
-#include <system_error>
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -26,34 +23,19 @@ bool is_named_as_image(std::string_view name) {
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
-struct entry {
-  std::string name;
-  bool is_folder = false;
-};
-
-/// Entries of a folder in order of name, without hidden ones; a link counts as its target.
-std::vector<entry> entries_of(const fs::path& folder) try {
-  std::vector<entry> entries;
-  for (const auto& each : fs::directory_iterator{folder}) {
-    std::string name = each.path().filename().string();
-    if (name.starts_with('.')) continue;
-    std::error_code broken_link;
-    entries.push_back({std::move(name), each.is_directory(broken_link)});
-  }
-  std::ranges::sort(entries, {}, &entry::name);
+/// Entries of a folder in order of name, without hidden ones.
+std::vector<folder_entry> entries_of(const fs::path& folder) {
+  std::vector<folder_entry> entries = file_system_of(folder.string())->list(folder.string());
+  std::erase_if(entries, [](const folder_entry& each) { return each.name.starts_with('.'); });
+  std::ranges::sort(entries, {}, &folder_entry::name);
   return entries;
-} catch (const fs::filesystem_error& error) {
-  throw dataset_error{{.path = folder.string(), .field = {}},
-                      "cannot be listed: " + error.code().message() + "; " +
-                          remedy_for_opening(error.code().value())};
 }
 
 }  // namespace
 
 image_lister::image_lister(fs::path root, fs::path shown, image_folder& told)
     : root_{std::move(root)}, shown_{std::move(shown)}, told_{told} {
-  refuse_remote_path(root_.string());
-  for (entry& each : entries_of(root_))
+  for (folder_entry& each : entries_of(root_))
     each.is_folder ? classes_.push_back(std::move(each.name)) : leave_out(root_ / each.name);
   refuse_foreign_folder(root_, classes_);
   if (classes_.empty()) throw no_class();
@@ -98,7 +80,7 @@ void image_lister::list_folder(const fs::path& folder, unsigned depth,
     throw dataset_error{{.path = folder.string(), .field = {}},
                         "lies " + std::to_string(depth) +
                             " folders deep: does a link lead back to a folder above?"};
-  for (entry& each : entries_of(folder)) {
+  for (folder_entry& each : entries_of(folder)) {
     if (each.is_folder) {
       list_folder(folder / each.name, depth + 1, found);
     } else if (is_named_as_image(each.name)) {

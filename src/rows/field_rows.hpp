@@ -2,7 +2,7 @@
 
 #include <feedline/index.hpp>
 
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 #include "rows/gather.hpp"
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace feedline::detail {
 struct row_extent {
   std::uint64_t rows = 0;
   std::size_t row_bytes = 0;
-  random_file_ptr file = nullptr;    ///< the file, which must stay unchanged while rows are read;
+  byte_file_ptr file = nullptr;      ///< the file, which must stay unchanged while rows are read;
                                      ///< may be null
   std::uint64_t rows_per_chunk = 1;  ///< rows that are read as one
   std::uint64_t chunks_kept = 0;     ///< in memory at once, at most

@@ -29,7 +29,7 @@ std::optional<std::uint64_t> end_of(const row_place& place, std::uint64_t rows) 
 }
 
 /// @throws dataset_error if not all rows lie within the file.
-row_blocks one_block(const random_file& file, const std::string& field, const row_place& place,
+row_blocks one_block(const byte_file& file, const std::string& field, const row_place& place,
                      std::uint64_t rows) {
   const auto end = end_of(place, rows);
   if (end && *end <= file.size())
@@ -38,7 +38,7 @@ row_blocks one_block(const random_file& file, const std::string& field, const ro
   const std::string parts =
       place.parts == 1 ? ", " : " in " + std::to_string(place.parts) + " parts, ";
   throw dataset_error{
-      {.path = file.path(), .field = field, .sample = {}, .offset = place.offset},
+      {.path = file.name(), .field = field, .sample = {}, .offset = place.offset},
       std::to_string(rows) + " rows of " + std::to_string(place.row_bytes) + " bytes" + parts +
           std::to_string(place.stride) + " apart, would end at " +
           (end ? "byte " + std::to_string(*end) : std::string{"a byte beyond 64 bits"}) +
@@ -59,7 +59,7 @@ std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept 
 
 /// Reads rows that lie at equal distances by one call, one after the other into `out`.
 /// @param offset Offset of the first part. @param out Whole rows, at least one.
-void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
+void read_spread(const byte_file& file, std::uint64_t offset, std::uint64_t stride,
                  std::size_t row_bytes, std::span<std::byte> out) {
   const std::size_t rows = out.size() / row_bytes;
   if (rows == 1 || stride == row_bytes) return file.read(offset, out);
@@ -72,7 +72,7 @@ void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t st
 
 }  // namespace
 
-file_rows::file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows,
+file_rows::file_rows(byte_file_ptr file, std::string field, row_place place, std::uint64_t rows,
                      row_blocks blocks)
     : field_rows{{.rows = rows, .row_bytes = place.row_bytes, .file = std::move(file)}},
       field_{std::move(field)},
@@ -94,7 +94,10 @@ std::uint64_t file_rows::offset_of(sample_index sample) const noexcept {
 
 void file_rows::read(std::span<const sample_index> samples, std::byte* out) const {
   const auto bytes = file().mapped();
-  if (bytes.empty() || place_.parts != 1) return read_runs(bytes.data(), samples, out);
+  if (bytes.empty() || place_.parts != 1) {
+    bytes.empty() ? read_runs(samples, out) : copy_parts(bytes.data(), samples, out);
+    return reverse_elements({out, samples.size() * place_.row_bytes}, place_.swapped_bytes);
+  }
   const auto& begins = *blocks_.begins;
   if (begins.size() != 1 || begins[0] == row_blocks::nowhere)
     return gather(bytes.data(), samples, out);
@@ -141,21 +144,54 @@ std::size_t file_rows::consecutive(std::span<const sample_index> samples) const 
   return count;
 }
 
-/// Run after run, by calls unless the file is mapped.
-void file_rows::read_runs(const std::byte* mapped, std::span<const sample_index> samples,
-                          std::byte* out) const {
-  while (!samples.empty()) {
-    const std::size_t count = mapped == nullptr ? consecutive(samples) : 1;
-    const std::span<std::byte> into{out, count * place_.row_bytes};
-    if (const std::uint64_t offset = offset_of(samples[0]); offset == row_blocks::nowhere)
+/// Rows that lie in several parts, copied from the mapping.
+void file_rows::copy_parts(const std::byte* mapped, std::span<const sample_index> samples,
+                           std::byte* out) const {
+  for (const sample_index sample : samples) {
+    const std::span<std::byte> into{out, place_.row_bytes};
+    if (const std::uint64_t offset = offset_of(sample); offset == row_blocks::nowhere)
       repeat_element(blocks_.fill, into);
-    else if (mapped != nullptr)
-      copy_spread(mapped + offset, place_.stride, place_.parts, part_bytes(), out);
     else
-      read_run(samples[0], offset, into);
-    reverse_elements(into, place_.swapped_bytes);
+      copy_spread(mapped + offset, place_.stride, place_.parts, part_bytes(), out);
     out += into.size();
-    samples = samples.subspan(count);
+  }
+}
+
+/// Reads rows by calls: all in one read, unless they lie in several parts.
+void file_rows::read_runs(std::span<const sample_index> samples, std::byte* out) const {
+  thread_local std::vector<byte_read> runs;  // this thread's last runs, kept to avoid allocation
+  runs.clear();
+  for (auto rest = samples; !rest.empty();) {
+    const std::size_t count = consecutive(rest);
+    const std::span<std::byte> into{out + (samples.size() - rest.size()) * place_.row_bytes,
+                                    count * place_.row_bytes};
+    if (const std::uint64_t offset = offset_of(rest[0]); offset == row_blocks::nowhere)
+      repeat_element(blocks_.fill, into);
+    else if (place_.stride == part_bytes())
+      runs.push_back({offset, into});
+    else if (place_.parts == 1)
+      for (std::size_t i = 0; i < count; ++i)
+        runs.push_back(
+            {offset + i * place_.stride, into.subspan(i * place_.row_bytes, place_.row_bytes)});
+    else
+      read_run(rest[0], offset, into);
+    rest = rest.subspan(count);
+  }
+  try {
+    file().read(runs);
+  } catch (const dataset_error& failure) {
+    dataset_location where = failure.where();
+    where.field = field_;
+    const auto lost = std::ranges::find_if(runs, [&](const byte_read& run) {
+      return runs.size() == 1 || (where.offset && *where.offset < run.end());
+    });
+    if (lost != runs.end()) {
+      // The lost bytes may begin in a gap before the run, which was read with it.
+      const std::uint64_t at = std::max(where.offset.value_or(0), lost->offset) - lost->offset;
+      const auto before = static_cast<std::uint64_t>(lost->out.data() - out) + at;
+      where.sample = samples[static_cast<std::size_t>(before) / place_.row_bytes].value;
+    }
+    throw dataset_error{std::move(where), failure.message()};
   }
 }
 
@@ -184,7 +220,7 @@ void file_rows::read_run(sample_index first, std::uint64_t offset, std::span<std
 
 void file_rows::prefetch(std::span<const sample_index> samples) const noexcept {
   const std::uint64_t bytes = (place_.parts - 1) * place_.stride + part_bytes();
-  hint_ranges(file(), samples, [&](sample_index sample) -> file_range {
+  hint_ranges(file(), samples, [&](sample_index sample) -> byte_range {
     if (sample.value >= size()) return {};
     const std::uint64_t offset = offset_of(sample);
     if (offset == row_blocks::nowhere) return {};

@@ -42,7 +42,7 @@ class file_rows : public field_rows {
   /// @param blocks All within the file; `place` counts from their beginnings. None: the rows are
   ///               one block, from the file's first byte on, which may not lie within the file:
   /// @throws dataset_error naming the file's size, and what it should be.
-  file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows,
+  file_rows(byte_file_ptr file, std::string field, row_place place, std::uint64_t rows,
             row_blocks blocks = {});
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
@@ -53,12 +53,13 @@ class file_rows : public field_rows {
   [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept;
   [[nodiscard]] std::size_t part_bytes() const noexcept { return place_.row_bytes / place_.parts; }
   [[nodiscard]] std::size_t consecutive(std::span<const sample_index> samples) const noexcept;
-  void read_runs(const std::byte* mapped, std::span<const sample_index> samples,
-                 std::byte* out) const;
+  void copy_parts(const std::byte* mapped, std::span<const sample_index> samples,
+                  std::byte* out) const;
+  void read_runs(std::span<const sample_index> samples, std::byte* out) const;
   void read_run(sample_index first, std::uint64_t offset, std::span<std::byte> out) const;
   void gather(const std::byte* file, std::span<const sample_index> samples, std::byte* out) const;
 
-  [[nodiscard]] const random_file& file() const noexcept { return *extent().file; }
+  [[nodiscard]] const byte_file& file() const noexcept { return *extent().file; }
 
   std::string field_;
   row_place place_;

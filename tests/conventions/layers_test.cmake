@@ -11,6 +11,7 @@ set(rooms
   "detail/json: detail"
   "statistics: detail detail/json"
   "io: detail"
+  "io/local: detail io"
   "rows: detail io"
   "dataset: detail io rows"
   "dataset/memory: detail rows dataset"
@@ -31,7 +32,7 @@ set(rooms
   "hdf5: io dataset ragged"
   "hdf5/filter: detail"
   "hdf5/format: detail io"
-  "hdf5/library: detail io dataset hdf5 hdf5/filter hdf5/format"
+  "hdf5/library: detail io io/local dataset hdf5 hdf5/filter hdf5/format"
   "hdf5/rows: detail io rows dataset hdf5 hdf5/filter hdf5/format hdf5/library"
   "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
   "formats/open: detail io dataset image formats formats/idx formats/npy formats/records \
@@ -60,12 +61,12 @@ codecs/lz4 cuda cuda/kernel cuda/decode/jpeg"
   "cuda/graphs: device batch cuda"
   "programs/inputs: dataset formats"
   "programs/words:"
-  "programs/convert/output: detail io dataset formats hdf5 hdf5/library loader"
-  "programs/convert/work: io programs/convert/output"
+  "programs/convert/output: detail io io/local dataset formats hdf5 hdf5/library loader"
+  "programs/convert/work: io io/local programs/convert/output"
   "programs/convert: dataset formats sampler device loader programs/inputs programs/words \
 programs/convert/work programs/convert/output"
-  "programs/doctor: detail detail/json io dataset ragged image formats hdf5 sampler device \
-statistics loader cuda programs/inputs programs/words"
+  "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
+device statistics loader cuda programs/inputs programs/words"
   "python: io dataset ragged image formats hdf5 sampler device statistics batch transform loader \
 interop cuda"
   "python/loader: sampler device statistics batch transform loader interop python"

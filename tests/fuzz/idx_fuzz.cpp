@@ -5,7 +5,7 @@
 #include <feedline/error.hpp>
 
 #include "formats/idx/array.hpp"
-#include "io/file_source.hpp"
+#include "io/gzip_source.hpp"
 #include "support/files/idx_bytes.hpp"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ unsigned number(byte_span bytes, std::size_t at) {
 
 struct fuzz_case {
   token_options options;
-  bool by_pread = false;
+  bool by_calls = false;
   std::vector<byte_span> shards;
 };
 
@@ -49,7 +49,7 @@ fuzz_case parse(byte_span input) {
   if ((flags & 1U) != 0) options.type = (flags & 2U) != 0 ? element_type::u32 : element_type::u16;
   options.header = (flags & 4U) != 0 ? token_header::none : token_header::automatic;
   options.byte_order = (flags & 8U) != 0 ? std::endian::big : std::endian::little;
-  parsed.by_pread = (flags & 16U) != 0;
+  parsed.by_calls = (flags & 16U) != 0;
 
   std::size_t cuts = number(input, 3) % 4;
   const byte_span lengths = input.subspan(option_bytes);
@@ -136,13 +136,13 @@ void require_windows(const dataset& from, const fuzz_case& given) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < option_bytes) return 0;
   const fuzz_case given = parse(std::as_bytes(std::span{data, size}));
-  using access = detail::random_file::access;
+  using access = detail::file_access;
   dataset_ptr opened;
   try {
     std::vector<detail::token_shard> shards;
     for (const byte_span shard : given.shards)
       shards.push_back(detail::open_token_shard(
-          test::memory_file(shard, given.by_pread ? access::by_pread : access::automatic),
+          test::memory_file(shard, given.by_calls ? access::by_calls : access::automatic),
           given.options));
     opened = detail::make_token_dataset(std::move(shards), given.options);
   } catch (const dataset_error& error) {

@@ -23,7 +23,7 @@
 
 using namespace feedline;
 using namespace feedline::test;
-using file_access = detail::random_file::access;
+using detail::file_access;
 
 namespace {
 
@@ -38,7 +38,7 @@ std::vector<std::byte> identity_file() {
 }
 
 dataset_ptr open_rows(const std::filesystem::path& path, file_access how) {
-  auto file = std::make_shared<const detail::random_file>(path, how, std::chrono::nanoseconds{0});
+  auto file = std::make_shared<const detail::local_file>(path, how, std::chrono::nanoseconds{0});
   const detail::row_place place{.offset = 0, .stride = row_bytes, .row_bytes = row_bytes};
   return detail::make_rows_dataset(
       "file dataset", {{{"row", element_type::u8, {row_bytes}},
@@ -55,7 +55,7 @@ bool is_intact(const batch& batch, std::uint64_t first, const std::vector<std::b
 
 TEST_CASE("changed file: an epoch over it ends in an error with its path, after good batches alone",
           "[reader][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const auto change = GENERATE(values(all_file_changes));
   const int readers = GENERATE(0, 4);
   CAPTURE(static_cast<int>(how), static_cast<int>(change), readers);
@@ -96,7 +96,7 @@ TEST_CASE("changed file: an epoch over it ends in an error with its path, after 
   };
   // It may be the read itself that finds the end, or the look at the file after it. Mapped files
   // are read by calls, too, once another reader's read has lost the map.
-  const bool by_calls = how == file_access::by_pread || readers > 1;
+  const bool by_calls = how == file_access::by_calls || readers > 1;
   const bool cut =
       change == file_change::cut_to_nothing && by_calls && tells("it was cut since it was opened");
   // The system changes a file's time and size one after the other, and a look may fall between.

@@ -36,7 +36,7 @@ foreach(library IN LISTS libraries)
 endforeach()
 
 foreach(wanted
-    "6loaderC1E" "4openERK" "_ZTIN8feedline[^\n]*13dataset_errorE@" "11random_file4readE")
+    "6loaderC1E" "4openERK" "_ZTIN8feedline[^\n]*13dataset_errorE@" "9byte_file4readE")
   if(NOT all_exported MATCHES "${wanted}")
     list(APPEND faults "nobody exports ${wanted}")
   endif()

@@ -32,6 +32,7 @@ add_library(feedline_test_support STATIC
   support/files/idx_bytes.cpp
   support/files/jpeg_writer.cpp
   support/files/npy_bytes.cpp
+  support/files/standin_files.cpp
   support/files/tar_bytes.cpp
   support/files/temporary_directory.cpp
   support/files/test_data.cpp

@@ -4,7 +4,8 @@
 
 #include "detail/byte_order.hpp"
 #include "detail/text.hpp"
-#include "io/file_source.hpp"
+#include "io/file_system.hpp"
+#include "io/gzip_source.hpp"
 
 #include <array>
 #include <bit>
@@ -132,8 +133,7 @@ inline namespace FEEDLINE_ABI {
 namespace {
 
 detail::idx_array read_file(const detail::file_field& name) {
-  detail::file_source file{name};
-  return detail::read_idx(file, name);
+  return detail::read_idx(*detail::open_stream(name), name);
 }
 
 }  // namespace

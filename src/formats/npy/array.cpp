@@ -5,7 +5,8 @@
 
 #include "detail/byte_order.hpp"
 #include "detail/log.hpp"
-#include "io/file_source.hpp"
+#include "io/file_system.hpp"
+#include "io/range_source.hpp"
 #include "rows/file_rows.hpp"
 
 #include <array>
@@ -51,9 +52,9 @@ row_storage read_payload(byte_source& from, const npy_header& header, const file
 
 }  // namespace
 
-rows_field open_npy_array(const random_file_ptr& file, std::uint64_t begin, std::uint64_t bytes,
+rows_field open_npy_array(const byte_file_ptr& file, std::uint64_t begin, std::uint64_t bytes,
                           const file_field& name) {
-  random_file_source head{file, begin, bytes};
+  range_source head{file, begin, bytes};
   const npy_header header = read_header(head, bytes, name);
   const std::uint64_t first = begin + header.header_bytes;
   if (!header.rows_lie_together()) {
@@ -89,8 +90,7 @@ rows_field read_npy_array(byte_source& from, std::uint64_t bytes, const file_fie
 
 listed_field list_npy(const std::string& file, const std::string& field_name) {
   const file_field name{file, field_name};
-  file_source source{name};
-  const npy_header header = read_npy_header(source, name);
+  const npy_header header = read_npy_header(*open_stream(name), name);
   return {
       .name = field_name, .samples = header.extents.front(), .spec = header.to_field(field_name)};
 }
@@ -149,7 +149,7 @@ dataset_ptr open_npy(const std::vector<npy_field>& fields) {
   std::uint64_t samples = 0;
   for (const npy_field& one : fields) {
     const detail::file_field name{one.file, one.name};
-    const auto file = std::make_shared<const detail::random_file>(one.file);
+    const auto file = detail::open_file(one.file);
     columns.push_back(detail::open_npy_array(file, 0, file->size(), name));
     const std::uint64_t here = columns.back().rows->size();
     if (columns.size() == 1) samples = here;

@@ -19,7 +19,7 @@ namespace feedline::detail {
 /// Opens the array that is a stretch of a file: in place, or transposed into memory if it is in
 /// Fortran order and its samples have more than one element.
 /// @throws dataset_error: see `open_npy`. Offsets count from `begin`.
-[[nodiscard]] rows_field open_npy_array(const random_file_ptr& file, std::uint64_t begin,
+[[nodiscard]] rows_field open_npy_array(const byte_file_ptr& file, std::uint64_t begin,
                                         std::uint64_t bytes, const file_field& name);
 
 /// Reads the array that bytes hold which come one after the other, and whose end is known, into

@@ -6,8 +6,8 @@
 #include "detail/text.hpp"
 #include "formats/npy/array.hpp"
 #include "formats/npy/zip_archive.hpp"
-#include "io/file_source.hpp"
-#include "io/random_file.hpp"
+#include "io/file_system.hpp"
+#include "io/range_source.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -28,9 +28,9 @@ struct wanted_member {
 
 class npz_file {
  public:
-  npz_file(const std::filesystem::path& path, const npz_options& options)
+  npz_file(const std::string& path, const npz_options& options)
       : options_{options},
-        file_{std::make_shared<const detail::random_file>(path)},
+        file_{detail::open_file(path)},
         archive_{detail::open_zip_archive(file_)} {}
 
   dataset_ptr open(const std::vector<std::string>& names) const {
@@ -42,7 +42,7 @@ class npz_file {
     for (const wanted_member& member : wanted) columns.push_back(column(member));
     file_->require_unchanged();
     if (const auto others = left_out(); names.empty() && !others.empty())
-      detail::log()->warn("{}: members that are no arrays (.npy) are left out: {}", file_->path(),
+      detail::log()->warn("{}: members that are no arrays (.npy) are left out: {}", file_->name(),
                           detail::list_names(others));
     return detail::make_rows_dataset("file dataset", std::move(columns));
   }
@@ -80,7 +80,7 @@ class npz_file {
                   "'; remove all but one (zip -d removes them all), or write the archive again "
                   "with numpy.savez");
     return {number,
-            {file_->path(), std::string{field_of(archive_->members()[number])},
+            {file_->name(), std::string{field_of(archive_->members()[number])},
              " (the byte is the member's)"}};
   }
 
@@ -125,7 +125,7 @@ class npz_file {
       throw member.name.error(0, "the member is encrypted; save the archive without a password");
     member.place = archive_->place(member.number, member.name);
     if (member.place) {
-      detail::random_file_source head{file_, *member.place, claimed.bytes};
+      detail::range_source head{file_, *member.place, claimed.bytes};
       member.header = detail::read_npy_header(head, member.name);
     } else {
       member.header =
@@ -173,11 +173,11 @@ class npz_file {
   }
 
   dataset_error error(const std::string& message) const {
-    return {{.path = file_->path(), .field = {}}, message};
+    return {{.path = file_->name(), .field = {}}, message};
   }
 
   npz_options options_;
-  detail::random_file_ptr file_;
+  detail::byte_file_ptr file_;
   std::unique_ptr<detail::zip_archive> archive_;
 };
 
@@ -198,8 +198,8 @@ std::vector<listed_field> list_npz(const std::string& file) {
 }
 
 #ifndef FEEDLINE_HAS_LIBZIP
-std::unique_ptr<zip_archive> open_zip_archive(random_file_ptr file) {
-  throw dataset_error{{.path = file->path(), .field = {}},
+std::unique_ptr<zip_archive> open_zip_archive(byte_file_ptr file) {
+  throw dataset_error{{.path = file->name(), .field = {}},
                       "is to be read as a zip archive, but this feedline was built without libzip; "
                       "install libzip-dev and build it again, or unpack the archive and use "
                       "open_npy"};

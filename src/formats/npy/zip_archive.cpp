@@ -13,12 +13,12 @@ namespace {
 /// A file as libzip reads it. libzip is C, so exceptions of reading are kept here until it returns.
 class file_reader {
  public:
-  explicit file_reader(random_file_ptr file) : file_{std::move(file)} { zip_error_init(&error_); }
+  explicit file_reader(byte_file_ptr file) : file_{std::move(file)} { zip_error_init(&error_); }
   file_reader(const file_reader&) = delete;
   file_reader& operator=(const file_reader&) = delete;
   ~file_reader() { zip_error_fini(&error_); }
 
-  const random_file& file() const { return *file_; }
+  const byte_file& file() const { return *file_; }
 
   std::uint64_t reads = 0;  ///< number of libzip's reads so far; offset and size of the last one:
   std::uint64_t last_offset = 0;
@@ -91,7 +91,7 @@ class file_reader {
     return static_cast<zip_int64_t>(into.size());
   }
 
-  random_file_ptr file_;
+  byte_file_ptr file_;
   std::uint64_t offset_ = 0;
   zip_error_t error_{};
   std::exception_ptr failure_;
@@ -143,7 +143,7 @@ class member_source final : public byte_source {
 
 class libzip_archive final : public zip_archive {
  public:
-  explicit libzip_archive(random_file_ptr file) : reader_{std::move(file)} {
+  explicit libzip_archive(byte_file_ptr file) : reader_{std::move(file)} {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* source = zip_source_function_create(&file_reader::serve, &reader_, &error);
@@ -153,7 +153,7 @@ class libzip_archive final : public zip_archive {
       if (source != nullptr) zip_source_free(source);  // else it is the archive's
       zip_error_fini(&error);
       reader_.rethrow();
-      throw dataset_error{{.path = reader_.file().path(), .field = {}},
+      throw dataset_error{{.path = reader_.file().name(), .field = {}},
                           refusal("cannot be opened as a zip archive", words)};
     }
     zip_error_fini(&error);
@@ -213,7 +213,7 @@ class libzip_archive final : public zip_archive {
       if (zip_stat_index(archive_, static_cast<zip_uint64_t>(i), 0, &stat) != 0 ||
           (stat.valid & wanted) != wanted)
         throw dataset_error{
-            {.path = reader_.file().path(), .field = {}},
+            {.path = reader_.file().name(), .field = {}},
             refusal("member " + std::to_string(i) + " is not described", zip_strerror(archive_))};
       members_.push_back({stat.name, stat.size,
                           stat.comp_method == ZIP_CM_STORE && stat.size == stat.comp_size,
@@ -228,7 +228,7 @@ class libzip_archive final : public zip_archive {
 
 }  // namespace
 
-std::unique_ptr<zip_archive> open_zip_archive(random_file_ptr file) {
+std::unique_ptr<zip_archive> open_zip_archive(byte_file_ptr file) {
   return std::make_unique<libzip_archive>(std::move(file));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "io/byte_file.hpp"
 #include "io/byte_source.hpp"
-#include "io/random_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +44,6 @@ class zip_archive {
 };
 
 /// @throws dataset_error: no zip archive, damaged, or feedline was built without libzip.
-[[nodiscard]] std::unique_ptr<zip_archive> open_zip_archive(random_file_ptr file);
+[[nodiscard]] std::unique_ptr<zip_archive> open_zip_archive(byte_file_ptr file);
 
 }  // namespace feedline::detail

@@ -18,6 +18,7 @@
 #include "formats/tar/scanner.hpp"
 #include "formats/tokens/shard.hpp"
 #include "io/file_magic.hpp"
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include <feedline/formats/open.hpp>
 
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #include <cstddef>
 #include <span>
@@ -14,7 +14,7 @@ namespace feedline::detail {
 
 /// The properties that tell a file's format.
 struct probed_file {
-  const random_file& file;
+  const byte_file& file;
   std::span<const std::byte> head;     ///< its first bytes, 64 KiB at most
   bool is_compressed;                  ///< compressed by gzip
   std::span<const std::byte> content;  ///< the same as `head`, or the first 512 decompressed bytes

@@ -7,12 +7,12 @@
 #include "formats/tar/scanner.hpp"
 #include "io/file_kind.hpp"
 #include "io/file_magic.hpp"
-#include "io/file_source.hpp"
+#include "io/file_system.hpp"
+#include "io/gzip_source.hpp"
 
 #include <system_error>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -24,7 +24,7 @@ using paths = std::vector<std::string>;
 /// Bytes that are looked at: enough for CIFAR's first labels to tell something.
 constexpr std::size_t head_bytes = std::size_t{64} << 10;
 
-std::vector<std::byte> head_of(const detail::random_file& file) {
+std::vector<std::byte> head_of(const detail::byte_file& file) {
   std::vector<std::byte> head(
       static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, file.size())));
   file.read(0, head);
@@ -67,8 +67,8 @@ dataset_error unknown_format(const std::string& path) {
     known += (known.empty() ? "" : ", ") + std::string{entry.known_as};
   return {
       {.path = path, .field = {}},
-      "of no format that is known by its content: " +
-          described(head_of(detail::random_file{path})) + ". Known are " + known +
+      "of no format that is known by its content: " + described(head_of(*detail::open_file(path))) +
+          ". Known are " + known +
           "; records of a fixed size and tokens without a header are opened by open_records and "
           "open_tokens"};
 }
@@ -94,14 +94,13 @@ std::string_view to_string(file_format format) noexcept {
 }
 
 file_format detect_format(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return file_format::image_folder;
-  const detail::random_file file{path};
-  const std::vector<std::byte> head = head_of(file);
+  if (detail::kind_of_entry(path) == detail::entry_kind::folder) return file_format::image_folder;
+  const detail::byte_file_ptr file = detail::open_file(path);
+  const std::vector<std::byte> head = head_of(*file);
   const bool is_compressed = detail::is_gzip(head);
   const std::vector<std::byte> content = is_compressed ? unpacked(head, path) : head;
   return format_of(
-      {.file = file, .head = head, .is_compressed = is_compressed, .content = content});
+      {.file = *file, .head = head, .is_compressed = is_compressed, .content = content});
 }
 
 dataset_ptr open(const std::string& path, const open_options& options) {

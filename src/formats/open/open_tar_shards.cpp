@@ -6,6 +6,7 @@
 #include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
 #include "formats/tar/shards.hpp"
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <set>
@@ -41,17 +42,17 @@ struct tar_content {
 };
 
 /// Two kinds of members that would both be one field.
-dataset_error clash(const random_file& file, const tar_field& one, const tar_field& other) {
-  return {{.path = file.path(), .field = one.name},
+dataset_error clash(const byte_file& file, const tar_field& one, const tar_field& other) {
+  return {{.path = file.name(), .field = one.name},
           "members " + dotted_list(one.extensions) + " and members " +
               dotted_list(other.extensions) +
               " would both be the field of this name; choose among them with open_tar"};
 }
 
 /// Looks at all members, for fields may come late: the first sample need not show them.
-tar_content look_at(const random_file& file, const open_options& options) {
+tar_content look_at(const byte_file& file, const open_options& options) {
   tar_scanner members{
-      file.size(), file.path(),
+      file.size(), file.name(),
       [&](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); }};
   tar_content found;
   std::set<std::string> known;  // extensions
@@ -72,7 +73,7 @@ tar_content look_at(const random_file& file, const open_options& options) {
     if (namesake != found.fields.end()) throw clash(file, *namesake, field);
     constexpr std::size_t max_fields = 256;
     if (found.fields.size() == max_fields)
-      throw dataset_error{{.path = file.path(), .field = {}},
+      throw dataset_error{{.path = file.name(), .field = {}},
                           "has members of more than " + std::to_string(max_fields) + " fields: " +
                               first_dot_words(member->name) + ", or choose fields with open_tar"};
     found.fields.push_back(std::move(field));
@@ -81,11 +82,11 @@ tar_content look_at(const random_file& file, const open_options& options) {
 }
 
 std::vector<tar_field> find_fields(const std::string& shard, const open_options& options) {
-  const random_file file{shard};
-  tar_content found = look_at(file, options);
+  const byte_file_ptr file = open_file(shard);
+  tar_content found = look_at(*file, options);
   if (!found.fields.empty()) return std::move(found.fields);
   throw dataset_error{
-      {.path = file.path(), .field = {}},
+      {.path = file->name(), .field = {}},
       "a tar archive with no sample of images (.jpg, .jpeg, .png), labels (.cls) or arrays "
       "(.npy): its members are " +
           (found.first_names.empty() ? std::string{"none"} : found.first_names) +

@@ -4,7 +4,7 @@
 #include <feedline/formats/records.hpp>
 
 #include "formats/records/cifar_format.hpp"
-#include "io/random_file.hpp"
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,11 +22,11 @@ std::string name_of(const detail::cifar_format& format) {
   return format.label_bytes == 1 ? "CIFAR-10" : "CIFAR-100";
 }
 
-void require_whole_records(const detail::random_file& file, const detail::cifar_format& format) {
+void require_whole_records(const detail::byte_file& file, const detail::cifar_format& format) {
   const std::uint64_t size = file.size();
   const std::uint64_t rest = size % format.record_bytes();
   if (size != 0 && rest == 0) return;
-  throw dataset_error{{.path = file.path(), .field = {}, .sample = {}, .offset = size - rest},
+  throw dataset_error{{.path = file.name(), .field = {}, .sample = {}, .offset = size - rest},
                       "the file's " + std::to_string(size) + " bytes are no whole number of " +
                           name_of(format) + "'s records of " +
                           std::to_string(format.record_bytes()) +
@@ -35,7 +35,7 @@ void require_whole_records(const detail::random_file& file, const detail::cifar_
 }
 
 /// Labels tell a file of another format, which may be as long.
-void require_labels(const detail::random_file& file, const std::vector<record_field>& fields,
+void require_labels(const detail::byte_file& file, const std::vector<record_field>& fields,
                     const detail::cifar_format& format) {
   const std::uint64_t records = file.size() / format.record_bytes();
   const std::uint64_t looked_at = std::min(records, max_labels_looked_at);
@@ -49,7 +49,7 @@ void require_labels(const detail::random_file& file, const std::vector<record_fi
       const auto label = std::to_integer<unsigned>(labels[byte]);
       const unsigned largest = format.largest_label(byte);
       if (label <= largest) continue;
-      throw dataset_error{{.path = file.path(),
+      throw dataset_error{{.path = file.name(),
                            .field = fields[byte].name,
                            .sample = sample,
                            .offset = offset + byte},
@@ -66,9 +66,9 @@ dataset_ptr open_cifar(const std::string& who, const std::vector<std::string>& f
   if (files.empty()) throw usage_error{who + ": there is no file to open"};
   const auto paths = expand_paths(files);
   for (const std::string& path : paths) {
-    const detail::random_file file{path};
-    require_whole_records(file, format);
-    require_labels(file, fields, format);
+    const detail::byte_file_ptr file = detail::open_file(path);
+    require_whole_records(*file, format);
+    require_labels(*file, fields, format);
   }
   return open_records(paths, fields);
 }

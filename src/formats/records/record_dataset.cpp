@@ -7,6 +7,7 @@
 #include "dataset/rows_dataset.hpp"
 #include "detail/known_value.hpp"
 #include "io/byte_source.hpp"
+#include "io/file_system.hpp"
 #include "rows/file_rows.hpp"
 
 #include <algorithm>
@@ -51,9 +52,9 @@ record_layout lay_out(const std::vector<record_field>& fields, const record_opti
   return layout;
 }
 
-std::uint64_t count_records(const detail::random_file& file, std::uint64_t record_bytes,
+std::uint64_t count_records(const detail::byte_file& file, std::uint64_t record_bytes,
                             std::uint64_t header_bytes) {
-  const detail::file_field name{file.path(), {}};
+  const detail::file_field name{file.name(), {}};
   const std::uint64_t size = file.size();
   if (size < header_bytes)
     throw name.error(size, "cut short: the header alone should have " +
@@ -73,7 +74,7 @@ std::uint64_t count_records(const detail::random_file& file, std::uint64_t recor
 
 dataset_ptr open_file(const std::string& path, const record_layout& layout,
                       std::uint64_t header_bytes) {
-  const auto file = std::make_shared<const detail::random_file>(path);
+  const auto file = detail::open_file(path);
   const std::uint64_t records = count_records(*file, layout.record_bytes, header_bytes);
   std::vector<detail::rows_field> rows;
   for (std::size_t i = 0; i < layout.specs.size(); ++i) {

@@ -10,7 +10,6 @@
 #include "detail/sample_range.hpp"
 #include "formats/tar/shards.hpp"
 #include "formats/tar/values.hpp"
-#include "io/random_file.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
@@ -19,9 +18,6 @@
 
 namespace feedline::detail {
 namespace {
-
-/// Gaps up to this size are read through instead of skipped.
-constexpr std::uint64_t largest_gap_bytes = std::uint64_t{128} << 10;
 
 /// Buffers of one thread.
 struct tar_worker {
@@ -95,30 +91,25 @@ class tar_dataset final : public contextual_dataset {
   bool wants_prefetch() const noexcept override { return shards_->is_cold(); }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
-    struct range {
-      std::size_t shard;
-      std::uint64_t begin;
-      std::uint64_t end;
-      auto operator<=>(const range&) const = default;
-    };
-    thread_local std::vector<range> ranges;  // ranges of this thread's last hint, kept to avoid
-                                             // allocation
-    ranges.clear();
+    // The ranges of this thread's last hint, kept to avoid allocation.
+    thread_local std::vector<std::pair<std::size_t, byte_range>> members;
+    thread_local std::vector<byte_range> ranges;
+    members.clear();
     for (const sample_index index : samples) {
       if (index.value >= size()) continue;
       const tar_sample sample = shards_->find(index);
       for (const tar_column& column : columns_) {
         const tar_place place = sample.places[column.place];
-        ranges.push_back({sample.shard, place.offset, place.offset + place.size});
+        members.push_back({sample.shard, {place.offset, place.offset + place.size}});
       }
     }
-    std::ranges::sort(ranges);
-    for (std::size_t i = 0; i < ranges.size();) {
-      auto [shard, begin, end] = ranges[i];
-      while (++i < ranges.size() && ranges[i].shard == shard &&
-             ranges[i].begin <= end + largest_gap_bytes)
-        end = std::max(end, ranges[i].end);
-      shards_->file(shard).will_need(begin, end - begin);
+    std::ranges::sort(members, {}, [](const auto& each) { return each.first; });
+    for (std::size_t i = 0; i < members.size();) {
+      const std::size_t shard = members[i].first;
+      ranges.clear();
+      for (; i < members.size() && members[i].first == shard; ++i)
+        ranges.push_back(members[i].second);
+      shards_->file(shard).will_need(ranges);
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }

@@ -2,38 +2,34 @@
 
 #include "detail/sample_range.hpp"
 #include "detail/threads.hpp"
-
-#include <system_error>
+#include "io/file_system.hpp"
 
 #include <algorithm>
 
 namespace feedline::detail {
 namespace {
 
-void require_no_pipe(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const auto kind = std::filesystem::status(path, ignored).type();
-  if (path == "-" || kind == std::filesystem::file_type::fifo ||
-      kind == std::filesystem::file_type::socket)
+void require_no_pipe(const std::string& path) {
+  if (path == "-" || kind_of_entry(path) == entry_kind::pipe)
     throw dataset_error{
-        {.path = path.string(), .field = {}},
+        {.path = path, .field = {}},
         "a pipe, which can be read only once and in its own order, while samples are "
         "read in any order; write it to a file first"};
 }
 
 }  // namespace
 
-tar_shards::opened_shard tar_shards::open_shard(const std::filesystem::path& path,
+tar_shards::opened_shard tar_shards::open_shard(const std::string& path,
                                                 std::span<const tar_field> fields,
                                                 const tar_options& options) {
   require_no_pipe(path);
-  const auto file = std::make_shared<const random_file>(path);
+  const auto file = open_file(path);
   tar_scanner members{
-      file->size(), file->path(),
+      file->size(), file->name(),
       [&](std::uint64_t offset, std::span<std::byte> out) { file->read(offset, out); },
       options.lenient ? tar_rules::lenient : tar_rules::strict};
   try {
-    tar_index index = index_members(members, file->path(), fields, options.skip_incomplete);
+    tar_index index = index_members(members, file->name(), fields, options.skip_incomplete);
     file->require_unchanged();
     return {file, std::move(index)};
   } catch (const dataset_error&) {
@@ -67,7 +63,7 @@ tar_shards::tar_shards(const std::vector<std::string>& paths, std::span<const ta
   for (const tar_field& field : fields)
     extensions.insert(extensions.end(), field.extensions.begin(), field.extensions.end());
   throw dataset_error{
-      {.path = file(0).path(), .field = {}},
+      {.path = file(0).name(), .field = {}},
       "holds no sample with a member " + dotted_list(extensions) +
           (names.empty() ? std::string{"; it is empty"} : "; its first members are " + names) +
           (dotted_example_.empty() ? "" : "; " + first_dot_words(dotted_example_))};
@@ -82,7 +78,7 @@ tar_sample tar_shards::find(sample_index sample) const noexcept {
 
 std::span<const std::byte> tar_shards::stored(std::size_t shard, tar_place place,
                                               std::vector<std::byte>& memory) const {
-  const random_file& from = file(shard);
+  const byte_file& from = file(shard);
   if (const auto map = from.mapped(); !map.empty())
     return map.subspan(static_cast<std::size_t>(place.offset),
                        static_cast<std::size_t>(place.size));

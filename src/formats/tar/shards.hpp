@@ -4,7 +4,7 @@
 #include <feedline/index.hpp>
 
 #include "formats/tar/index.hpp"
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ class tar_shards {
   /// Same as `tar_index::dotted`.
   [[nodiscard]] std::uint64_t dotted() const noexcept { return dotted_; }
   [[nodiscard]] const std::string& dotted_example() const noexcept { return dotted_example_; }
-  [[nodiscard]] const random_file& file(std::size_t number) const noexcept {
+  [[nodiscard]] const byte_file& file(std::size_t number) const noexcept {
     return *shards_[number].file;
   }
 
@@ -54,11 +54,11 @@ class tar_shards {
 
  private:
   struct opened_shard {
-    random_file_ptr file;
+    byte_file_ptr file;
     tar_index index;
   };
 
-  [[nodiscard]] static opened_shard open_shard(const std::filesystem::path& path,
+  [[nodiscard]] static opened_shard open_shard(const std::string& path,
                                                std::span<const tar_field> fields,
                                                const tar_options& options);
 

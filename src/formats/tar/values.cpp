@@ -2,7 +2,7 @@
 
 #include <feedline/index.hpp>
 
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #include <span>
 #include <utility>
@@ -23,7 +23,7 @@ class tar_values final : public coded_values {
   std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override try {
     const tar_sample found = shards_->find({sample});
     const tar_place member = found.places[column_.place];
-    const random_file& file = shards_->file(found.shard);
+    const byte_file& file = shards_->file(found.shard);
     const auto out = memory(static_cast<std::size_t>(member.size));
     file.read(member.offset, out);
     file.require_unchanged();
@@ -45,9 +45,9 @@ class tar_values final : public coded_values {
 
 void refuse_member(const dataset_error& fault, const tar_shards& shards, const tar_sample& sample,
                    const tar_column& column, std::uint64_t index) {
-  const random_file& file = shards.file(sample.shard);
+  const byte_file& file = shards.file(sample.shard);
   file.require_unchanged();  // the bytes may come from a different file by now
-  throw dataset_error{{file.path(), column.spec.name, index, sample.places[column.place].offset},
+  throw dataset_error{{file.name(), column.spec.name, index, sample.places[column.place].offset},
                       fault.path().empty()
                           ? "sample " + quoted_tar_name(sample.key) + ": " + fault.message()
                           : fault.message()};

@@ -1,8 +1,7 @@
 #include "formats/tokens/megatron.hpp"
 
 #include "detail/byte_order.hpp"
-
-#include <system_error>
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <array>
@@ -43,7 +42,7 @@ std::optional<element_type> token_type_of_code(unsigned code) {
 /// Numbers of an index, read in pieces.
 class number_column {
  public:
-  number_column(const random_file& file, std::uint64_t begin, std::uint64_t count,
+  number_column(const byte_file& file, std::uint64_t begin, std::uint64_t count,
                 std::uint64_t number_bytes)
       : file_{file}, at_{begin}, end_{begin + count * number_bytes}, number_bytes_{number_bytes} {}
 
@@ -64,7 +63,7 @@ class number_column {
     used_ = 0;
   }
 
-  const random_file& file_;
+  const byte_file& file_;
   std::uint64_t at_;
   std::uint64_t end_;
   std::uint64_t number_bytes_;
@@ -73,7 +72,7 @@ class number_column {
 };
 
 /// Checks that sequences lie one after the other. @return How many tokens they have.
-std::uint64_t count_tokens(const random_file& index, std::uint64_t sequences,
+std::uint64_t count_tokens(const byte_file& index, std::uint64_t sequences,
                            std::uint64_t token_bytes) {
   const std::uint64_t offsets_begin = index_header_bytes + sequences * sequence_length_bytes;
   number_column lengths{index, index_header_bytes, sequences, sequence_length_bytes};
@@ -101,7 +100,7 @@ std::uint64_t count_tokens(const random_file& index, std::uint64_t sequences,
 }
 
 /// @return How many sequences there are.
-std::uint64_t count_sequences(const random_file& index, std::span<const std::byte> head) {
+std::uint64_t count_sequences(const byte_file& index, std::span<const std::byte> head) {
   const auto number = [head](std::uint64_t offset) {
     return little_endian(head.subspan(static_cast<std::size_t>(offset), 8));
   };
@@ -135,20 +134,19 @@ bool is_megatron_index(std::span<const std::byte> head) noexcept {
                     [](char wanted, std::byte byte) { return std::byte(wanted) == byte; });
 }
 
-random_file_ptr find_megatron_index(const std::string& tokens) {
-  std::filesystem::path path{tokens};
-  if (path.extension() != ".bin") return nullptr;
-  path.replace_extension(".idx");
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return nullptr;
-  auto file = std::make_shared<const random_file>(path);
+byte_file_ptr find_megatron_index(const std::string& tokens) {
+  std::filesystem::path tokens_path{tokens};
+  if (tokens_path.extension() != ".bin") return nullptr;
+  const std::string path = tokens_path.replace_extension(".idx").string();
+  if (kind_of_entry(path) != entry_kind::file) return nullptr;
+  auto file = open_file(path);
   std::array<std::byte, index_magic.size()> head{};
   if (file->size() < head.size()) return nullptr;
   file->read(0, head);
   return is_megatron_index(head) ? file : nullptr;
 }
 
-token_shard open_megatron_shard(const random_file_ptr& index, const token_options& options) {
+token_shard open_megatron_shard(const byte_file_ptr& index, const token_options& options) {
   std::array<std::byte, index_header_bytes> head{};
   if (index->size() < head.size())
     throw shard_error(*index, index->size(),
@@ -166,11 +164,11 @@ token_shard open_megatron_shard(const random_file_ptr& index, const token_option
   const std::uint64_t tokens = count_tokens(*index, sequences, size_bytes(*type));
   index->require_unchanged();
 
-  const std::filesystem::path path = std::filesystem::path{index->path()}.replace_extension(".bin");
-  auto file = std::make_shared<const random_file>(path);
+  std::filesystem::path path{index->name()};
+  auto file = open_file(path.replace_extension(".bin").string());
   if (const std::uint64_t expected = tokens * size_bytes(*type); file->size() != expected)
     throw shard_error(*file, std::min(file->size(), expected),
-                      index->path() + " announces " + std::to_string(tokens) + " tokens of " +
+                      index->name() + " announces " + std::to_string(tokens) + " tokens of " +
                           std::string{to_string(*type)} + ", so the file should be " +
                           std::to_string(expected) + " bytes, but it is " +
                           std::to_string(file->size()) + std::string{pair_advice});

@@ -14,13 +14,13 @@ namespace feedline::detail {
 
 /// The index beside a file of tokens: it has the same name, with ".idx" for ".bin". Null: there is
 /// none.
-[[nodiscard]] random_file_ptr find_megatron_index(const std::string& tokens);
+[[nodiscard]] byte_file_ptr find_megatron_index(const std::string& tokens);
 
 /// The tokens that an index describes, which are in the file of its name with ".bin" for ".idx":
 /// all of its sequences, one after the other as one stream. Boundaries of sequences and documents
 /// are not looked at.
 /// @throws dataset_error: see `open_tokens`.
-[[nodiscard]] token_shard open_megatron_shard(const random_file_ptr& index,
+[[nodiscard]] token_shard open_megatron_shard(const byte_file_ptr& index,
                                               const token_options& options);
 
 }  // namespace feedline::detail

@@ -4,7 +4,7 @@
 #include "formats/npy/header.hpp"
 #include "formats/tokens/megatron.hpp"
 #include "io/file_kind.hpp"
-#include "io/file_source.hpp"
+#include "io/range_source.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,8 +45,8 @@ const shard_kind* kind_of(std::span<const std::byte> head) {
 }
 
 /// A shard whose header `head` begins with.
-token_shard with_header(random_file_ptr file, const shard_kind& kind,
-                        std::span<const std::byte> head, const token_options& options) {
+token_shard with_header(byte_file_ptr file, const shard_kind& kind, std::span<const std::byte> head,
+                        const token_options& options) {
   constexpr std::uint64_t version_offset = 4;
   constexpr std::uint64_t count_offset = 8;
   if (head.size() < header_bytes)
@@ -74,7 +74,7 @@ token_shard with_header(random_file_ptr file, const shard_kind& kind,
 }
 
 /// The content of a file of another format is not tokens.
-void refuse_other_kind(const random_file& file, std::span<const std::byte> head) {
+void refuse_other_kind(const byte_file& file, std::span<const std::byte> head) {
   constexpr std::string_view unless =
       "; set options.header to none if these bytes are tokens anyway";
   if (const file_kind* const kind = find_file_kind(head))
@@ -87,7 +87,7 @@ void refuse_other_kind(const random_file& file, std::span<const std::byte> head)
                       "instead of running text; name the token shards");
 }
 
-token_shard without_header(random_file_ptr file, std::span<const std::byte> head,
+token_shard without_header(byte_file_ptr file, std::span<const std::byte> head,
                            const token_options& options) {
   if (options.header == token_header::automatic) refuse_other_kind(*file, head);
   if (!options.type)
@@ -108,9 +108,9 @@ token_shard without_header(random_file_ptr file, std::span<const std::byte> head
 }
 
 /// The tokens of a NumPy array of one dimension.
-token_shard of_array(const random_file_ptr& file, const token_options& options) {
-  const file_field name{file->path(), {}};
-  random_file_source source{file, 0, file->size()};
+token_shard of_array(const byte_file_ptr& file, const token_options& options) {
+  const file_field name{file->name(), {}};
+  range_source source{file, 0, file->size()};
   const npy_header header = read_npy_header(source, name);
   if (header.extents.size() != 1)
     throw shard_error(*file, 0,
@@ -128,12 +128,11 @@ token_shard of_array(const random_file_ptr& file, const token_options& options) 
 
 }  // namespace
 
-dataset_error shard_error(const random_file& file, std::uint64_t offset,
-                          const std::string& message) {
-  return {{.path = file.path(), .field = {}, .sample = {}, .offset = offset}, message};
+dataset_error shard_error(const byte_file& file, std::uint64_t offset, const std::string& message) {
+  return {{.path = file.name(), .field = {}, .sample = {}, .offset = offset}, message};
 }
 
-void require_token_type(const random_file& file, std::uint64_t offset, element_type type,
+void require_token_type(const byte_file& file, std::uint64_t offset, element_type type,
                         const token_options& options) {
   using enum element_type;
   if (type == boolean || type == f16 || type == f32 || type == f64)
@@ -153,7 +152,7 @@ bool is_token_shard(std::span<const std::byte> head) noexcept {
                                      word(head, 1) == kind->version);
 }
 
-token_shard open_token_shard(random_file_ptr file, const token_options& options) {
+token_shard open_token_shard(byte_file_ptr file, const token_options& options) {
   std::array<std::byte, header_bytes> bytes{};
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(file->size(), bytes.size()));
   const std::span head{bytes.data(), size};
@@ -163,7 +162,7 @@ token_shard open_token_shard(random_file_ptr file, const token_options& options)
   if (is_megatron_index(head)) return open_megatron_shard(file, options);
   if (const shard_kind* const kind = kind_of(head))
     return with_header(std::move(file), *kind, head, options);
-  if (const random_file_ptr index = find_megatron_index(file->path()))
+  if (const byte_file_ptr index = find_megatron_index(file->name()))
     return open_megatron_shard(index, options);
   return without_header(std::move(file), head, options);
 }

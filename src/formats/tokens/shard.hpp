@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/tokens.hpp>
 
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace feedline::detail {
 
 /// Where a shard's tokens lie.
 struct token_shard {
-  random_file_ptr file;
+  byte_file_ptr file;
   std::uint64_t offset = 0;  ///< offset of the first token
   std::uint64_t tokens = 0;  ///< may be 0
   element_type type = element_type::u16;
@@ -27,18 +27,18 @@ struct token_shard {
 };
 
 /// An error at an offset of a shard.
-[[nodiscard]] dataset_error shard_error(const random_file& file, std::uint64_t offset,
+[[nodiscard]] dataset_error shard_error(const byte_file& file, std::uint64_t offset,
                                         const std::string& message);
 
 /// Accepts the tokens' type given by a header: only integers.
 /// @param offset Where the header gives it.
 /// @throws dataset_error if they are not tokens, or the options ask for another type.
-void require_token_type(const random_file& file, std::uint64_t offset, element_type type,
+void require_token_type(const byte_file& file, std::uint64_t offset, element_type type,
                         const token_options& options);
 
 /// Looks at a shard's header, where it has one, and at its size.
 /// @throws dataset_error: see `open_tokens`.
-[[nodiscard]] token_shard open_token_shard(random_file_ptr file, const token_options& options);
+[[nodiscard]] token_shard open_token_shard(byte_file_ptr file, const token_options& options);
 
 /// How many windows of `window` tokens, one every `stride`, fit into `tokens`. Neither is 0.
 [[nodiscard]] constexpr std::uint64_t count_windows(std::uint64_t tokens, std::uint64_t window,

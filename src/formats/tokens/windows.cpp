@@ -7,6 +7,7 @@
 #include "detail/known_value.hpp"
 #include "detail/sample_range.hpp"
 #include "formats/tokens/shard.hpp"
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -68,7 +69,7 @@ class token_dataset final : public dataset {
     for (const sample_index sample : samples)
       if (sample.value < size_)
         for_each_piece(sample.value * stride_, tokens_per_sample_ + 1, [this](const piece& part) {
-          const random_file& file = *shards_[part.shard].file;
+          const byte_file& file = *shards_[part.shard].file;
           if (file.is_cold()) file.will_need(part.offset, part.bytes);
         });
   }
@@ -139,16 +140,16 @@ dataset_ptr make_token_dataset(std::vector<token_shard> shards, const token_opti
   std::uint64_t tokens = 0;
   for (const token_shard& shard : shards) {
     if (shard.type != first.type)
-      throw dataset_error{{.path = shard.file->path(), .field = {}},
+      throw dataset_error{{.path = shard.file->name(), .field = {}},
                           "holds " + std::string{to_string(shard.type)} + " tokens, but " +
-                              first.file->path() + " holds " + std::string{to_string(first.type)} +
+                              first.file->name() + " holds " + std::string{to_string(first.type)} +
                               "; open the shards of one tokenizer together"};
     if (__builtin_add_overflow(tokens, shard.tokens, &tokens))
       throw usage_error{"open_tokens: the shards' tokens are more than 64 bits can count"};
   }
   const std::uint64_t wanted = options.tokens_per_sample;
   if (tokens == 0 || wanted > tokens - 1)
-    throw dataset_error{{.path = first.file->path(), .field = {}},
+    throw dataset_error{{.path = first.file->name(), .field = {}},
                         "the shards hold " + std::to_string(tokens) +
                             " tokens in all, but a sample takes " + std::to_string(wanted) +
                             " and one more; ask for fewer tokens_per_sample, or name more shards"};
@@ -174,9 +175,8 @@ dataset_ptr open_tokens(const std::vector<std::string>& shards, const token_opti
   const std::vector<std::string> paths = expand_paths(shards);
   std::vector<detail::token_shard> open;
   for (const std::string& path : paths) {
-    open.push_back(
-        detail::open_token_shard(std::make_shared<const detail::random_file>(path), options));
-    const std::string& tokens = open.back().file->path();
+    open.push_back(detail::open_token_shard(detail::open_file(path), options));
+    const std::string& tokens = open.back().file->name();
     if (tokens != path && std::ranges::count(paths, tokens) != 0)
       throw usage_error{"open_tokens: " + path + " is the index of " + tokens +
                         ", which is named too, so its tokens would come twice; name one of both"};

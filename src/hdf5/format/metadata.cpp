@@ -41,7 +41,7 @@ hdf5_metadata::hdf5_metadata(std::span<const std::byte> file)
   find_superblock();
 }
 
-hdf5_metadata::hdf5_metadata(const random_file& file)
+hdf5_metadata::hdf5_metadata(const byte_file& file)
     : memory_{file.mapped()},
       file_{&file},
       size_{file.size()},

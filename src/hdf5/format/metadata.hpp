@@ -1,7 +1,7 @@
 #pragma once
 
 #include "detail/byte_order.hpp"
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -111,7 +111,7 @@ class hdf5_metadata {
   explicit hdf5_metadata(std::span<const std::byte> file);
   /// Reads a file that is mapped or read. @throws hdf5_metadata_error like the constructor above;
   /// dataset_error if the file cannot be read.
-  explicit hdf5_metadata(const random_file& file);
+  explicit hdf5_metadata(const byte_file& file);
 
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return size_; }
   /// Whether blocks of any size are borrowed.
@@ -139,7 +139,7 @@ class hdf5_metadata {
   [[nodiscard]] hdf5_block read(std::uint64_t offset, std::uint64_t bytes) const;
 
   std::span<const std::byte> memory_;
-  const random_file* file_ = nullptr;  ///< null if the file is in memory
+  const byte_file* file_ = nullptr;  ///< null if the file is in memory
   std::uint64_t size_;
   std::uint64_t budget_;  ///< number of bytes that may still be read
   bool hints_ = false;

@@ -110,8 +110,8 @@ H5FD_class_t hdf5_chunk_lookup::describe_driver() {
   return driver;
 }
 
-hdf5_chunk_lookup::hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset,
-                                     const random_file& file, std::string name)
+hdf5_chunk_lookup::hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset, const byte_file& file,
+                                     std::string name)
     : file_{file}, name_{std::move(name)} {
   static const H5FD_class_t description = describe_driver();  // the library may keep it
   driver_ = hdf5_handle<H5FDunregister>{H5FDregister(&description)};
@@ -119,7 +119,7 @@ hdf5_chunk_lookup::hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset,
   hdf5_chunk_lookup* const self = this;
   if (driver_ && H5Pset_driver(access.get(), driver_.get(), &self) >= 0) {
     // The library wants a name; the driver does not use it.
-    const char* path = file.path().empty() ? "(no name)" : file.path().c_str();
+    const char* path = file.name().empty() ? "(no name)" : file.name().c_str();
     opened_ = hdf5_file_id{H5Fopen(path, H5F_ACC_RDONLY, access.get())};
   }
   rethrow();
@@ -127,7 +127,7 @@ hdf5_chunk_lookup::hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset,
   rethrow();
   if (!dataset_ || H5Iget_type(dataset_.get()) != H5I_DATASET)
     throw hdf5_error{
-        {.path = file_.path(), .field = name_},
+        {.path = file_.name(), .field = name_},
         "the HDF5 library cannot open it again to look for its chunks; the file may be "
         "being written, or was replaced: " +
             hdf5.last_message()};
@@ -158,7 +158,7 @@ hdf5_chunk hdf5_chunk_lookup::find(const hdf5_session& hdf5,
   std::string place;
   for (const auto coordinate : first_element)
     place += (place.empty() ? "" : ", ") + std::to_string(coordinate);
-  throw hdf5_error{{.path = file_.path(), .field = name_},
+  throw hdf5_error{{.path = file_.name(), .field = name_},
                    "the HDF5 library cannot find the chunk at element (" + place +
                        "); its index may be damaged: " + message};
 }

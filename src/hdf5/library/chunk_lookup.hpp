@@ -3,7 +3,7 @@
 #include "hdf5/format/chunk_map.hpp"
 #include "hdf5/library/handle.hpp"
 #include "hdf5/library/session.hpp"
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #if __has_include(<H5FDdevelop.h>)
 #include <H5FDdevelop.h>
@@ -22,7 +22,7 @@ namespace feedline::detail {
 /// the library's own `H5Dget_chunk_info`, the time does not grow with the number of chunks.
 ///
 /// It opens the file once more, with its own file driver, which reads metadata from a
-/// `random_file`, and only records requests for raw data. So reading a chunk shows where the
+/// `byte_file`, and only records requests for raw data. So reading a chunk shows where the
 /// library finds it, whatever its index; no byte of it is read. (HDF5 Virtual File Layer) The
 /// library shares no state between this open file and one that is open through another driver: it
 /// sees the stored file.
@@ -36,7 +36,7 @@ class hdf5_chunk_lookup {
   ///                closed.
   /// @param name Name of the dataset, for errors. @throws hdf5_error if the library cannot open it
   ///             this way.
-  hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset, const random_file& file,
+  hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset, const byte_file& file,
                     std::string name);
   hdf5_chunk_lookup(const hdf5_chunk_lookup&) = delete;
   hdf5_chunk_lookup& operator=(const hdf5_chunk_lookup&) = delete;
@@ -60,7 +60,7 @@ class hdf5_chunk_lookup {
   /// exceptions.
   void rethrow();
 
-  const random_file& file_;
+  const byte_file& file_;
   std::string name_;
   std::optional<request> asked_ = {};  ///< raw data requested since the last `find`
   std::exception_ptr failure_ = {};

@@ -49,7 +49,7 @@ std::string packing_of(hid_t dataset) {
 bool is_of_matlab(const hdf5_session& hdf5, hid_t dataset) {
   if (H5Aexists(dataset, "MATLAB_class") > 0) return true;
   constexpr std::string_view mark = "MATLAB 7.3 MAT-file";
-  const random_file_ptr file = hdf5_driver::file_of(hdf5, dataset);
+  const byte_file_ptr file = hdf5_driver::file_of(hdf5, dataset);
   std::array<std::byte, mark.size()> front{};
   if (!file || file->size() < front.size()) return false;
   file->read(0, front);

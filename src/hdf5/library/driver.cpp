@@ -5,15 +5,17 @@
 
 #include <feedline/error.hpp>
 
+#include "io/file_system.hpp"
+#include "io/local/kept_descriptor.hpp"
+
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <new>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -34,19 +36,17 @@ std::string key_of(const fs::path& path) {
   return fs::absolute(path).lexically_normal().string();
 }
 
-bool is_there(const fs::path& path, struct stat& status) noexcept {
-  return ::stat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
-}
-
 }  // namespace
 
 /// An open file as the library sees it: a struct that begins with the library's own.
 struct hdf5_driver::open_file {
   H5FD_t base;  // set by the library
   hdf5_driver* driver;
-  random_file_ptr file;
+  byte_file_ptr file;
+  bool has_local_path = false;
   haddr_t end_of_addresses = 0;
-  int number = -1;
+  std::optional<descriptor> handle = {};  ///< opened where the library asks for one
+  int number = -1;                        ///< its number
 
   static open_file* of(H5FD_t* file) noexcept { return reinterpret_cast<open_file*>(file); }
   static const open_file* of(const H5FD_t* file) noexcept {
@@ -102,9 +102,12 @@ H5FD_class_t hdf5_driver::describe() {
     const auto& b = open_file::of(other)->file;
     return a == b ? 0 : std::less<>{}(a, b) ? -1 : 1;
   };
-  driver.query = [](const H5FD_t* /*file*/, unsigned long* flags) -> herr_t {
-    if (flags != nullptr)
-      *flags = H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_POSIX_COMPAT_HANDLE;
+  // Where a file has no path on this machine, the library must not look at its path.
+  driver.query = [](const H5FD_t* file, unsigned long* flags) -> herr_t {
+    if (flags == nullptr) return 0;
+    *flags = H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_ACCUMULATE_METADATA;
+    if (file == nullptr || open_file::of(file)->has_local_path)
+      *flags |= H5FD_FEAT_POSIX_COMPAT_HANDLE;
     return 0;
   };
   driver.get_eoa = [](const H5FD_t* file, H5FD_mem_t /*type*/) -> haddr_t {
@@ -122,9 +125,14 @@ H5FD_class_t hdf5_driver::describe() {
   driver.get_handle = [](H5FD_t* file, hid_t access, void** handle) -> herr_t {
     open_file& asked = *open_file::of(file);
     *handle = access == H5P_DEFAULT ? static_cast<void*>(&asked) : &asked.number;
-    return access == H5P_DEFAULT
-               ? 0
-               : asked.driver->guard([&] { asked.number = asked.file->number(); });
+    if (access == H5P_DEFAULT) return 0;
+    return asked.driver->guard([&] {
+      if (!asked.handle)
+        asked.handle.emplace(open_with_room(asked.file->local_path().c_str(), O_NONBLOCK));
+      asked.number = asked.handle->number();
+      if (asked.number < 0)
+        throw dataset_error{{.path = asked.file->name(), .field = {}}, asked.handle->refusal()};
+    });
   };
   driver.read = [](H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t offset,
                    std::size_t bytes, void* out) -> herr_t {
@@ -147,15 +155,16 @@ H5FD_class_t hdf5_driver::describe() {
   // anyway, so no writer needs to be kept out.
   driver.lock = [](H5FD_t* file, auto /*for_writing*/) -> herr_t {
     const open_file& locked = *open_file::of(file);
+    const std::string path = locked.file->local_path();
+    if (path.empty()) return 0;
     return locked.driver->guard([&] {
-      const descriptor probe{locked.file->path().c_str(), O_NONBLOCK};
-      struct stat status {};
-      if (probe.number() < 0 && !is_there(locked.file->path(), status)) return;  // reported later
-      if (probe.number() < 0)
-        throw dataset_error{{.path = locked.file->path(), .field = {}}, probe.refusal()};
+      const descriptor probe{path.c_str(), O_NONBLOCK};
+      if (probe.number() < 0 && kind_of_entry(path) == entry_kind::nothing)
+        return;  // reported later
+      if (probe.number() < 0) throw dataset_error{{.path = path, .field = {}}, probe.refusal()};
       if (::flock(probe.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw dataset_error{
-            {.path = locked.file->path(), .field = {}},
+            {.path = path, .field = {}},
             "is locked: this or another program has it open for writing; wait until that closes "
             "it. If no program writes to it (locks of this file system do not work, or stay after "
             "a program died), set the environment variable HDF5_USE_FILE_LOCKING=FALSE before this "
@@ -189,7 +198,7 @@ hdf5_properties_id hdf5_driver::access(const hdf5_session& /*hdf5*/) const {
   return access;
 }
 
-random_file_ptr hdf5_driver::file_of(const hdf5_session& /*hdf5*/, hid_t dataset) {
+byte_file_ptr hdf5_driver::file_of(const hdf5_session& /*hdf5*/, hid_t dataset) {
   const hdf5_file_id file{H5Iget_file_id(dataset)};
   const hdf5_properties_id access{file ? H5Fget_access_plist(file.get()) : H5I_INVALID_HID};
   const hid_t id = H5Pget_driver(access.get());
@@ -201,14 +210,13 @@ random_file_ptr hdf5_driver::file_of(const hdf5_session& /*hdf5*/, hid_t dataset
   return nullptr;
 }
 
-const hdf5_driver::known_file* hdf5_driver::find(const fs::path& path) {
+byte_file_ptr hdf5_driver::find(const fs::path& path) {
   const std::string key = key_of(path);
   if (const auto known = files_.find(key); known != files_.end()) {
-    known->second.file->require_unchanged();
-    return &known->second;
+    known->second->require_unchanged();
+    return known->second;
   }
-  struct stat status {};
-  if (!is_there(path, status)) return nullptr;
+  if (kind_of_entry(path.string()) == entry_kind::nothing) return nullptr;
   const dataset_location where{.path = path.string(), .field = {}};
   if (is_closed_)
     throw dataset_error{
@@ -217,14 +225,13 @@ const hdf5_driver::known_file* hdf5_driver::find(const fs::path& path) {
   if (!files_.empty())
     if (const std::string refusal = rule_.refusal_of(path); !refusal.empty())
       throw dataset_error{where, refusal};
-  const auto how = files_.size() < max_mapped_files ? random_file::access::automatic
-                                                    : random_file::access::by_pread;
-  auto file = std::make_shared<const random_file>(path, how);
-  return &files_.emplace(key, known_file{std::move(file), status}).first->second;
+  const auto how =
+      files_.size() < max_mapped_files ? file_access::automatic : file_access::by_calls;
+  return files_.emplace(key, detail::open_file(path.string(), how)).first->second;
 }
 
 H5FD_t* hdf5_driver::open(const char* name) {
-  const known_file* const known = find(name);
+  const byte_file_ptr known = find(name);
   if (known == nullptr) {
     absent_.emplace_back(name);
     return nullptr;
@@ -233,21 +240,20 @@ H5FD_t* hdf5_driver::open(const char* name) {
     return each.filename() == found;
   });
   opened_.push_back(known);
-  ++open_[known->file.get()];
-  return &(new open_file{.base = {}, .driver = this, .file = known->file})->base;
+  const bool is_local = !known->local_path().empty();
+  auto opened = std::make_unique<open_file>(
+      open_file{.base = {}, .driver = this, .file = known, .has_local_path = is_local});
+  ++open_[known.get()];
+  return &opened.release()->base;
 }
 
 /// The library looks at the path again after the driver has, and gives up if that fails.
-std::string hdf5_driver::change_of(const known_file& opened) const {
-  struct stat now {};
-  if (!is_there(opened.file->path(), now)) return "was deleted or moved since it was opened";
-  const struct stat& before = opened.status;
-  const bool is_same = now.st_dev == before.st_dev && now.st_ino == before.st_ino;
-  if (!is_same && (now.st_size != before.st_size || now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
-                   now.st_mtim.tv_nsec != before.st_mtim.tv_nsec))
-    return "was replaced by another file since it was opened";
-  return open_.contains(opened.file.get()) ? ""
-                                           : "was opened, but the HDF5 library could not read it";
+std::string hdf5_driver::change_of(const byte_file& opened) const {
+  if (kind_of_entry(opened.name()) == entry_kind::nothing)
+    return "was deleted or moved since it was opened";
+  if (detail::open_file(opened.name(), file_access::by_calls)->version() != opened.version())
+    return "was written to, or replaced by another file, since it was opened";
+  return open_.contains(&opened) ? "" : "was opened, but the HDF5 library could not read it";
 }
 
 void hdf5_driver::keep(const dataset_error& failure) {
@@ -261,10 +267,10 @@ std::optional<dataset_error> hdf5_driver::fault() const try {
     return dataset_error{
         {.path = absent_.front().string(), .field = {}},
         "is not there, nor in the other folders where the HDF5 library looks for it"};
-  for (const random_file* const file : read_) file->require_unchanged();
-  for (const known_file* const opened : opened_)
+  for (const byte_file* const file : read_) file->require_unchanged();
+  for (const byte_file_ptr& opened : opened_)
     if (const std::string change = change_of(*opened); !change.empty())
-      return dataset_error{{.path = opened->file->path(), .field = {}}, change};
+      return dataset_error{{.path = opened->name(), .field = {}}, change};
   return std::nullopt;
 } catch (const dataset_error& change) {
   return change;

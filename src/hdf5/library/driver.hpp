@@ -3,13 +3,11 @@
 #include "hdf5/library/external_rule.hpp"
 #include "hdf5/library/handle.hpp"
 #include "hdf5/library/session.hpp"
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #if __has_include(<H5FDdevelop.h>)
 #include <H5FDdevelop.h>
 #endif
-
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <map>
@@ -24,7 +22,7 @@ namespace feedline::detail {
 /// sources of virtual datasets. (HDF5 Virtual File Layer) Raw files of the external layout are not
 /// included: the library reads these without a driver.
 ///
-/// Each file is a `random_file`, so changes to it are noticed, and many files share few
+/// Each file is a `byte_file`, so changes to it are noticed, and many files share few
 /// descriptors. If a file cannot be opened, the library may not report it, and return fill values:
 /// the driver knows it.
 ///
@@ -42,7 +40,7 @@ class hdf5_driver {
   [[nodiscard]] hdf5_properties_id access(const hdf5_session& hdf5) const;
 
   /// The file that holds a dataset; null if it was not opened through such a driver.
-  [[nodiscard]] static random_file_ptr file_of(const hdf5_session& hdf5, hid_t dataset);
+  [[nodiscard]] static byte_file_ptr file_of(const hdf5_session& hdf5, hid_t dataset);
 
   /// From now on only files that were opened before can be opened.
   void admit_no_more() noexcept { is_closed_ = true; }
@@ -65,18 +63,14 @@ class hdf5_driver {
 
  private:
   struct open_file;
-  struct known_file {
-    random_file_ptr file;
-    struct stat status;  ///< at its first opening
-  };
 
   [[nodiscard]] static H5FD_class_t describe();
   [[nodiscard]] H5FD_t* open(const char* name);
   /// @return The file, or null if there is none at this path. @throws dataset_error
-  [[nodiscard]] const known_file* find(const std::filesystem::path& path);
+  [[nodiscard]] byte_file_ptr find(const std::filesystem::path& path);
   /// Says whether a file that was opened was deleted, replaced, or not understood by the library;
   /// empty if none of these.
-  [[nodiscard]] std::string change_of(const known_file& opened) const;
+  [[nodiscard]] std::string change_of(const byte_file& opened) const;
   /// Calls `body`, and stores the exception that it throws. @return A status in the form that
   /// drivers' functions return.
   template <class Body>
@@ -85,12 +79,12 @@ class hdf5_driver {
 
   hdf5_external_rule rule_;
   hdf5_handle<H5FDunregister> id_;
-  std::map<std::string, known_file> files_ = {};  ///< all files that were ever opened, by path
-  std::vector<const random_file*> read_ = {};
-  std::vector<const known_file*> opened_ = {};
+  std::map<std::string, byte_file_ptr> files_ = {};  ///< all files that were ever opened, by path
+  std::vector<const byte_file*> read_ = {};
+  std::vector<byte_file_ptr> opened_ = {};
   std::vector<std::filesystem::path> absent_ = {};  ///< requested, and not found anywhere so far
   std::optional<dataset_error> failure_ = {};
-  std::map<const random_file*, std::size_t> open_ = {};  ///< how often each file is open
+  std::map<const byte_file*, std::size_t> open_ = {};  ///< how often each file is open
   bool is_closed_ = false;
   hdf5_driver* next_;  ///< next driver in the list of all
 };

@@ -3,7 +3,7 @@
 #include "detail/text.hpp"
 #include "hdf5/format/metadata.hpp"
 #include "hdf5/library/storage.hpp"
-#include "io/random_file.hpp"
+#include "io/file_system.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace {
 /// program ends, whatever was closed.
 /// @throws hdf5_error if the path cannot be read, because the library's message would not be clear.
 bool is_cache_image(const std::filesystem::path& path) try {
-  const random_file file{path};
-  hdf5_metadata metadata{file};
+  const byte_file_ptr file = detail::open_file(path.string());
+  hdf5_metadata metadata{*file};
   return has_cache_image(metadata);
 } catch (const hdf5_metadata_error&) {
   return false;  // the library reports what is wrong
@@ -116,9 +116,10 @@ hdf5_dataset_id hdf5_file::try_open(const hdf5_session& hdf5, const std::string&
   if (holder == path_) return id;
   const std::string which = "lies in " + holder.string() + ", which ";
   if (!driver_)
-    if (const auto refusal = rule_.refusal_of(holder); !refusal.empty())
-      throw error(dataset, which + refusal);
-  if (driver_ && open_if_being_written(hdf5, holder))
+    throw error(dataset, which +
+                             "cannot be looked after, because this program has the file that leads "
+                             "there open for writing; close it there, or open that file itself");
+  if (open_if_being_written(hdf5, holder))
     throw error(dataset, which +
                              "this program has open for writing, so that newer values may lie in "
                              "the library's memory; close it there, or open that file itself");

@@ -165,7 +165,7 @@ class needs {
     }
     if (known.is_open) throw error("is virtual, and among its own sources");
     for (std::size_t i = known.begin; i < known.end; ++i)
-      files_.push_back({random_file_ptr{files_[i].file}, samples.first, samples.last});
+      files_.push_back({byte_file_ptr{files_[i].file}, samples.first, samples.last});
     return known.is_there;
   }
 

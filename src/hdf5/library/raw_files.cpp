@@ -3,6 +3,7 @@
 #include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/source_places.hpp"
 #include "hdf5/library/storage.hpp"
+#include "io/local/file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,15 +25,15 @@ fs::path raw_path(const hdf5_session& hdf5, hid_t dataset, const fs::path& raw) 
 }
 
 /// @param bytes Least size of the file. @throws hdf5_error
-random_file_ptr open_raw_file(const hdf5_file& file, const std::string& name, const fs::path& path,
-                              std::uint64_t bytes) {
+byte_file_ptr open_raw_file(const hdf5_file& file, const std::string& name, const fs::path& path,
+                            std::uint64_t bytes) {
   const std::string which = "its values lie in the raw file " + path.string() + ", which ";
   if (const auto refusal = file.rule().refusal_of(path); !refusal.empty())
     throw file.error(name, which + refusal);
-  random_file_ptr raw;
+  byte_file_ptr raw;
   try {
-    raw = std::make_shared<const random_file>(path, random_file::access::by_pread,
-                                              std::chrono::nanoseconds{0});
+    raw = std::make_shared<const local_file>(path, file_access::by_calls,
+                                             std::chrono::nanoseconds{0});
   } catch (const dataset_error& failure) {
     throw file.error(name, which + failure.message());
   }

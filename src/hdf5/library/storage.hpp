@@ -4,15 +4,13 @@
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/library/type.hpp"
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -52,21 +50,9 @@ struct hdf5_storage_layout {
                                                   const std::string& name, hid_t dataset,
                                                   const hdf5_element& element);
 
-/// The files that hold datasets, each opened once, without the library. For one thread.
-class hdf5_raw_files {
- public:
-  /// The file that holds a dataset, which differs from the opened file if an external link leads to
-  /// it.
-  /// @throws dataset_error
-  [[nodiscard]] random_file_ptr file_of(const hdf5_session& hdf5, hid_t dataset);
-
- private:
-  std::map<std::pair<std::uint64_t, std::uint64_t>, random_file_ptr> files_ = {};
-};
-
 /// A file that must be checked when the library reads some samples.
 struct hdf5_needed_file {
-  random_file_ptr file;
+  byte_file_ptr file;
   std::uint64_t first = 0;                                         ///< sample with values in it
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();  ///< sample with values in it
 };

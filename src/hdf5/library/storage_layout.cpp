@@ -2,36 +2,17 @@
 #include "detail/byte_order.hpp"
 #include "hdf5/library/storage.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 
 namespace feedline::detail {
 namespace {
 
-/// The descriptor with which the library reads a dataset's file, or -1 if it reports none.
-int descriptor_of(hid_t dataset) {
-  const hdf5_file_id file{H5Iget_file_id(dataset)};
-  void* handle = nullptr;
-  if (!file || H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle) < 0 || handle == nullptr)
-    return -1;
-  return *static_cast<const int*>(handle);
-}
-
 /// The reason why the file's bytes may not be the dataset's, or nothing.
 std::string fault_of_file(const hdf5_session& hdf5, hid_t dataset) {
   if (hdf5_driver::file_of(hdf5, dataset)) return {};
-  const hdf5_file_id file{H5Iget_file_id(dataset)};
-  const hdf5_properties_id access{file ? H5Fget_access_plist(file.get()) : H5I_INVALID_HID};
-  if (!access) return "the library does not tell which file it lies in";
-  if (H5Pget_driver(access.get()) != H5FD_SEC2)
-    return "its file is not one plain file (the library uses another driver than 'sec2')";
-  if (is_being_written(dataset))
-    return "its file is open for writing in this program, so newer values may lie in the library's "
-           "memory";
-  if (descriptor_of(dataset) < 0) return "the library does not tell its file's descriptor";
-  return {};
+  return "its file is open for writing in this program, so newer values may lie in the library's "
+         "memory";
 }
 
 std::vector<std::uint64_t> chunk_of(hid_t creation) {
@@ -138,17 +119,6 @@ hdf5_storage_layout examine_storage(const hdf5_session& hdf5, const hdf5_file& f
     place.refusal = "its layout is of a kind that feedline does not know";
   }
   return place;
-}
-
-random_file_ptr hdf5_raw_files::file_of(const hdf5_session& hdf5, hid_t dataset) {
-  if (auto file = hdf5_driver::file_of(hdf5, dataset)) return file;
-  const int descriptor = descriptor_of(dataset);
-  struct stat status {};
-  if (descriptor < 0 || ::fstat(descriptor, &status) != 0)
-    throw hdf5_error{{}, "the file that holds it cannot be examined: " + hdf5.last_message()};
-  auto& file = files_[{status.st_dev, status.st_ino}];
-  if (!file) file = std::make_shared<const random_file>(descriptor, path_of_file(hdf5, dataset));
-  return file;
 }
 
 }  // namespace feedline::detail

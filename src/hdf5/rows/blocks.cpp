@@ -32,7 +32,7 @@ std::size_t bytes_of_chunk(std::span<const std::uint64_t> chunk, std::size_t ele
 
 }  // namespace
 
-hdf5_chunk_blocks::hdf5_chunk_blocks(random_file_ptr file, std::string name,
+hdf5_chunk_blocks::hdf5_chunk_blocks(byte_file_ptr file, std::string name,
                                      hdf5_storage_layout place,
                                      std::shared_ptr<const hdf5_chunk_map> map, bool tiles)
     : file_{std::move(file)},
@@ -47,7 +47,7 @@ hdf5_chunk_blocks::hdf5_chunk_blocks(random_file_ptr file, std::string name,
   chunks_per_block_ = product(std::span{grid_}.subspan(1));
   chunk_bytes_ = bytes_of_chunk(place_.chunk, place_.stored_bytes);
   if (chunk_bytes_ == 0)
-    throw hdf5_error{{.path = file_->path(), .field = name_},
+    throw hdf5_error{{.path = file_->name(), .field = name_},
                      "its chunks are of 0 bytes, or of more than 4 GiB"};
   for (std::size_t i = 1; i < place_.chunk.size(); ++i)
     whole_rows_ = whole_rows_ && place_.chunk[i] == extents_[i];
@@ -107,7 +107,7 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
     place_.filters.decode(stored, place.filter_mask, verify, with.decoder, out);
   } catch (const hdf5_filter_error& failure) {
     file_->require_unchanged();  // a change is the better reason
-    throw hdf5_error{{.path = file_->path(), .field = name_, .sample = {}, .offset = place.address},
+    throw hdf5_error{{.path = file_->name(), .field = name_, .sample = {}, .offset = place.address},
                      "cannot be read: " + name_of(chunk) + " does not decode: " + failure.what()};
   }
   if (verify) verified_[chunk / 64].fetch_or(bit, std::memory_order_relaxed);
@@ -128,7 +128,7 @@ void hdf5_chunk_blocks::decode_stored(std::span<const std::byte> stored, std::ui
                                       std::span<std::byte> out) const try {
   place_.filters.decode(stored, mask, true, scratch_.take()->decoder, out);
 } catch (const hdf5_filter_error& failure) {
-  throw hdf5_error{{.path = file_->path(), .field = name_},
+  throw hdf5_error{{.path = file_->name(), .field = name_},
                    "cannot be read: a chunk of " + std::to_string(stored.size()) +
                        " bytes does not decode: " + failure.what()};
 }

@@ -43,7 +43,7 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   /// @param tiles If true, each chunk is a block by itself, and its rows are the parts of rows that
   ///              it has; at the dataset's edges these include padding.
   /// @throws hdf5_error if a chunk is too large to be read at once.
-  hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf5_storage_layout place,
+  hdf5_chunk_blocks(byte_file_ptr file, std::string name, hdf5_storage_layout place,
                     std::shared_ptr<const hdf5_chunk_map> map, bool tiles = false);
 
   /// Destination of a field's block.
@@ -105,7 +105,7 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   [[nodiscard]] hdf5_error name_failure(const dataset_error& failure, std::uint64_t block) const;
   [[nodiscard]] std::string name_of(std::uint64_t chunk) const;
 
-  random_file_ptr file_;
+  byte_file_ptr file_;
   std::string name_;
   hdf5_storage_layout place_;
   std::vector<std::byte> stored_fill_;  ///< in the file's byte order

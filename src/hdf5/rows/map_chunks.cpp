@@ -39,7 +39,7 @@ shape shape_of(hid_t dataset) {
           .chunk_extents = {chunk.begin(), chunk.begin() + rank}};
 }
 
-std::string refusal_of(hid_t dataset, const random_file& file, const shape& shape) {
+std::string refusal_of(hid_t dataset, const byte_file& file, const shape& shape) {
   if (shape.extents.empty()) return "has no chunks to be mapped";
   if (is_being_written(dataset))
     return "this program has the file open for writing, so that its chunks may not be where the "
@@ -59,10 +59,10 @@ bool leaves_partial_chunks_unfiltered(hid_t dataset) {
          (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
 }
 
-void require_in_file(const hdf5_chunk& chunk, std::uint64_t number, const random_file& file,
+void require_in_file(const hdf5_chunk& chunk, std::uint64_t number, const byte_file& file,
                      const std::string& name) {
   if (chunk.address <= file.size() && chunk.bytes <= file.size() - chunk.address) return;
-  throw hdf5_error{{.path = file.path(), .field = name, .sample = {}, .offset = chunk.address},
+  throw hdf5_error{{.path = file.name(), .field = name, .sample = {}, .offset = chunk.address},
                    "chunk " + std::to_string(number) + ", of " + std::to_string(chunk.bytes) +
                        " bytes, lies beyond the file's end at byte " + std::to_string(file.size()) +
                        "; the file is cut short or damaged: copy it again"};
@@ -70,15 +70,15 @@ void require_in_file(const hdf5_chunk& chunk, std::uint64_t number, const random
 
 }  // namespace
 
-std::string hdf5_map_refusal(const hdf5_session& /*hdf5*/, hid_t dataset, const random_file& file) {
+std::string hdf5_map_refusal(const hdf5_session& /*hdf5*/, hid_t dataset, const byte_file& file) {
   return refusal_of(dataset, file, shape_of(dataset));
 }
 
-hdf5_chunk_map map_hdf5_chunks(const hdf5_session& hdf5, hid_t dataset, const random_file& file,
+hdf5_chunk_map map_hdf5_chunks(const hdf5_session& hdf5, hid_t dataset, const byte_file& file,
                                const std::string& name) {
   auto shape = shape_of(dataset);
   if (const auto refusal = refusal_of(dataset, file, shape); !refusal.empty())
-    throw hdf5_error{{.path = file.path(), .field = name}, refusal};
+    throw hdf5_error{{.path = file.name(), .field = name}, refusal};
   hdf5_chunk_map map{std::move(shape.extents), std::move(shape.chunk_extents)};
   if (file.size() < max_prefetched_bytes && file.is_cold()) file.will_need(0, file.size());
 

@@ -2,7 +2,7 @@
 
 #include "hdf5/format/chunk_map.hpp"
 #include "hdf5/library/session.hpp"
-#include "io/random_file.hpp"
+#include "io/byte_file.hpp"
 
 #include <string>
 
@@ -12,7 +12,7 @@ namespace feedline::detail {
 /// elements, open for writing in this program, or so many chunks that a map of them would be larger
 /// than the file (and than 256 MiB). Empty if it can. Mapping finds other faults of its chunks.
 [[nodiscard]] std::string hdf5_map_refusal(const hdf5_session& hdf5, hid_t dataset,
-                                           const random_file& file);
+                                           const byte_file& file);
 
 /// Finds all chunks of a chunked dataset, whatever its index, by asking the library for each
 /// (`hdf5_chunk_lookup`): about a microsecond a chunk. Throws unless each chunk is within the file.
@@ -24,6 +24,6 @@ namespace feedline::detail {
 /// that extends past the file's end.
 /// @throws dataset_error if the file was changed or cut in the meantime.
 [[nodiscard]] hdf5_chunk_map map_hdf5_chunks(const hdf5_session& hdf5, hid_t dataset,
-                                             const random_file& file, const std::string& name);
+                                             const byte_file& file, const std::string& name);
 
 }  // namespace feedline::detail

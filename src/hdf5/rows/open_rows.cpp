@@ -68,10 +68,10 @@ void require_row_fits(const hdf5_file& file, const hdf5_resolved_field& found) {
 /// The library assumes that a chunk without filters is complete, and reads past its end if it is
 /// not.
 void require_whole_chunks(const hdf5_session& hdf5, const hdf5_library_dataset& column,
-                          hdf5_open_context& common, const hdf5_resolved_field& found) {
+                          const hdf5_resolved_field& found) {
   const hdf5_storage_layout& storage = found.storage;
-  const random_file_ptr file = common.files.file_of(hdf5, column.id());
-  if (!hdf5_map_refusal(hdf5, column.id(), *file).empty()) return;
+  const byte_file_ptr file = hdf5_driver::file_of(hdf5, column.id());
+  if (!file || !hdf5_map_refusal(hdf5, column.id(), *file).empty()) return;
   const auto map = map_hdf5_chunks(hdf5, column.id(), *file, found.name);
   std::uint64_t whole = storage.stored_bytes;
   for (const std::uint64_t extent : storage.chunk)
@@ -82,7 +82,7 @@ void require_whole_chunks(const hdf5_session& hdf5, const hdf5_library_dataset& 
         chunk.bytes >= whole)
       continue;
     throw hdf5_error{
-        {.path = file->path(), .field = found.name, .sample = {}, .offset = chunk.address},
+        {.path = file->name(), .field = found.name, .sample = {}, .offset = chunk.address},
         "chunk " + std::to_string(number) + " has " + std::to_string(chunk.bytes) +
             " bytes and went through no filter, but is of " + std::to_string(whole) +
             " bytes; the file is damaged: copy it again"};
@@ -121,7 +121,7 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
                           hdf5_resolved_field& found) {
   hdf5_storage_layout& storage = found.storage;
   if (!storage.refusal.empty() || storage.stored == layout::unwritten) return;
-  random_file_ptr file = common.files.file_of(hdf5, dataset);
+  byte_file_ptr file = hdf5_driver::file_of(hdf5, dataset);
   if (storage.stored == layout::chunked) storage.refusal = hdf5_map_refusal(hdf5, dataset, *file);
   if (!storage.refusal.empty()) return;
   found.file = std::move(file);
@@ -129,7 +129,7 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
   const auto object = describe_object(hdf5, dataset, ".");
   if (!object)
     throw hdf5_error{
-        {.path = found.file->path(), .field = found.name},
+        {.path = found.file->name(), .field = found.name},
         "the HDF5 library does not tell where it is in the file: " + hdf5.last_message()};
   auto& known = common.datasets[{found.file, object->key}];
   if (!known.chunks) {
@@ -164,7 +164,7 @@ hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
     column.require_readable(hdf5, file);
     // If filters are the only reason, the file's own chunks can be checked.
     if (found.storage.refusal == found.storage.filters.refusal())
-      require_whole_chunks(hdf5, column, common, found);
+      require_whole_chunks(hdf5, column, found);
     found.column = std::move(column);
   }
   return found;

@@ -23,7 +23,7 @@ struct hdf5_resolved_field {
   std::uint64_t samples = 0;
   std::size_t row_bytes = 0;
   hdf5_storage_layout storage;
-  random_file_ptr file = nullptr;                          ///< if feedline reads it itself
+  byte_file_ptr file = nullptr;                            ///< if feedline reads it itself
   hdf5_row_chunks row_chunks = nullptr;                    ///< if rows are read out of chunks
   std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< if chunks are read whole
   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder =
@@ -47,8 +47,7 @@ struct hdf5_open_context {
   };
 
   value_conventions conventions = value_conventions::refuse;
-  hdf5_raw_files files = {};
-  std::map<std::pair<random_file_ptr, decltype(hdf5_object::key)>, dataset> datasets =
+  std::map<std::pair<byte_file_ptr, decltype(hdf5_object::key)>, dataset> datasets =
       {};  ///< key: the file and the dataset's address in it
   std::map<std::string, hdf5_opened_ptr> opened =
       {};  ///< datasets, by the paths by which they were chosen

@@ -11,7 +11,7 @@ bool has_row_chunks(const hdf5_storage_layout& place, std::span<const std::uint6
          std::ranges::equal(std::span{place.chunk}.subspan(1), extents.subspan(1));
 }
 
-hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name,
+hdf5_row_chunks find_row_chunks(const byte_file& file, const std::string& name,
                                 const hdf5_storage_layout& place, const hdf5_chunk_map& map) {
   std::vector<std::uint64_t> begins(map.size());
   const std::uint64_t rows = place.chunk.front();
@@ -22,7 +22,7 @@ hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name
     begins[chunk] = stored.is_written() ? stored.address : row_blocks::nowhere;
     if (!stored.is_written() || stored.bytes == rows * row_bytes) continue;
     throw hdf5_error{
-        {.path = file.path(), .field = name, .sample = chunk * rows, .offset = stored.address},
+        {.path = file.name(), .field = name, .sample = chunk * rows, .offset = stored.address},
         "chunk " + std::to_string(chunk) + " has " + std::to_string(stored.bytes) + " bytes, but " +
             std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes have " +
             std::to_string(rows * row_bytes) + "; the file is damaged, get it again"};
@@ -31,7 +31,7 @@ hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name
 }
 
 // Errors of files do not mention HDF5, so they are rethrown.
-hdf5_file_rows::hdf5_file_rows(random_file_ptr file, std::string name,
+hdf5_file_rows::hdf5_file_rows(byte_file_ptr file, std::string name,
                                const hdf5_storage_layout& place, std::size_t elements,
                                std::uint64_t rows, hdf5_row_chunks chunks) try
     : file_rows{std::move(file), std::move(name),

@@ -37,7 +37,7 @@ using hdf5_row_chunks = std::shared_ptr<const std::vector<std::uint64_t>>;
                                   std::span<const std::uint64_t> extents);
 
 /// @throws hdf5_error if a chunk's size in the file is not that of its rows.
-[[nodiscard]] hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name,
+[[nodiscard]] hdf5_row_chunks find_row_chunks(const byte_file& file, const std::string& name,
                                               const hdf5_storage_layout& place,
                                               const hdf5_chunk_map& map);
 
@@ -48,7 +48,7 @@ class hdf5_file_rows final : public file_rows {
   /// @param name Name of the dataset, for errors. @param elements Number of elements in a row.
   /// @param chunks Result of `find_row_chunks`; null for the contiguous layout.
   /// @throws hdf5_error if they are not within the file.
-  hdf5_file_rows(random_file_ptr file, std::string name, const hdf5_storage_layout& place,
+  hdf5_file_rows(byte_file_ptr file, std::string name, const hdf5_storage_layout& place,
                  std::size_t elements, std::uint64_t rows, hdf5_row_chunks chunks = nullptr);
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;

@@ -29,7 +29,7 @@ struct found_values {
   std::string name = {};  ///< name of the dataset
   /// Positions in the file, or in the values in memory; all are within it.
   detail::hdf5_vlen_library_reader held = {};
-  detail::random_file_ptr file = nullptr;  ///< null: values are in memory
+  detail::byte_file_ptr file = nullptr;  ///< null: values are in memory
 };
 
 class hdf5_ragged final : public ragged_dataset {
@@ -44,25 +44,22 @@ class hdf5_ragged final : public ragged_dataset {
 
   void read(std::span<const element_run> runs) const override {
     const auto mapped = found_.file ? found_.file->mapped() : std::span<const std::byte>{};
+    const bool by_calls = found_.file && mapped.empty();
     for (const element_run& run : runs) {
       detail::require_elements(*this, run, found_.element_bytes, found_.element.name);
-      if (run.out.empty()) continue;
-      const std::uint64_t offset = offset_of(run.sample) + run.first * found_.element_bytes;
-      if (found_.file && mapped.empty()) {
-        read_by_call(run, offset);
-      } else {
-        const std::byte* const from = found_.file ? mapped.data() : block_of(run.sample);
-        std::memcpy(run.out.data(), from + offset, run.out.size());
-      }
-      detail::reverse_elements(run.out, found_.swapped_bytes);
+      if (by_calls || run.out.empty()) continue;
+      const std::byte* const from = found_.file ? mapped.data() : block_of(run.sample);
+      std::memcpy(run.out.data(), from + offset_of(run), run.out.size());
     }
+    if (by_calls) read_by_calls(runs);
+    for (const element_run& run : runs) detail::reverse_elements(run.out, found_.swapped_bytes);
     if (found_.file) found_.file->require_unchanged();
   }
 
   bool wants_prefetch() const noexcept override { return found_.file && found_.file->is_cold(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     if (!found_.file) return;
-    detail::hint_ranges(*found_.file, samples, [&](sample_index sample) -> detail::file_range {
+    detail::hint_ranges(*found_.file, samples, [&](sample_index sample) -> detail::byte_range {
       if (sample.value >= size()) return {};
       const std::uint64_t begin = offset_of(sample);
       return {begin, begin + std::min(length(sample) * found_.element_bytes, max_hinted_bytes)};
@@ -73,6 +70,9 @@ class hdf5_ragged final : public ragged_dataset {
   /// Limit of a hint for one sample, because perhaps only the sample's beginning will be read.
   static constexpr std::uint64_t max_hinted_bytes = std::uint64_t{4} << 20;
 
+  [[nodiscard]] std::uint64_t offset_of(const element_run& run) const noexcept {
+    return offset_of(run.sample) + run.first * found_.element_bytes;
+  }
   [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept {
     return found_.held.places.offsets[static_cast<std::size_t>(sample.value)];
   }
@@ -81,13 +81,20 @@ class hdf5_ragged final : public ragged_dataset {
     return found_.held.blocks[static_cast<std::size_t>(block)].data();
   }
 
-  void read_by_call(const element_run& run, std::uint64_t offset) const {
+  void read_by_calls(std::span<const element_run> runs) const {
+    thread_local std::vector<detail::byte_read> parts;  // kept to avoid allocation
+    parts.clear();
+    for (const element_run& run : runs)
+      if (!run.out.empty()) parts.push_back({offset_of(run), run.out});
     try {
-      found_.file->read(offset, run.out);
+      found_.file->read(parts);
     } catch (const dataset_error& failure) {
       dataset_location where = failure.where();
       where.field = found_.name;
-      where.sample = run.sample.value;
+      for (const element_run& run : runs)
+        if (failure.offset() && !run.out.empty() && offset_of(run) <= *failure.offset() &&
+            *failure.offset() < offset_of(run) + run.out.size())
+          where.sample = run.sample.value;
       throw hdf5_error{std::move(where), failure.message()};
     }
   }
@@ -151,10 +158,10 @@ void add_rows(detail::hdf5_resolved_field& found, detail::hdf5_heap_search& sear
 /// Called without the lock.
 detail::hdf5_value_places find_places(detail::hdf5_resolved_field& rows,
                                       std::size_t element_bytes) {
-  const detail::random_file& file = *rows.file;
+  const detail::byte_file& file = *rows.file;
   const auto fail = [&](std::optional<std::uint64_t> sample, const std::exception& damage) {
     file.require_unchanged();  // a change is the better reason
-    throw hdf5_error{{.path = file.path(), .field = rows.name, .sample = sample},
+    throw hdf5_error{{.path = file.name(), .field = rows.name, .sample = sample},
                      std::string{"cannot be read: "} + damage.what() +
                          "; the file is cut short or damaged: copy it again"};
   };

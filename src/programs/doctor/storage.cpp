@@ -1,7 +1,7 @@
 // Reads of the storage itself.
 
-#include "io/descriptor.hpp"
-#include "io/file_watch.hpp"
+#include "io/local/descriptor.hpp"
+#include "io/local/watch.hpp"
 #include "programs/doctor/measure.hpp"
 
 #include <algorithm>

@@ -27,11 +27,11 @@ using namespace feedline;
 namespace {
 
 /// @return Milliseconds.
-double time_once(const std::filesystem::path& path, detail::random_file::access access) {
+double time_once(const std::filesystem::path& path, detail::file_access access) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, path};
   const auto dataset = file.open_dataset(hdf5, test::indexed_name);
-  const detail::random_file bytes{path, access};
+  const detail::local_file bytes{path, access};
   const auto begin = std::chrono::steady_clock::now();
   (void)detail::map_hdf5_chunks(hdf5, dataset.get(), bytes, test::indexed_name);
   return std::chrono::duration<double, std::milli>{std::chrono::steady_clock::now() - begin}
@@ -40,7 +40,7 @@ double time_once(const std::filesystem::path& path, detail::random_file::access 
 
 enum class begins { in_memory, on_disk };
 
-double best_of_three(const std::filesystem::path& path, detail::random_file::access access,
+double best_of_three(const std::filesystem::path& path, detail::file_access access,
                      begins where = begins::in_memory) {
   double best = 1e9;
   for (int i = 0; i < 3; ++i) {
@@ -51,7 +51,7 @@ double best_of_three(const std::filesystem::path& path, detail::random_file::acc
 }
 
 void run(std::uint64_t chunks) {
-  using access = detail::random_file::access;
+  using access = detail::file_access;
   const test::temporary_directory directory;
   std::printf("%s, %u hardware threads; %s; %llu chunks; milliseconds, best of three\n",
               bench::processor().c_str(), std::thread::hardware_concurrency(), H5_VERS_INFO,
@@ -62,7 +62,7 @@ void run(std::uint64_t chunks) {
     dataset.writes = [](std::uint64_t number) { return number % 97 != 5; };  // some are not there
     const auto path = test::write_indexed_file(directory.path() / "x.h5", dataset);
     std::printf("%-52s %10.1f %10.1f %10.1f\n", dataset.name.c_str(),
-                best_of_three(path, access::mapped), best_of_three(path, access::by_pread),
+                best_of_three(path, access::mapped), best_of_three(path, access::by_calls),
                 best_of_three(path, access::automatic, begins::on_disk));
     std::fflush(stdout);
   }

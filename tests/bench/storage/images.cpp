@@ -23,7 +23,7 @@
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
-#include "io/whole_file.hpp"
+#include "io/file_system.hpp"
 #include "support/command_line.hpp"
 #include "support/files/image_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
@@ -104,8 +104,10 @@ std::vector<std::vector<std::byte>> files_of(const std::filesystem::path& root,
     if (files.size() == options.different) break;
     if (!entry.is_regular_file()) continue;
     std::vector<std::byte> memory;
-    const std::size_t bytes = detail::read_whole_file(entry.path().string(), memory).bytes.size();
-    memory.resize(bytes);
+    (void)detail::local_files().read_whole(entry.path().string(), [&](std::size_t bytes) {
+      memory.resize(bytes);
+      return std::span{memory};
+    });
     files.push_back(std::move(memory));
   }
   return files;

@@ -82,10 +82,10 @@ class rows_file {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  [[nodiscard]] dataset_ptr open(std::size_t row_bytes, detail::random_file::access how) const {
+  [[nodiscard]] dataset_ptr open(std::size_t row_bytes, detail::file_access how) const {
     const detail::row_place place{.offset = 0, .stride = row_bytes, .row_bytes = row_bytes};
     auto rows = std::make_shared<const detail::file_rows>(
-        std::make_shared<const detail::random_file>(path_, how), "row", place, bytes_ / row_bytes);
+        std::make_shared<const detail::local_file>(path_, how), "row", place, bytes_ / row_bytes);
     return detail::make_rows_dataset("file dataset",
                                      {{{"row", element_type::u8, {row_bytes}}, std::move(rows)}});
   }
@@ -152,7 +152,7 @@ class storage_bench {
       : options_{options}, found_{found}, file_{options.folder, options.mebibytes << 20} {}
 
   void measure(std::size_t row_bytes) {
-    using access = detail::random_file::access;
+    using access = detail::file_access;
     std::printf("\nrows of %zu bytes, thousands a second\n%-30s", row_bytes, "readers");
     for (const int readers : options_.readers) std::printf(" %10d", readers);
     std::printf("\n");
@@ -178,7 +178,7 @@ class storage_bench {
     file_.read_through();
     warm("rows in RAM", file_.load(row_bytes));
     warm("file, warm, mapped", file_.open(row_bytes, access::mapped));
-    warm("file, warm, pread", file_.open(row_bytes, access::by_pread));
+    warm("file, warm, pread", file_.open(row_bytes, access::by_calls));
   }
 
  private:

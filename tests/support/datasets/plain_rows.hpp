@@ -24,7 +24,7 @@ namespace feedline::test {
 
 /// Uncompressed rows of a file, "x", followed in the file by their labels, "label".
 /// @param prefix Prefix of the fields' names.
-[[nodiscard]] inline dataset_ptr plain_rows_of(const detail::random_file_ptr& file,
+[[nodiscard]] inline dataset_ptr plain_rows_of(const detail::byte_file_ptr& file,
                                                std::uint64_t samples, std::size_t bytes_a_row,
                                                const std::string& prefix = "") {
   const auto rows_at = [&](std::uint64_t offset, std::size_t bytes) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "io/file_watch.hpp"
+#include "io/local/watch.hpp"
 
 #include <fcntl.h>
 #include <system_error>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "io/random_file.hpp"
+#include "io/local/file.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,9 +13,8 @@
 namespace feedline::test {
 
 /// A file of these bytes that lies in memory and has no path.
-[[nodiscard]] inline detail::random_file_ptr memory_file(
-    std::span<const std::byte> bytes,
-    detail::random_file::access how = detail::random_file::access::automatic) {
+[[nodiscard]] inline detail::byte_file_ptr memory_file(
+    std::span<const std::byte> bytes, detail::file_access how = detail::file_access::automatic) {
   struct descriptor {
     int value = ::memfd_create("feedline-test", MFD_CLOEXEC);
     descriptor() = default;
@@ -26,7 +25,7 @@ namespace feedline::test {
   const descriptor file;
   if (::write(file.value, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
     throw std::runtime_error{"a file in memory cannot be written"};
-  return std::make_shared<const detail::random_file>(file.value, "", how);  // has a duplicate
+  return std::make_shared<const detail::local_file>(file.value, "", how);  // has a duplicate
 }
 
 }  // namespace feedline::test

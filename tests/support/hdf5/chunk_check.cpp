@@ -9,19 +9,18 @@
 
 namespace feedline::test {
 
-detail::hdf5_chunk_map map_indexed(const std::filesystem::path& path,
-                                   detail::random_file::access access) {
+detail::hdf5_chunk_map map_indexed(const std::filesystem::path& path, detail::file_access access) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, path};
   const auto dataset = file.open_dataset(hdf5, indexed_name);
-  const detail::random_file raw{path, access};
+  const detail::local_file raw{path, access};
   return detail::map_hdf5_chunks(hdf5, dataset.get(), raw, indexed_name);
 }
 
 std::optional<std::string> fault_of(const detail::hdf5_chunk_map& map,
                                     const indexed_dataset& dataset,
                                     const std::filesystem::path& path) {
-  const detail::random_file raw{path};
+  const detail::local_file raw{path};
   for (std::uint64_t number = 0; number < map.size(); ++number) {
     const detail::hdf5_chunk& chunk = map[number];
     const std::string which = "chunk " + std::to_string(number);
@@ -40,7 +39,7 @@ std::optional<std::string> fault_of(const detail::hdf5_chunk_map& map,
   return std::nullopt;
 }
 
-std::optional<std::string> difference_from_library(hid_t dataset, const detail::random_file& file,
+std::optional<std::string> difference_from_library(hid_t dataset, const detail::local_file& file,
                                                    const detail::hdf5_chunk_map& map) {
   std::vector<std::uint64_t> first(map.grid().size());
   const auto stored = read_stored(dataset);

@@ -17,24 +17,22 @@
 using namespace feedline;
 using namespace feedline::detail;
 using namespace std::chrono_literals;
-using file_access = random_file::access;
 
 namespace {
 
 using test::numbered;
 
-random_file_ptr opened(const std::filesystem::path& path,
-                       file_access how = file_access::automatic) {
-  return std::make_shared<const random_file>(path, how, 0ns);
+byte_file_ptr opened(const std::filesystem::path& path, file_access how = file_access::automatic) {
+  return std::make_shared<const local_file>(path, how, 0ns);
 }
 
-rows_field field_in(const random_file_ptr& file, const field& spec, const row_place& place,
+rows_field field_in(const byte_file_ptr& file, const field& spec, const row_place& place,
                     std::uint64_t rows) {
   return {spec, std::make_shared<const file_rows>(file, spec.name, place, rows)};
 }
 
 /// `rows` dense rows of bytes.
-rows_field bytes_field(std::string name, const random_file_ptr& file, std::size_t row_bytes,
+rows_field bytes_field(std::string name, const byte_file_ptr& file, std::size_t row_bytes,
                        std::uint64_t rows) {
   return field_in(file, {std::move(name), element_type::u8, {row_bytes}},
                   {.offset = 0, .stride = row_bytes, .row_bytes = row_bytes}, rows);
@@ -48,7 +46,7 @@ dataset_ptr make_file_dataset(std::vector<rows_field> fields) {
 
 TEST_CASE("file dataset: it keeps the dataset contract, with fields of one file and of several",
           "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const test::temporary_directory folder;
   const auto records = numbered(101 * 15);
   const auto others = numbered(101 * 784);
@@ -75,7 +73,7 @@ TEST_CASE("file dataset: it keeps the dataset contract, with fields of one file 
 }
 
 TEST_CASE("file dataset: a sample that there is not is refused, not read", "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const test::temporary_directory folder;
   const auto file = opened(folder.write("rows.bin", numbered(100)), how);
   const auto dataset = make_file_dataset({bytes_field("x", file, 10, 5)});
@@ -93,7 +91,7 @@ TEST_CASE("file dataset: its bytes may change with the file, so it offers no row
 
 TEST_CASE("file dataset: a change of any of its files ends the read in an error with that path",
           "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const auto change = GENERATE(values(test::all_file_changes));
   const test::temporary_directory folder;
   const auto path = folder.write("second.bin", numbered(8192));
@@ -109,7 +107,7 @@ TEST_CASE("file dataset: a change of any of its files ends the read in an error 
   } catch (const dataset_error& error) {
     CHECK(error.path() == path);
     const bool read_first =
-        how == file_access::by_pread && change == test::file_change::cut_to_nothing;
+        how == file_access::by_calls && change == test::file_change::cut_to_nothing;
     CHECK(error.message().find(read_first ? "ends here; it was cut"
                                           : test::words_for(change, 8192)) == 0);
   }

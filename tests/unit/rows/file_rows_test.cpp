@@ -18,7 +18,6 @@
 
 using namespace feedline;
 using namespace feedline::detail;
-using file_access = random_file::access;
 
 namespace {
 
@@ -46,7 +45,7 @@ std::vector<sample_index> samples_of(std::initializer_list<std::uint64_t> number
 
 TEST_CASE("file rows: rows at any distance, of any element order, mapped and read, are the file's",
           "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const std::size_t swapped = GENERATE(1U, 2U, 4U, 8U);
   // 1, 2, 4, 8 have loops of their own; 4096 is the longest row that is prefetched.
   const std::size_t row_bytes = GENERATE(1U, 2U, 4U, 8U, 24U, 63U, 784U, 4096U, 4104U);
@@ -61,7 +60,7 @@ TEST_CASE("file rows: rows at any distance, of any element order, mapped and rea
   constexpr std::uint64_t rows = 20;
   const auto bytes = numbered(3 + (rows - 1) * stride + row_bytes);
   const test::temporary_directory folder;
-  const auto file = std::make_shared<const random_file>(folder.write("rows.bin", bytes), how);
+  const auto file = std::make_shared<const local_file>(folder.write("rows.bin", bytes), how);
   const file_rows under_test{file, "x", place, rows};
   CHECK(under_test.size() == rows);
 
@@ -81,7 +80,7 @@ TEST_CASE(
     "file rows: rows of blocks that lie anywhere are the file's, and of blocks never written "
     "the fill value",
     "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const std::size_t swapped = GENERATE(1U, 4U);
   const std::size_t parts = GENERATE(1U, 3U);
   const std::size_t part_bytes = GENERATE(8U, 2400U);
@@ -99,7 +98,7 @@ TEST_CASE(
   const auto bytes = numbered(3 + 3 * block_bytes);
   const auto fill = numbered(4);
   const test::temporary_directory folder;
-  const auto file = std::make_shared<const random_file>(folder.write("rows.bin", bytes), how);
+  const auto file = std::make_shared<const local_file>(folder.write("rows.bin", bytes), how);
   const file_rows under_test{
       file, "x", place, 15, {std::make_shared<const std::vector<std::uint64_t>>(begins), 4, fill}};
 
@@ -132,7 +131,7 @@ TEST_CASE("file rows: rows that do not fit into their file are refused, with the
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(100));
-  const auto file = std::make_shared<const random_file>(path);
+  const auto file = std::make_shared<const local_file>(path);
   const auto refusal = [&](row_place place, std::uint64_t rows) {
     return test::message_of<dataset_error>([&] { const file_rows made{file, "x", place, rows}; });
   };
@@ -158,7 +157,7 @@ TEST_CASE("file rows: rows that do not fit into their file are refused, with the
 TEST_CASE("file rows: a read that fails names field, sample and byte", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(1000));
-  const auto file = std::make_shared<const random_file>(path, file_access::by_pread);
+  const auto file = std::make_shared<const local_file>(path, file_access::by_calls);
   const file_rows rows{file, "x", {.offset = 10, .stride = 10, .row_bytes = 10}, 99};
   std::filesystem::resize_file(path, 505);
   std::vector<std::byte> out(990);
@@ -180,7 +179,7 @@ TEST_CASE(
   const auto bytes = numbered(10 + 100 * count);
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", bytes);
-  const file_rows rows{std::make_shared<const random_file>(path, file_access::by_pread), "x", place,
+  const file_rows rows{std::make_shared<const local_file>(path, file_access::by_calls), "x", place,
                        count};
   std::vector<sample_index> samples;
   std::vector<std::byte> expected;
@@ -210,7 +209,7 @@ TEST_CASE("file rows: a hint of any samples changes nothing", "[dataset][host]")
   const test::temporary_directory folder;
   const auto bytes = numbered(1 << 20);
   const auto file =
-      std::make_shared<const random_file>(folder.write("rows.bin", bytes), file_access::by_pread);
+      std::make_shared<const local_file>(folder.write("rows.bin", bytes), file_access::by_calls);
   const file_rows rows{file, "x", {.offset = 0, .stride = 1024, .row_bytes = 1024}, 1024};
   rows.prefetch({});
   rows.prefetch(samples_of({5, 5, 0, 1023, 700, 4, std::numeric_limits<std::uint64_t>::max()}));

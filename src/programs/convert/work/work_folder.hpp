@@ -1,6 +1,6 @@
 #pragma once
 
-#include "io/descriptor.hpp"
+#include "io/local/descriptor.hpp"
 #include "programs/convert/output/job.hpp"
 
 #include <cstdint>

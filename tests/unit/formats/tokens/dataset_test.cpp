@@ -2,6 +2,7 @@
 #include <feedline/formats/tokens.hpp>
 
 #include "formats/tokens/shard.hpp"
+#include "io/local/file.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
@@ -65,8 +66,7 @@ TEST_CASE("tokens: windows at any stride keep the dataset contract, within shard
   const test::temporary_directory folder;
   const std::size_t stride = GENERATE(1U, 3U, 7U, 16U);
   const std::size_t per_sample = GENERATE(1U, 7U, 40U);  // 40: over three shards
-  const auto how =
-      GENERATE(detail::random_file::access::mapped, detail::random_file::access::by_pread);
+  const auto how = GENERATE(detail::file_access::mapped, detail::file_access::by_calls);
   const auto tokens = token_stream<std::uint16_t>(101);
   const token_options options{.tokens_per_sample = per_sample,
                               .stride = stride,
@@ -75,7 +75,7 @@ TEST_CASE("tokens: windows at any stride keep the dataset contract, within shard
   std::vector<detail::token_shard> shards;
   for (const auto& file : write_shards(folder, tokens, {50, 1, 0, 20, 30}))
     shards.push_back(
-        detail::open_token_shard(std::make_shared<const detail::random_file>(file, how), options));
+        detail::open_token_shard(std::make_shared<const detail::local_file>(file, how), options));
   test::check_dataset_contract(
       detail::make_token_dataset(shards, options), (101 - per_sample - 1) / stride + 1,
       fields_of(element_type::u16, per_sample), windows_of(tokens, per_sample, stride));
@@ -162,21 +162,20 @@ TEST_CASE("tokens: shards of either byte order become the machine's", "[dataset]
 TEST_CASE("tokens: a shard that is cut while it is in use is an error that names shard and sample",
           "[dataset][host]") {
   const test::temporary_directory folder;
-  const auto how =
-      GENERATE(detail::random_file::access::mapped, detail::random_file::access::by_pread);
+  const auto how = GENERATE(detail::file_access::mapped, detail::file_access::by_calls);
   const auto tokens = token_stream<std::uint16_t>(200);
   const token_options options{.tokens_per_sample = 4, .type = element_type::u16};
   const auto files = write_shards(folder, tokens, {100, 100});
   std::vector<detail::token_shard> shards;
   for (const auto& file : files)
     shards.push_back(
-        detail::open_token_shard(std::make_shared<const detail::random_file>(file, how), options));
+        detail::open_token_shard(std::make_shared<const detail::local_file>(file, how), options));
   const auto opened = detail::make_token_dataset(shards, options);
   std::filesystem::resize_file(files[1], 100);
   CHECK(test::read_sample(*opened, sample_index{3}).size() == 2);  // the other shard is whole
   const std::string message =
       test::message_of<dataset_error>([&] { (void)test::read_sample(*opened, sample_index{45}); });
   CHECK(message.find(files[1] + ": ") == 0);
-  if (how == detail::random_file::access::by_pread)
+  if (how == detail::file_access::by_calls)
     CHECK(message.find("sample 45, byte 160: ") != std::string::npos);
 }

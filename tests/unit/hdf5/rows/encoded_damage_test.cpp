@@ -160,7 +160,7 @@ TEST_CASE("hdf5 blocks: a chunk that is stored in no bytes fails as its rows do"
                                     .samples = 16,
                                     .row_bytes = row_bytes,
                                     .storage = {}};
-  found.file = std::make_shared<const detail::random_file>(folder.write("x.bin", values()));
+  found.file = std::make_shared<const detail::local_file>(folder.write("x.bin", values()));
   found.storage.chunk = {8, row_bytes};
   found.storage.stored = detail::hdf5_storage_layout::layout::chunked;
   found.storage.filters = detail::hdf5_filters{{{1, "", {6}}}};

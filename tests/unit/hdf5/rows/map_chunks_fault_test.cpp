@@ -17,7 +17,7 @@
 
 using namespace feedline;
 using namespace feedline::test;
-using detail::random_file;
+using detail::local_file;
 
 namespace {
 
@@ -55,7 +55,7 @@ void replace_number(std::vector<std::byte>& bytes, std::uint64_t from, std::uint
 }
 
 std::vector<std::byte> read_whole(const fs::path& path) {
-  const random_file file{path};
+  const local_file file{path};
   std::vector<std::byte> bytes(file.size());
   file.read(0, bytes);
   return bytes;
@@ -117,7 +117,7 @@ TEST_CASE("hdf5 chunk map: a file that is not the dataset's is refused", "[datas
   const detail::hdf5_file file{hdf5, path};
   const auto dataset = file.open_dataset(hdf5, indexed_name);
   for (const auto& other : {half, text}) {
-    const random_file wrong{other};
+    const local_file wrong{other};
     const auto message = message_of<hdf5_error>(
         [&] { (void)detail::map_hdf5_chunks(hdf5, dataset.get(), wrong, indexed_name); });
     CHECK(contains(message, other.string() +
@@ -183,5 +183,5 @@ TEST_CASE("hdf5 chunk map: more chunks than the file could hold are refused befo
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, path};
   const auto dataset = file.open_dataset(hdf5, indexed_name);
-  CHECK(detail::hdf5_map_refusal(hdf5, dataset.get(), random_file{path}) == refusal);
+  CHECK(detail::hdf5_map_refusal(hdf5, dataset.get(), local_file{path}) == refusal);
 }

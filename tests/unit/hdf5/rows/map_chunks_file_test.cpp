@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::byte> read_whole(const fs::path& path) {
-  const detail::random_file file{path};
+  const detail::local_file file{path};
   std::vector<std::byte> bytes(file.size());
   file.read(0, bytes);
   return bytes;
@@ -112,7 +112,7 @@ TEST_CASE("hdf5 metadata: a cache image is found in a file, and only where there
     if (!dataset.latest_format || dataset.name.find("extensible") != std::string::npos) continue;
     for (const bool cache_image : {true, false}) {
       INFO(dataset.name);
-      const detail::random_file file{
+      const detail::local_file file{
           write_indexed_file(directory.path() / "x.h5", dataset, {.cache_image = cache_image})};
       detail::hdf5_metadata metadata{file};
       CHECK(detail::has_cache_image(metadata) == cache_image);
@@ -147,7 +147,7 @@ TEST_CASE("hdf5 chunk map: a dataset that grew or shrank has the chunks of its p
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, path};
   const auto opened = file.open_dataset(hdf5, indexed_name);
-  const detail::random_file bytes{path};
+  const detail::local_file bytes{path};
   const auto map = detail::map_hdf5_chunks(hdf5, opened.get(), bytes, indexed_name);
   CHECK(std::ranges::equal(map.extents(), resized));
   const auto difference = difference_from_library(opened.get(), bytes, map);
@@ -174,7 +174,7 @@ TEST_CASE("hdf5 chunk map: partial chunks that were left unfiltered say so", "[d
   }
   const auto map = map_indexed(path);
   REQUIRE(map.size() == 28);
-  const detail::random_file bytes{path};
+  const detail::local_file bytes{path};
   for (std::uint64_t number = 0; number < map.size(); ++number) {
     const bool is_partial = number % 4 == 3 || number >= 24;
     INFO("chunk " << number);
@@ -200,7 +200,7 @@ TEST_CASE("hdf5 chunk map: a dataset at the end of an external link is found in 
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, link};
   const auto opened = file.open_dataset(hdf5, "link");
-  const detail::random_file bytes{target};
+  const detail::local_file bytes{target};
   const auto map = detail::map_hdf5_chunks(hdf5, opened.get(), bytes, "link");
   CHECK_FALSE(fault_of(map, dataset, target).has_value());
 }
@@ -214,7 +214,7 @@ TEST_CASE("hdf5 chunk map: a file needs no path", "[dataset][host]") {
   const auto opened = file.open_dataset(hdf5, indexed_name);
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   REQUIRE(descriptor >= 0);
-  const detail::random_file bytes{descriptor, {}};
+  const detail::local_file bytes{descriptor, {}};
   ::close(descriptor);
   const auto map = detail::map_hdf5_chunks(hdf5, opened.get(), bytes, indexed_name);
   CHECK_FALSE(fault_of(map, dataset, path).has_value());
@@ -225,15 +225,15 @@ namespace {
 /// Maps one dataset of a file, if it is chunked. @return The fault, if there is one.
 std::optional<std::string> fault_of_dataset(const detail::hdf5_session& hdf5,
                                             const detail::hdf5_file& file,
-                                            const detail::random_file& bytes,
+                                            const detail::local_file& bytes,
                                             const std::string& name, std::size_t& mapped) {
   const auto dataset = file.open_dataset(hdf5, name);
   const detail::hdf5_properties_id creation{H5Dget_create_plist(dataset.get())};
   const detail::hdf5_file_id home{H5Iget_file_id(dataset.get())};
-  std::string home_name(bytes.path().size() + 1, '\0');
+  std::string home_name(bytes.name().size() + 1, '\0');
   const auto length = H5Fget_name(home.get(), home_name.data(), home_name.size());
-  if (H5Pget_layout(creation.get()) != H5D_CHUNKED || home_name.c_str() != bytes.path() ||
-      static_cast<std::size_t>(length) != bytes.path().size())
+  if (H5Pget_layout(creation.get()) != H5D_CHUNKED || home_name.c_str() != bytes.name() ||
+      static_cast<std::size_t>(length) != bytes.name().size())
     return std::nullopt;
   try {
     const auto map = detail::map_hdf5_chunks(hdf5, dataset.get(), bytes, name);
@@ -265,7 +265,7 @@ TEST_CASE("hdf5 chunk map: every chunk of other programs' files is where the lib
     } catch (const hdf5_error&) {
       continue;  // not a file that the library opens
     }
-    const detail::random_file bytes{entry.path()};
+    const detail::local_file bytes{entry.path()};
     for (const auto& [name, unreadable] : file->datasets(hdf5)) {
       if (!unreadable.empty()) continue;
       const auto fault = fault_of_dataset(hdf5, *file, bytes, name, mapped);

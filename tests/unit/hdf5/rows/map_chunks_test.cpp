@@ -101,8 +101,8 @@ TEST_CASE("hdf5 chunk map: an index is read alike from memory and by reading", "
   for (const auto& dataset : datasets_of_every_index(1'000)) {
     INFO(dataset.name);
     const auto path = write_indexed_file(directory.path() / "x.h5", dataset);
-    const auto in_memory = map_indexed(path, detail::random_file::access::mapped);
-    const auto by_reading = map_indexed(path, detail::random_file::access::by_pread);
+    const auto in_memory = map_indexed(path, detail::file_access::mapped);
+    const auto by_reading = map_indexed(path, detail::file_access::by_calls);
     bool are_equal = in_memory.size() == by_reading.size();
     for (std::uint64_t i = 0; i < in_memory.size() && are_equal; ++i)
       are_equal = in_memory[i] == by_reading[i];

@@ -20,7 +20,6 @@
 using namespace feedline;
 using namespace feedline::detail;
 using namespace feedline::test;
-using file_access = random_file::access;
 
 // Most files are bytes as they would lie on a disk, read in either way whatever is in memory.
 
@@ -70,7 +69,7 @@ std::optional<std::uint64_t> lost_of(const field_rows& rows,
 
 TEST_CASE("hdf5: rows of several records give one member of each, mapped and read",
           "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const std::size_t record_bytes = GENERATE(16U, 24U, 5000U);
   const std::size_t swapped = GENERATE(1U, 4U);
   const std::size_t elements = GENERATE(2U, 700U);
@@ -81,7 +80,7 @@ TEST_CASE("hdf5: rows of several records give one member of each, mapped and rea
   const temporary_directory folder;
   const auto bytes = various_bytes(7 + rows * elements * record_bytes);
   const auto path = folder.write("rows.bin", bytes);
-  const hdf5_file_rows under_test{std::make_shared<const random_file>(path, how), "x", place,
+  const hdf5_file_rows under_test{std::make_shared<const local_file>(path, how), "x", place,
                                   elements, rows};
   const auto samples = every_sample(rows);
   under_test.prefetch(samples);
@@ -103,7 +102,7 @@ TEST_CASE("hdf5: rows of several records give one member of each, mapped and rea
 TEST_CASE("hdf5: rows of records that do not fit into their file are refused", "[dataset][host]") {
   const temporary_directory folder;
   const auto path = folder.write("rows.bin", various_bytes(10 + 4 * 6 * 16));
-  const auto file = std::make_shared<const random_file>(path);
+  const auto file = std::make_shared<const local_file>(path);
   auto place = member_of(16, 12, 1);
   place.stored = hdf5_storage_layout::layout::contiguous;
   const auto refusal = [&](std::uint64_t offset, std::size_t elements, std::uint64_t rows) {
@@ -125,7 +124,7 @@ TEST_CASE("hdf5: rows of records that do not fit into their file are refused", "
 
 TEST_CASE("hdf5: rows of chunks are read by runs, and the first that is lost is named",
           "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const std::size_t record_bytes = GENERATE(12U, 40U, 5000U);  // dense, apart, far apart
   const std::size_t swapped = GENERATE(1U, 2U);
   constexpr std::uint64_t rows = 95;
@@ -143,7 +142,7 @@ TEST_CASE("hdf5: rows of chunks are read by runs, and the first that is lost is 
       map[chunk] = {.address = 1 + (map.size() - 1 - chunk) * chunk_bytes,
                     .bytes = static_cast<std::uint32_t>(chunk_bytes)};
   const auto path = folder.write("rows.bin", bytes);
-  const auto file = std::make_shared<const random_file>(path, how);
+  const auto file = std::make_shared<const local_file>(path, how);
   REQUIRE(has_row_chunks(place, map.extents()));
   const hdf5_file_rows under_test{file, "x",  place,
                                   1,    rows, find_row_chunks(*file, "x", place, map)};

@@ -262,8 +262,8 @@ TEST_CASE("hdf5 ragged: a mapped file and calls give the same addresses, in orde
     for (std::size_t at = 0; at < of.size(); at += 1'600) search.add(of.subspan(at, 1'600));
     return search.find();
   };
-  const detail::random_file mapped{path, detail::random_file::access::mapped};
-  const detail::random_file by_calls{path, detail::random_file::access::by_pread};
+  const detail::local_file mapped{path, detail::file_access::mapped};
+  const detail::local_file by_calls{path, detail::file_access::by_calls};
   const auto places = find(detail::hdf5_metadata{mapped}, rows);
   CHECK(std::vector<std::uint64_t>(places.lengths.begin(), places.lengths.end()) == lengths);
   CHECK(find(detail::hdf5_metadata{by_calls}, rows).offsets == places.offsets);

@@ -1,4 +1,4 @@
-#include "io/file_mapping.hpp"
+#include "io/local/mapping.hpp"
 #include "support/checks/catch.hpp"
 
 #include <sys/mman.h>

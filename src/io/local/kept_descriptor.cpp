@@ -1,6 +1,6 @@
-#include "io/kept_descriptor.hpp"
+#include "io/local/kept_descriptor.hpp"
 
-#include "io/descriptor_limit.hpp"
+#include "io/local/descriptor_limit.hpp"
 
 #include <pthread.h>
 

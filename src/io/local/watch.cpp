@@ -1,8 +1,8 @@
-#include "io/file_watch.hpp"
+#include "io/local/watch.hpp"
 
 #include <feedline/detail/splitmix64.hpp>
 
-#include "io/descriptor.hpp"
+#include "io/local/descriptor.hpp"
 
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -130,6 +130,13 @@ file_watch::file_watch(const struct stat& now, std::filesystem::path path, bool 
   std::error_code unknown;
   if (!path.empty()) path_ = std::filesystem::absolute(path, unknown);
   if (unknown) path_.clear();
+}
+
+std::string file_watch::version() const {
+  std::string text =
+      by_number_ ? std::to_string(opened_.st_dev) + ':' + std::to_string(opened_.st_ino) + ' ' : "";
+  return text + std::to_string(opened_.st_size) + ' ' + std::to_string(opened_.st_mtim.tv_sec) +
+         '.' + std::to_string(opened_.st_mtim.tv_nsec);
 }
 
 std::string file_watch::change_of(int descriptor) const {

@@ -1,6 +1,6 @@
 // Over 250 lines: all that guards reads of mapped memory against SIGBUS stands together.
 
-#include "io/file_mapping.hpp"
+#include "io/local/mapping.hpp"
 
 #include "detail/keep_loaded.hpp"
 

@@ -1,7 +1,7 @@
 /// When the process's limit on open files is raised: in a process of its own for each case, which
 /// is its argument. It is raised once in a process.
 
-#include "io/random_file.hpp"
+#include "io/local/file.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -21,7 +21,8 @@
 
 namespace {
 
-using feedline::detail::random_file;
+using feedline::detail::file_access;
+using feedline::detail::local_file;
 
 constexpr rlim_t low = 64;
 constexpr rlim_t high = 200;
@@ -37,12 +38,12 @@ rlim_t soft_limit() {
   return limits.rlim_cur;
 }
 
-std::unique_ptr<const random_file> opened(const std::filesystem::path& path,
-                                          random_file::access how = random_file::access::by_pread) {
-  return std::make_unique<const random_file>(path, how, std::chrono::nanoseconds{0});
+std::unique_ptr<const local_file> opened(const std::filesystem::path& path,
+                                         file_access how = file_access::by_calls) {
+  return std::make_unique<const local_file>(path, how, std::chrono::nanoseconds{0});
 }
 
-void read(const random_file& file) {
+void read(const local_file& file) {
   std::array<std::byte, 4> bytes{};
   file.read(0, bytes);
 }
@@ -53,7 +54,7 @@ bool holds(std::string_view what, bool condition) {
 }
 
 bool is_raised_when_a_file_is_opened_again(const std::filesystem::path& path) {
-  std::vector<std::unique_ptr<const random_file>> files;
+  std::vector<std::unique_ptr<const local_file>> files;
   while (files.size() < low) files.push_back(opened(path));
   if (!holds("opening files leaves the limit as it is", soft_limit() == low)) return false;
   for (const auto& file : files) read(*file);
@@ -65,8 +66,8 @@ bool is_raised_when_a_file_is_opened_again(const std::filesystem::path& path) {
 }
 
 bool is_left_alone_where_files_are_mapped(const std::filesystem::path& path) {
-  std::vector<std::unique_ptr<const random_file>> files;
-  while (files.size() < low) files.push_back(opened(path, random_file::access::mapped));
+  std::vector<std::unique_ptr<const local_file>> files;
+  while (files.size() < low) files.push_back(opened(path, file_access::mapped));
   for (const auto& file : files)
     if (!holds("it is mapped", !file->mapped().empty())) return false;
   for (const auto& file : files) file->require_unchanged();

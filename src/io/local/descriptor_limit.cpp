@@ -1,4 +1,4 @@
-#include "io/descriptor_limit.hpp"
+#include "io/local/descriptor_limit.hpp"
 
 #include "detail/log.hpp"
 

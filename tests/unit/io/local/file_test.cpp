@@ -1,8 +1,8 @@
-#include "io/random_file.hpp"
+#include "io/local/file.hpp"
 
 #include <feedline/io/map_files.hpp>
 
-#include "io/file_watch.hpp"
+#include "io/local/watch.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/numbered_bytes.hpp"
@@ -28,19 +28,18 @@
 using namespace feedline;
 using namespace feedline::detail;
 using namespace std::chrono_literals;
-using file_access = random_file::access;
 
 namespace {
 
 using test::numbered;
 
-std::vector<std::byte> copied(const random_file& file, std::uint64_t offset, std::size_t count) {
+std::vector<std::byte> copied(const local_file& file, std::uint64_t offset, std::size_t count) {
   std::vector<std::byte> bytes(count);
   file.read(offset, bytes);
   return bytes;
 }
 
-std::string complaint(const random_file& file) {
+std::string complaint(const local_file& file) {
   return test::message_of<dataset_error>([&] { file.require_unchanged(); });
 }
 
@@ -49,13 +48,13 @@ const std::string advice = "; a file must stay as it is while it is read: open i
 
 }  // namespace
 
-TEST_CASE("random file: its bytes are the same mapped and read", "[dataset][host]") {
+TEST_CASE("local file: its bytes are the same mapped and read", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto bytes = numbered(100'000);
   const auto path = folder.write("rows.bin", bytes);
-  const random_file mapped{path, file_access::mapped};
-  const random_file read{path, file_access::by_pread};
-  CHECK(mapped.path() == path);
+  const local_file mapped{path, file_access::mapped};
+  const local_file read{path, file_access::by_calls};
+  CHECK(mapped.name() == path);
   CHECK(mapped.size() == 100'000);
   CHECK(read.mapped().empty());
   const auto all = mapped.mapped();
@@ -69,10 +68,10 @@ TEST_CASE("random file: its bytes are the same mapped and read", "[dataset][host
   }
 }
 
-TEST_CASE("random file: nothing beyond its end is read", "[dataset][host]") {
+TEST_CASE("local file: nothing beyond its end is read", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(100));
-  const random_file file{path, GENERATE(file_access::mapped, file_access::by_pread)};
+  const local_file file{path, GENERATE(file_access::mapped, file_access::by_calls)};
   const auto refusal = [&](std::uint64_t offset, std::size_t count) {
     return test::message_of<dataset_error>([&] { (void)copied(file, offset, count); });
   };
@@ -84,20 +83,20 @@ TEST_CASE("random file: nothing beyond its end is read", "[dataset][host]") {
         path.string() + ": byte 18446744073709551615: there are no 2 bytes here: the file has 100");
 }
 
-TEST_CASE("random file: an empty file is a file", "[dataset][host]") {
+TEST_CASE("local file: an empty file is a file", "[dataset][host]") {
   const test::temporary_directory folder;
-  const random_file file{folder.write("empty", {}),
-                         GENERATE(file_access::mapped, file_access::automatic)};
+  const local_file file{folder.write("empty", {}),
+                        GENERATE(file_access::mapped, file_access::automatic)};
   CHECK(file.size() == 0);
   CHECK(file.mapped().empty());
   CHECK_FALSE(file.is_cold());
   CHECK(complaint(file) == unharmed);
 }
 
-TEST_CASE("random file: a file that is not regular is refused with a remedy", "[dataset][host]") {
+TEST_CASE("local file: a file that is not regular is refused with a remedy", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto refusal = [](const std::filesystem::path& path) {
-    return test::message_of<dataset_error>([&] { const random_file file{path}; });
+    return test::message_of<dataset_error>([&] { const local_file file{path}; });
   };
   const std::string missing = folder.path() / "missing";
   const std::string pipe = folder.path() / "pipe";
@@ -109,32 +108,32 @@ TEST_CASE("random file: a file that is not regular is refused with a remedy", "[
   CHECK(refusal(pipe) ==
         pipe + ": is no regular file, so it cannot be read at random; copy it into one");
   CHECK(test::message_of<dataset_error>([] {
-          const random_file file{-1, "gone.h5"};
+          const local_file file{-1, "gone.h5"};
         }) == "gone.h5: cannot be opened: Bad file descriptor; check the path and its permissions");
 }
 
-TEST_CASE("random file: a descriptor that is open already may be closed by its owner",
+TEST_CASE("local file: a descriptor that is open already may be closed by its owner",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(100));
   const int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   REQUIRE(number >= 0);
-  const random_file file{number, {}, file_access::by_pread, 0ns};
+  const local_file file{number, {}, file_access::by_calls, 0ns};
   ::close(number);
   CHECK(copied(file, 0, 100) == numbered(100));
   std::filesystem::remove(path);
   CHECK(complaint(file) == unharmed);  // it was given no path that it could watch
 }
 
-TEST_CASE("random file: any change by others is reported, mapped or read, and reported again",
+TEST_CASE("local file: any change by others is reported, mapped or read, and reported again",
           "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const auto change = GENERATE(values(test::all_file_changes));
   const std::uint64_t size = GENERATE(100U, 4096U, 3 * 4096U + 17);
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(size));
   test::let_age(path);
-  const random_file file{path, how, 0ns};
+  const local_file file{path, how, 0ns};
   REQUIRE(complaint(file) == unharmed);
   test::change_file(path, change);
   for (int i = 0; i < 2; ++i)
@@ -142,13 +141,13 @@ TEST_CASE("random file: any change by others is reported, mapped or read, and re
 }
 
 TEST_CASE(
-    "random file: a file that was only touched is reported as such, and is valid with its old time",
+    "local file: a file that was only touched is reported as such, and is valid with its old time",
     "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(100));
   test::let_age(path);
   const auto written = std::filesystem::last_write_time(path);
-  const random_file file{path, GENERATE(file_access::mapped, file_access::by_pread), 0ns};
+  const local_file file{path, GENERATE(file_access::mapped, file_access::by_calls), 0ns};
   std::filesystem::last_write_time(path, written + 1s);
   CHECK(complaint(file) ==
         path.string() +
@@ -160,12 +159,12 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "random file: bytes that were cut off read as zeros if the file is mapped, and that is "
+    "local file: bytes that were cut off read as zeros if the file is mapped, and that is "
     "reported",
     "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(10 * 4096));
-  const random_file file{path, file_access::mapped, 1h};
+  const local_file file{path, file_access::mapped, 1h};
   const auto bytes = file.mapped();
   REQUIRE(bytes[9 * 4096 + 1] == numbered(10 * 4096)[9 * 4096 + 1]);
   std::filesystem::resize_file(path, 4096);
@@ -175,14 +174,14 @@ TEST_CASE(
   CHECK(file.mapped().empty());  // lost bytes are given to no other caller
 }
 
-TEST_CASE("random file: a file that was cut and has its bytes again is not taken for unharmed",
+TEST_CASE("local file: a file that was cut and has its bytes again is not taken for unharmed",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto bytes = numbered(10 * 4096);
   const auto path = folder.write("rows.bin", bytes);
   test::let_age(path);
   const auto written = std::filesystem::last_write_time(path);
-  const random_file file{path, file_access::mapped, 1h};
+  const local_file file{path, file_access::mapped, 1h};
   const auto mapped = file.mapped();
   std::filesystem::resize_file(path, 0);
   CHECK(mapped[5000] == std::byte{0});
@@ -194,10 +193,10 @@ TEST_CASE("random file: a file that was cut and has its bytes again is not taken
                                advice);
 }
 
-TEST_CASE("random file: if it is read by calls, a read says where it was cut", "[dataset][host]") {
+TEST_CASE("local file: if it is read by calls, a read says where it was cut", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(1000));
-  const random_file file{path, file_access::by_pread};
+  const local_file file{path, file_access::by_calls};
   std::filesystem::resize_file(path, 400);
   CHECK(copied(file, 300, 100).size() == 100);
   CHECK(test::message_of<dataset_error>([&] { (void)copied(file, 300, 200); }) ==
@@ -206,23 +205,23 @@ TEST_CASE("random file: if it is read by calls, a read says where it was cut", "
             "it again");
 }
 
-TEST_CASE("random file: its path is checked no more often than documented", "[dataset][host]") {
+TEST_CASE("local file: its path is checked no more often than documented", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(1000));
-  const random_file rarely{path, file_access::by_pread, 1h};
-  const random_file always{path, file_access::by_pread, 0ns};
+  const local_file rarely{path, file_access::by_calls, 1h};
+  const local_file always{path, file_access::by_calls, 0ns};
   CHECK(complaint(rarely) == unharmed);  // its first look is over
   std::filesystem::remove(path);
   CHECK(complaint(always) == path.string() + ": was deleted or moved since it was opened" + advice);
   CHECK(complaint(rarely) == unharmed);
 }
 
-TEST_CASE("random file: a path that was another file's for a while stays an error",
+TEST_CASE("local file: a path that was another file's for a while stays an error",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(1000));
   const auto aside = folder.path() / "aside";
-  const random_file file{path, file_access::by_pread, 0ns};
+  const local_file file{path, file_access::by_calls, 0ns};
   std::filesystem::rename(path, aside);
   CHECK_FALSE(complaint(file) == unharmed);
   std::filesystem::rename(aside, path);
@@ -230,24 +229,24 @@ TEST_CASE("random file: a path that was another file's for a while stays an erro
         path.string() + ": was replaced or deleted for a while since it was opened" + advice);
 }
 
-TEST_CASE("random file: a working directory that changes is no change of the file",
+TEST_CASE("local file: a working directory that changes is no change of the file",
           "[dataset][host]") {
   const test::temporary_directory folder;
   folder.write("rows.bin", numbered(1000));
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
-  const random_file file{"rows.bin", file_access::automatic, 0ns};
+  const local_file file{"rows.bin", file_access::automatic, 0ns};
   std::filesystem::current_path(before);
   CHECK(complaint(file) == unharmed);
 }
 
-TEST_CASE("random file: one that is not in memory is read by calls, and mapped once it is there",
+TEST_CASE("local file: one that is not in memory is read by calls, and mapped once it is there",
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(4 << 20));
   if (test::drop_from_memory(path) > 0.5)
     FEEDLINE_SKIP("this file system does not drop files from memory");
-  const random_file file{path, file_access::automatic, 0ns};
+  const local_file file{path, file_access::automatic, 0ns};
   CHECK(file.is_cold());
   CHECK(file.mapped().empty());
   CHECK(copied(file, 0, 4 << 20) == numbered(4 << 20));
@@ -257,7 +256,7 @@ TEST_CASE("random file: one that is not in memory is read by calls, and mapped o
   CHECK(file.mapped().size() == 4 << 20);
 }
 
-TEST_CASE("random file: both ways to find the pages in memory agree", "[dataset][host]") {
+TEST_CASE("local file: both ways to find the pages in memory agree", "[dataset][host]") {
   const test::temporary_directory folder;
   const std::uint64_t size = 32U << 20U;
   const auto path = folder.write("rows.bin", numbered(size));
@@ -284,12 +283,12 @@ TEST_CASE("random file: both ways to find the pages in memory agree", "[dataset]
   ::close(file);
 }
 
-TEST_CASE("random file: announced bytes come into memory by themselves", "[dataset][host]") {
+TEST_CASE("local file: announced bytes come into memory by themselves", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(4 << 20));
   if (test::drop_from_memory(path) > 0.5)
     FEEDLINE_SKIP("this file system does not drop files from memory");
-  const random_file file{path, file_access::automatic, 0ns};
+  const local_file file{path, file_access::automatic, 0ns};
   REQUIRE(file.is_cold());
   file.will_need(0, 4 << 20);
   file.will_need(~std::uint64_t{0}, 1);  // beyond its end: nothing to do
@@ -298,14 +297,13 @@ TEST_CASE("random file: announced bytes come into memory by themselves", "[datas
   CHECK_FALSE(file.is_cold());
 }
 
-TEST_CASE(
-    "random file: sixteen threads read it while it is cut: each gets an error, none is killed",
-    "[dataset][host]") {
-  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+TEST_CASE("local file: sixteen threads read it while it is cut: each gets an error, none is killed",
+          "[dataset][host]") {
+  const auto how = GENERATE(file_access::mapped, file_access::by_calls);
   const test::temporary_directory folder;
   const auto bytes = numbered(256 * 4096);
   const auto path = folder.write("rows.bin", bytes);
-  const random_file file{path, how, 0ns};
+  const local_file file{path, how, 0ns};
   constexpr int threads = 16;
   std::atomic<int> reading{0};
   std::atomic<int> told{0};
@@ -340,12 +338,12 @@ TEST_CASE(
   CHECK(wrong == 0);
 }
 
-TEST_CASE("random file: map_files says how files that are opened from then on are read",
+TEST_CASE("local file: map_files says how files that are opened from then on are read",
           "[dataset][host]") {
   const auto file = [] {  // in memory: nothing else keeps it from being mapped
     const int number = ::memfd_create("rows", MFD_CLOEXEC);
     REQUIRE(::pwrite(number, "rows", 4, 0) == 4);
-    auto opened = std::make_unique<const random_file>(number, "", file_access::automatic);
+    auto opened = std::make_unique<const local_file>(number, "", file_access::automatic);
     ::close(number);
     return opened;
   };

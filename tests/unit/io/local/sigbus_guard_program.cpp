@@ -3,8 +3,8 @@
 
 #include <feedline/io/map_files.hpp>
 
-#include "io/file_mapping.hpp"
-#include "io/random_file.hpp"
+#include "io/local/file.hpp"
+#include "io/local/mapping.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +19,8 @@
 
 namespace {
 
-using feedline::detail::random_file;
+using feedline::detail::file_access;
+using feedline::detail::local_file;
 
 constexpr int by_plain_handler = 41;
 constexpr int by_detailed_handler = 42;
@@ -96,8 +97,7 @@ class other_copy {
 /// Other copies of the library come, and this one knows what that means.
 bool copies_get_along(std::string_view event, std::string_view before) {
   using feedline::detail::file_mapping;
-  const random_file rows{
-      one_page(), {}, random_file::access::automatic, std::chrono::nanoseconds{0}};
+  const local_file rows{one_page(), {}, file_access::automatic, std::chrono::nanoseconds{0}};
   if (rows.mapped().empty()) return false;
   if (event == "copy behind another") handle_bus_errors(before);
   const other_copy second{FEEDLINE_BUS_GUARD_COPY_1};
@@ -118,8 +118,7 @@ bool closed_copy_is_survived() {
 bool is_left_alone() {
   const auto is_mapped = [](bool allowed) {
     feedline::map_files(allowed);
-    const random_file rows{
-        one_page(), {}, random_file::access::automatic, std::chrono::nanoseconds{0}};
+    const local_file rows{one_page(), {}, file_access::automatic, std::chrono::nanoseconds{0}};
     std::byte last{};
     rows.read(4095, {&last, 1});
     return last == std::byte{'x'} && !rows.mapped().empty();
@@ -174,8 +173,7 @@ int main(int count, char** arguments) {
   if (event == "closed copy, foreign") return closed_copy_is_survived() ? *foreign_page : wrong;
   if (event == "copy behind another") return copies_get_along(event, arguments[1]) ? 0 : wrong;
   if (event == "later") {
-    const random_file rows{
-        one_page(), {}, random_file::access::automatic, std::chrono::nanoseconds{0}};
+    const local_file rows{one_page(), {}, file_access::automatic, std::chrono::nanoseconds{0}};
     if (rows.mapped().empty()) return wrong;
     struct sigaction ours {};
     if (::sigaction(SIGBUS, nullptr, &ours) != 0) return wrong;

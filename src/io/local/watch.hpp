@@ -44,6 +44,15 @@ class file_watch {
   /// The file's absolute path, or empty.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
+  /// Size at opening, in bytes.
+  [[nodiscard]] std::uint64_t size() const noexcept {
+    return static_cast<std::uint64_t>(opened_.st_size);
+  }
+  /// Whether its file system keeps inode numbers.
+  [[nodiscard]] bool is_by_number() const noexcept { return by_number_; }
+  /// Like `byte_file::version`.
+  [[nodiscard]] std::string version() const;
+
   /// The change of the open file, as text; empty: none.
   [[nodiscard]] std::string change_of(int descriptor) const;
   /// The change of the path, as text; empty: none.

@@ -1,10 +1,10 @@
 /// Descriptors that are closed while others need them, under a limit of 64. This program lowers its
 /// hard limit too, so that it cannot be raised again.
 
-#include "io/kept_descriptor.hpp"
+#include "io/local/kept_descriptor.hpp"
 
-#include "io/file_source.hpp"
-#include "io/random_file.hpp"
+#include "io/local/file.hpp"
+#include "io/local/stream.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/process.hpp"
@@ -30,7 +30,6 @@
 using namespace feedline;
 using namespace feedline::detail;
 using namespace std::chrono_literals;
-using file_access = random_file::access;
 
 namespace {
 
@@ -47,24 +46,24 @@ constexpr std::size_t file_bytes = 100;
 /// Files whose first byte is their number, modulo 251.
 class many_files {
  public:
-  explicit many_files(std::size_t count, file_access how = file_access::by_pread,
+  explicit many_files(std::size_t count, file_access how = file_access::by_calls,
                       std::chrono::nanoseconds look = 1h) {
     REQUIRE(is_limited);
     for (std::size_t i = 0; i < count; ++i) add(how, look);
   }
 
-  void add(file_access how = file_access::by_pread, std::chrono::nanoseconds look = 1h) {
+  void add(file_access how = file_access::by_calls, std::chrono::nanoseconds look = 1h) {
     auto bytes = test::numbered(file_bytes);
     bytes[0] = first_byte(files_.size());
     const auto path = folder_.write(std::to_string(files_.size()), bytes);
     test::let_age(path);
-    files_.push_back(std::make_unique<const random_file>(path, how, look));
+    files_.push_back(std::make_unique<const local_file>(path, how, look));
   }
 
   [[nodiscard]] static std::byte first_byte(std::size_t file) {
     return static_cast<std::byte>(file % 251);
   }
-  [[nodiscard]] const random_file& operator[](std::size_t file) const { return *files_[file]; }
+  [[nodiscard]] const local_file& operator[](std::size_t file) const { return *files_[file]; }
   [[nodiscard]] std::size_t size() const { return files_.size(); }
   void close_all() { files_.clear(); }
 
@@ -86,7 +85,7 @@ class many_files {
   [[nodiscard]] bool is_open(std::size_t file) const {
     std::error_code gone;  // the descriptor that lists them
     for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"})
-      if (std::filesystem::read_symlink(each.path(), gone) == files_[file]->path()) return true;
+      if (std::filesystem::read_symlink(each.path(), gone) == files_[file]->name()) return true;
     return false;
   }
 
@@ -100,7 +99,7 @@ class many_files {
 
  private:
   test::temporary_directory folder_;
-  std::vector<std::unique_ptr<const random_file>> files_;
+  std::vector<std::unique_ptr<const local_file>> files_;
 };
 
 /// Takes all descriptors that this process may still have.
@@ -122,11 +121,11 @@ class all_descriptors {
   std::vector<int> taken_;
 };
 
-std::string complaint(const random_file& file) {
+std::string complaint(const local_file& file) {
   return test::message_of<dataset_error>([&] { file.require_unchanged(); });
 }
 
-std::string complaint_of_read(const random_file& file) {
+std::string complaint_of_read(const local_file& file) {
   std::vector<std::byte> bytes(file_bytes);
   return test::message_of<dataset_error>([&] { file.read(0, bytes); });
 }
@@ -170,12 +169,12 @@ TEST_CASE(
     "[dataset][host]") {
   const auto change = GENERATE(values(test::all_file_changes));
   const bool is_read = GENERATE(true, false);
-  const auto how = GENERATE(file_access::by_pread, file_access::mapped);
+  const auto how = GENERATE(file_access::by_calls, file_access::mapped);
   many_files files{1, how};
   while (close_kept_descriptors(16) != 0) continue;
   REQUIRE_FALSE(files.is_open(0));
   REQUIRE(complaint(files[0]) == unharmed);
-  const std::string path = files[0].path();
+  const std::string path = files[0].name();
   test::change_file(path, change);
   const std::string told = is_read ? complaint_of_read(files[0]) : complaint(files[0]);
   CHECK(told == path + ": " + test::words_for(change, file_bytes) +
@@ -188,7 +187,7 @@ TEST_CASE("kept descriptors: a file that may not be opened again is an error wit
   while (close_kept_descriptors(16) != 0) continue;
   const all_descriptors none_left;
   CHECK(complaint_of_read(files[0]) ==
-        files[0].path() +
+        files[0].name() +
             ": was closed to make room for other files, and cannot be opened again: Too many open "
             "files; this process may have 64 files open at once: raise the limit with `ulimit -n` "
             "before it starts");
@@ -204,8 +203,8 @@ TEST_CASE("kept descriptors: if none is left, a message names the limit and how 
       path +
       ": cannot be opened: Too many open files; this process may have 64 files open at once: "
       "raise the limit with `ulimit -n` before it starts";
-  CHECK(test::message_of<dataset_error>([&] { const random_file file{path}; }) == told);
-  CHECK(test::message_of<dataset_error>([&] { const file_source file{{path, {}}}; }) == told);
+  CHECK(test::message_of<dataset_error>([&] { const local_file file{path}; }) == told);
+  CHECK(test::message_of<dataset_error>([&] { const local_stream file{{path, {}}}; }) == told);
 }
 
 TEST_CASE("kept descriptors: if none is left, an unused one is closed for another",
@@ -214,26 +213,13 @@ TEST_CASE("kept descriptors: if none is left, an unused one is closed for anothe
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", test::numbered(10));
   const all_descriptors none_left;
-  const random_file more{path, file_access::by_pread};
+  const local_file more{path, file_access::by_calls};
   std::vector<std::byte> bytes(10);
   more.read(0, bytes);
   CHECK(bytes == test::numbered(10));
   for (std::size_t i = 0; i < room; ++i) CHECK(files.reads_right(i));
-  file_source source{{path.string(), {}}};
+  local_stream source{{path.string(), {}}};
   CHECK(source.read(bytes) == 10);
-}
-
-TEST_CASE("kept descriptors: one that others read by stays open, and is always the same",
-          "[dataset][host]") {
-  many_files files{1};
-  while (close_kept_descriptors(16) != 0) continue;
-  const int number = files[0].number();
-  for (std::size_t i = 0; i < 2 * limit; ++i) files.add();
-  CHECK(files[0].number() == number);
-  CHECK(files.is_open(0));
-  char first = 1;
-  CHECK(::pread(number, &first, 1, 0) == 1);
-  CHECK(first == 0);
 }
 
 TEST_CASE("kept descriptors: a file without a path is never closed", "[dataset][host]") {
@@ -241,7 +227,7 @@ TEST_CASE("kept descriptors: a file without a path is never closed", "[dataset][
   const auto path = folder.write("rows.bin", test::numbered(file_bytes));
   const int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   REQUIRE(number >= 0);
-  const random_file file{number, {}, file_access::by_pread};
+  const local_file file{number, {}, file_access::by_calls};
   ::close(number);
   std::filesystem::remove(path);
   const many_files files{2 * limit};

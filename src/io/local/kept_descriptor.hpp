@@ -1,7 +1,7 @@
 #pragma once
 
-#include "io/descriptor.hpp"
-#include "io/file_watch.hpp"
+#include "io/local/descriptor.hpp"
+#include "io/local/watch.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -45,8 +45,6 @@ class kept_descriptor {
 
     explicit operator bool() const noexcept { return of_ != nullptr; }
     [[nodiscard]] int number() const noexcept { return number_; }
-    /// The descriptor stays open as long as its `kept_descriptor`.
-    void leave_open() noexcept { of_ = nullptr; }
 
    private:
     friend kept_descriptor;

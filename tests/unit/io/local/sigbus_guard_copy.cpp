@@ -1,7 +1,7 @@
 /// A second copy of the library in the process of `sigbus_guard_program.cpp`, as a plugin would
 /// bring one: it guards one mapping.
 
-#include "io/file_mapping.hpp"
+#include "io/local/mapping.hpp"
 
 #include <cstddef>
 #include <memory>
