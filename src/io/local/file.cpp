@@ -56,14 +56,6 @@ void tell_of_other_handler() noexcept try {
 } catch (...) {  // NOLINT(bugprone-empty-catch): a log that fails changes nothing
 }
 
-/// Opens the file of another descriptor. Opens it again if possible, so that advice about our reads
-/// does not affect the other descriptor; otherwise duplicates it.
-descriptor opened_again(int number) {
-  descriptor again =
-      open_with_room(("/proc/self/fd/" + std::to_string(number)).c_str(), O_NONBLOCK);
-  return again.number() >= 0 ? std::move(again) : descriptor{::fcntl(number, F_DUPFD_CLOEXEC, 0)};
-}
-
 /// Refuses an open file that is not a regular one. @throws dataset_error
 file_watch watch_of(const descriptor& file, const std::filesystem::path& path) {
   const auto refusal = [&](const std::string& why) {
@@ -102,10 +94,6 @@ local_file::local_file(const file_watch& watch, descriptor file, const std::file
 local_file::local_file(const std::filesystem::path& path, file_access how,
                        std::chrono::nanoseconds look)
     : local_file{open_with_room(path.c_str(), O_NONBLOCK), path, how, look} {}
-
-local_file::local_file(int number, const std::filesystem::path& path, file_access how,
-                       std::chrono::nanoseconds look)
-    : local_file{opened_again(number), path, how, look} {}
 
 local_file::~local_file() = default;
 

@@ -36,10 +36,6 @@ class local_file final : public byte_file {
   /// says what to do.
   explicit local_file(const std::filesystem::path& path, file_access how = file_access::automatic,
                       std::chrono::nanoseconds look = look_every);
-  /// A file that is open already, and may be closed by its owner. @param path Names it in errors,
-  /// and is watched; may be empty.
-  local_file(int number, const std::filesystem::path& path,
-             file_access how = file_access::automatic, std::chrono::nanoseconds look = look_every);
   ~local_file() override;
 
   [[nodiscard]] std::span<const std::byte> mapped() const noexcept override;

@@ -8,6 +8,7 @@
 #include "bench/processor.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/map_chunks.hpp"
+#include "io/local/file.hpp"
 #include "support/command_line.hpp"
 #include "support/files/cold_file.hpp"
 #include "support/files/temporary_directory.hpp"

@@ -13,6 +13,7 @@
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
 #include "dataset/rows_dataset.hpp"
+#include "io/local/file.hpp"
 #include "rows/file_rows.hpp"
 #include "rows/row_storage.hpp"
 #include "support/files/cold_file.hpp"

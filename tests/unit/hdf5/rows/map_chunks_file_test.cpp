@@ -3,14 +3,14 @@
 #include "hdf5/format/metadata.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/map_chunks.hpp"
+#include "io/local/file.hpp"
 #include "support/checks/catch.hpp"
+#include "support/files/file_bytes.hpp"
+#include "support/files/memory_file.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/files/test_data.hpp"
 #include "support/hdf5/chunk_check.hpp"
 #include "support/hdf5/indexed_file.hpp"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -212,11 +212,8 @@ TEST_CASE("hdf5 chunk map: a file needs no path", "[dataset][host]") {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, path};
   const auto opened = file.open_dataset(hdf5, indexed_name);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  REQUIRE(descriptor >= 0);
-  const detail::local_file bytes{descriptor, {}};
-  ::close(descriptor);
-  const auto map = detail::map_hdf5_chunks(hdf5, opened.get(), bytes, indexed_name);
+  const auto bytes = memory_file(bytes_of_file(path));
+  const auto map = detail::map_hdf5_chunks(hdf5, opened.get(), *bytes, indexed_name);
   CHECK_FALSE(fault_of(map, dataset, path).has_value());
 }
 

@@ -107,22 +107,6 @@ TEST_CASE("local file: a file that is not regular is refused with a remedy", "[d
   CHECK(refusal(folder.path()) == folder.path().string() + ": is a directory; name a file in it");
   CHECK(refusal(pipe) ==
         pipe + ": is no regular file, so it cannot be read at random; copy it into one");
-  CHECK(test::message_of<dataset_error>([] {
-          const local_file file{-1, "gone.h5"};
-        }) == "gone.h5: cannot be opened: Bad file descriptor; check the path and its permissions");
-}
-
-TEST_CASE("local file: a descriptor that is open already may be closed by its owner",
-          "[dataset][host]") {
-  const test::temporary_directory folder;
-  const auto path = folder.write("rows.bin", numbered(100));
-  const int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  REQUIRE(number >= 0);
-  const local_file file{number, {}, file_access::by_calls, 0ns};
-  ::close(number);
-  CHECK(copied(file, 0, 100) == numbered(100));
-  std::filesystem::remove(path);
-  CHECK(complaint(file) == unharmed);  // it was given no path that it could watch
 }
 
 TEST_CASE("local file: any change by others is reported, mapped or read, and reported again",
@@ -340,12 +324,11 @@ TEST_CASE("local file: sixteen threads read it while it is cut: each gets an err
 
 TEST_CASE("local file: map_files says how files that are opened from then on are read",
           "[dataset][host]") {
-  const auto file = [] {  // in memory: nothing else keeps it from being mapped
-    const int number = ::memfd_create("rows", MFD_CLOEXEC);
-    REQUIRE(::pwrite(number, "rows", 4, 0) == 4);
-    auto opened = std::make_unique<const local_file>(number, "", file_access::automatic);
-    ::close(number);
-    return opened;
+  // In memory: nothing else keeps it from being mapped.
+  const int number = ::memfd_create("rows", MFD_CLOEXEC);
+  REQUIRE(::pwrite(number, "rows", 4, 0) == 4);
+  const auto file = [path = "/proc/self/fd/" + std::to_string(number)] {
+    return std::make_unique<const local_file>(path, file_access::automatic);
   };
   REQUIRE(may_map_files());
   const auto before = file();
@@ -357,4 +340,5 @@ TEST_CASE("local file: map_files says how files that are opened from then on are
   CHECK(meanwhile->mapped().empty());
   CHECK(copied(*meanwhile, 0, 4) == copied(*before, 0, 4));
   CHECK_FALSE(file()->mapped().empty());
+  ::close(number);
 }

@@ -222,18 +222,6 @@ TEST_CASE("kept descriptors: if none is left, an unused one is closed for anothe
   CHECK(source.read(bytes) == 10);
 }
 
-TEST_CASE("kept descriptors: a file without a path is never closed", "[dataset][host]") {
-  const test::temporary_directory folder;
-  const auto path = folder.write("rows.bin", test::numbered(file_bytes));
-  const int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  REQUIRE(number >= 0);
-  const local_file file{number, {}, file_access::by_calls};
-  ::close(number);
-  std::filesystem::remove(path);
-  const many_files files{2 * limit};
-  CHECK(complaint_of_read(file) == unharmed);
-}
-
 TEST_CASE("kept descriptors: mapped files leave theirs to others", "[dataset][host]") {
   many_files files{room};
   for (std::size_t i = 0; i < limit; ++i) files.add(file_access::mapped, 0ns);

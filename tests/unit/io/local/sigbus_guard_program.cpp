@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include <dlfcn.h>
@@ -68,6 +69,11 @@ int one_page() {
   return file;
 }
 
+/// The path of such a file, which stays open.
+std::string path_of_page() {
+  return "/proc/self/fd/" + std::to_string(one_page());
+}
+
 /// A copy of the library that guards a file of its own, loaded as a plugin.
 class other_copy {
  public:
@@ -97,7 +103,7 @@ class other_copy {
 /// Other copies of the library come, and this one knows what that means.
 bool copies_get_along(std::string_view event, std::string_view before) {
   using feedline::detail::file_mapping;
-  const local_file rows{one_page(), {}, file_access::automatic, std::chrono::nanoseconds{0}};
+  const local_file rows{path_of_page(), file_access::automatic, std::chrono::nanoseconds{0}};
   if (rows.mapped().empty()) return false;
   if (event == "copy behind another") handle_bus_errors(before);
   const other_copy second{FEEDLINE_BUS_GUARD_COPY_1};
@@ -118,7 +124,7 @@ bool closed_copy_is_survived() {
 bool is_left_alone() {
   const auto is_mapped = [](bool allowed) {
     feedline::map_files(allowed);
-    const local_file rows{one_page(), {}, file_access::automatic, std::chrono::nanoseconds{0}};
+    const local_file rows{path_of_page(), file_access::automatic, std::chrono::nanoseconds{0}};
     std::byte last{};
     rows.read(4095, {&last, 1});
     return last == std::byte{'x'} && !rows.mapped().empty();
@@ -173,7 +179,7 @@ int main(int count, char** arguments) {
   if (event == "closed copy, foreign") return closed_copy_is_survived() ? *foreign_page : wrong;
   if (event == "copy behind another") return copies_get_along(event, arguments[1]) ? 0 : wrong;
   if (event == "later") {
-    const local_file rows{one_page(), {}, file_access::automatic, std::chrono::nanoseconds{0}};
+    const local_file rows{path_of_page(), file_access::automatic, std::chrono::nanoseconds{0}};
     if (rows.mapped().empty()) return wrong;
     struct sigaction ours {};
     if (::sigaction(SIGBUS, nullptr, &ours) != 0) return wrong;
