@@ -13,6 +13,7 @@
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/files/image_bytes.hpp"
+#include "support/files/standin_files.hpp"
 #include "support/files/tar_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 
@@ -288,4 +289,33 @@ TEST_CASE("image folder: if labels alone are selected no file is read", "[datase
   const auto turned = select(select(whole, {"label", "image"}), {"label"});
   CHECK(to_label<std::int32_t>(test::read_sample(*turned, {0})[0]) == 0);
   CHECK_THROWS_AS(test::read_sample(*select(whole, {"image"}), {1}), dataset_error);
+}
+
+TEST_CASE("image folder: in other storage its images and classes are the same", "[dataset][host]") {
+  const test::mounted_standin storage;
+  const image_tree tree;
+  for (std::uint32_t i = 0; i < 8; ++i)
+    tree.add((i < 3 ? "cat/" : "dog/deep/") + std::to_string(i) + (i % 2 == 0 ? ".jpg" : ".png"),
+             image_file(i));
+  tree.add("dog/notes.txt", image_file(0));
+  const auto address = test::mounted_standin::address_of(tree.root());
+  const image_folder_options options{.image = small};
+  const image_folder here = open_image_folder(tree.root(), options);
+  const image_folder there = open_image_folder(address, options);
+  CHECK(there.classes == here.classes);
+  CHECK(there.skipped_files == 1);
+  CHECK(there.examples == here.examples);
+  REQUIRE(there.dataset->size() == 8);
+  for (std::uint64_t i = 0; i < 8; ++i)
+    CHECK(test::read_sample(*there.dataset, {i}) == test::read_sample(*here.dataset, {i}));
+  CHECK(storage->take_calls().size() == 8);  // one for each image
+  CHECK(open(address, {.image = small})->size() == 8);
+
+  storage->set_hook([](const detail::byte_file& file, const detail::byte_read&) {
+    if (file.name().ends_with("/4.jpg"))
+      throw dataset_error{{.path = file.name(), .field = {}}, "the storage does not answer"};
+  });
+  CHECK(test::message_of<dataset_error>([&] { (void)test::read_sample(*there.dataset, {4}); }) ==
+        address + "/dog/deep/4.jpg: field 'image', sample 4: the storage does not answer");
+  CHECK(test::read_sample(*there.dataset, {5}) == test::read_sample(*here.dataset, {5}));
 }
