@@ -49,13 +49,18 @@ class matcher {
       if (files_->kind_of(before) == entry_kind::folder) found_.push_back(std::move(before));
     } else if (part.find_first_of("*?[") == std::string::npos) {
       go_on(before + without_escapes(part), rest);
-    } else if (const std::string folder = before.empty() ? "." : before;
-               files_->kind_of(folder) == entry_kind::folder) {
+    } else if (const std::string folder = before.empty() ? "." : before; may_be_folder(folder)) {
       for (const folder_entry& entry : files_->list(folder))
         if ((rest.empty() || entry.is_folder) &&
             ::fnmatch(part.c_str(), entry.name.c_str(), FNM_PERIOD) == 0)
           rest.empty() ? found_.push_back(before + entry.name) : match(before + entry.name, rest);
     }
+  }
+
+  /// Also true if that is unknown, because listing it then tells why.
+  [[nodiscard]] bool may_be_folder(const std::string& path) const {
+    const entry_kind kind = files_->kind_of(path);
+    return kind == entry_kind::folder || kind == entry_kind::unknown;
   }
 
   void go_on(std::string path, std::string_view rest) {

@@ -95,6 +95,21 @@ TEST_CASE("file systems: a folder that cannot be listed is named, with the reaso
             ": cannot be listed: No such file or directory; check the path and its permissions");
 }
 
+TEST_CASE("file systems: a pattern through a folder that cannot be examined gives the reason",
+          "[dataset][host]") {
+  class closed_files final : public file_system {
+    byte_file_ptr open(const std::string&, file_access) const override { return nullptr; }
+    entry_kind kind_of(const std::string&) const noexcept override { return entry_kind::unknown; }
+    std::vector<folder_entry> list(const std::string& folder) const override {
+      throw dataset_error{{.path = folder, .field = {}}, "cannot be listed: the storage is away"};
+    }
+  };
+  mount_files("closed", std::make_shared<const closed_files>());
+  CHECK(test::message_of<dataset_error>([] { (void)match_files("closed://a/b/*.npy"); }) ==
+        "closed://a/b/: cannot be listed: the storage is away");
+  mount_files("closed", nullptr);
+}
+
 TEST_CASE("file systems: an address belongs to the storage that is mounted under its scheme",
           "[dataset][host]") {
   const test::temporary_directory folder;
