@@ -87,14 +87,14 @@ std::unique_ptr<byte_source> file_system::stream(const file_field& name) const {
   return std::make_unique<range_source>(std::move(file), 0, bytes);
 }
 
-whole_file file_system::read_whole(const std::string& path, const room& room) const {
+whole_file file_system::read_whole(const std::string& path, const room& memory) const {
   const byte_file_ptr file = open(path);
   if (file->size() > max_whole_bytes)
     throw dataset_error{{.path = path, .field = {}},
                         "has " + std::to_string(file->size()) + " bytes, and more than " +
                             std::to_string(max_whole_bytes) + " are not read"};
   const bool was_in_memory = !file->is_cold();
-  const auto bytes = room(static_cast<std::size_t>(file->size()));
+  const auto bytes = memory(static_cast<std::size_t>(file->size()));
   file->read(0, bytes);
   file->require_unchanged();
   return {bytes, was_in_memory};
@@ -107,7 +107,7 @@ std::uint64_t file_system::size_of(const std::string& path) const noexcept try {
 }
 
 file_system_ptr file_system_of(const std::string& path) {
-  const file_system_ptr local{file_system_ptr{}, &local_files()};  // static, so without an owner
+  file_system_ptr local{file_system_ptr{}, &local_files()};  // static, so without an owner
   const std::size_t end = path.find("://");
   if (end == std::string::npos) return local;
   {

@@ -63,7 +63,7 @@ class file_system {
   /// Reads a file from its beginning to its end.
   /// @throws dataset_error naming the file: unreadable, no file, larger than `max_whole_bytes`, cut
   ///         short meanwhile.
-  [[nodiscard]] virtual whole_file read_whole(const std::string& path, const room& room) const;
+  [[nodiscard]] virtual whole_file read_whole(const std::string& path, const room& memory) const;
   /// Asks for a file to be brought near. Returns without waiting for it.
   virtual void will_need_whole(const std::string& path) const noexcept { (void)path; }
   /// In bytes; 0 if it cannot be told.

@@ -52,7 +52,7 @@ class local_file_system final : public file_system {
   }
 
   /// With few calls, as folders have many files.
-  whole_file read_whole(const std::string& path, const room& room) const override {
+  whole_file read_whole(const std::string& path, const room& memory) const override {
     const auto refusal = [&](const std::string& why) {
       return dataset_error{{.path = path, .field = {}}, why};
     };
@@ -66,7 +66,7 @@ class local_file_system final : public file_system {
     if (size > max_whole_bytes)
       throw refusal("has " + std::to_string(size) + " bytes, and more than " +
                     std::to_string(max_whole_bytes) + " are not read");
-    const auto bytes = room(static_cast<std::size_t>(size));
+    const auto bytes = memory(static_cast<std::size_t>(size));
 
     // First the part that is in memory. If the system cannot tell, no file counts as cold.
     const iovec all{bytes.data(), bytes.size()};
