@@ -154,8 +154,8 @@ std::vector<stored_format> read_at_once() {
   };
 }
 
-using sample_list =
-    std::vector<std::vector<std::vector<std::byte>>>;  ///< of each sample, each field
+/// Each sample's fields: their bytes.
+using sample_list = std::vector<std::vector<std::vector<std::byte>>>;
 
 sample_list all_samples(const dataset& from) {
   sample_list all;
