@@ -26,21 +26,20 @@ class noisy_line : public feedline::dataset {
     return {{"x", feedline::element_type::f32}, {"y", feedline::element_type::f32}};
   }
 
-  // Readers call this, several at once. It writes straight into the batch's memory, one row for
+ private:
+  // Reader threads call it, several at once. It writes directly to the batch's memory, one row for
   // each requested sample, in the order of the request. A dataset in files would read there.
-  void read(std::span<const feedline::sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::uint64_t sample = samples[i].value;
+  void do_read(const feedline::read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const std::uint64_t sample = request.samples[i].value;
       const float x = static_cast<float>(sample) / static_cast<float>(samples_);
       const float noise = 0.1F * static_cast<float>(sample * 7919 % 1000) / 1000.0F - 0.05F;
       const float y = 3.0F * x + 1.0F + noise;
-      std::memcpy(out[0].data() + i * sizeof x, &x, sizeof x);
-      std::memcpy(out[1].data() + i * sizeof y, &y, sizeof y);
+      std::memcpy(request.out[0].data() + i * sizeof x, &x, sizeof x);
+      std::memcpy(request.out[1].data() + i * sizeof y, &y, sizeof y);
     }
   }
 
- private:
   std::uint64_t samples_;
 };
 // [/dataset]

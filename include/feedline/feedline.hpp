@@ -15,13 +15,13 @@
 #include <feedline/batch/stream_use.hpp>
 #include <feedline/batch/tensor_view.hpp>
 #include <feedline/dataset/concatenate.hpp>
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/read_counts.hpp>
+#include <feedline/dataset/read_request.hpp>
 #include <feedline/dataset/sample_random.hpp>
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>

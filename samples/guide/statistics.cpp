@@ -57,14 +57,15 @@ class decoded_rows : public feedline::dataset {
   std::vector<feedline::field> fields() const override {
     return {{"x", feedline::element_type::u8, {64}}};
   }
-  void read(std::span<const feedline::sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    const std::size_t found = cache_.read(samples, out[0]);  // and decodes the others
-    const std::size_t missing = samples.size() - found;
+
+ private:
+  void do_read(const feedline::read_request& request) const override {
+    // It decodes the others.
+    const std::size_t found = cache_.read(request.samples, request.out[0]);
+    const std::size_t missing = request.samples.size() - found;
     feedline::count_read({.decoded = missing, .cache_hits = found, .cache_misses = missing});
   }
 
- private:
   own_cache cache_;
 };
 // [/count]

@@ -1,6 +1,5 @@
 #include "dataset/choose_fields.hpp"
 
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/select.hpp>
 #include <feedline/error.hpp>
 
@@ -31,7 +30,7 @@ bool is_all_in_order(std::span<const std::size_t> places, const std::vector<fiel
 dataset_ptr named(dataset_ptr of, std::vector<field> fields);
 
 /// Some fields of another dataset, perhaps under other names.
-class chosen_fields final : public contextual_dataset {
+class chosen_fields final : public dataset {
  public:
   chosen_fields(dataset_ptr of, std::vector<field> fields, std::vector<std::size_t> places)
       : of_{std::move(of)},
@@ -73,22 +72,21 @@ class chosen_fields final : public contextual_dataset {
     return named(with_fields(of_, inner), std::move(fields));
   }
 
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
-    if (all_in_order_) return of_->read_in_turn(samples, out, context);
+ private:
+  void do_read(const read_request& request) const override {
+    if (all_in_order_) return of_->read(request);
     const auto memory = scratch_.take();
     memory->resize(all_.size());
     std::vector<std::span<std::byte>> spans(all_.size());
-    for (std::size_t i = 0; i < places_.size(); ++i) spans[places_[i]] = out[i];
+    for (std::size_t i = 0; i < places_.size(); ++i) spans[places_[i]] = request.out[i];
     for (std::size_t place = 0; place < all_.size(); ++place) {
       if (std::find(places_.begin(), places_.end(), place) != places_.end()) continue;
-      (*memory)[place].resize(samples.size() * sample_bytes(all_[place]));
+      (*memory)[place].resize(request.samples.size() * sample_bytes(all_[place]));
       spans[place] = (*memory)[place];
     }
-    of_->read_in_turn(samples, spans, context);
+    of_->read({request.samples, spans, request.context});
   }
 
- private:
   dataset_ptr of_;
   std::vector<field> all_;
   std::vector<field> fields_;

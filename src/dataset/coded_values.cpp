@@ -1,7 +1,5 @@
 #include "dataset/coded_values.hpp"
 
-#include <feedline/dataset/contextual_dataset.hpp>
-
 #include "detail/sample_range.hpp"
 #include "rows/scratch_pool.hpp"
 
@@ -68,7 +66,7 @@ class value_blocks final : public encoded_blocks {
         memory->assign(value.begin(), value.end());
         value = *memory;
       }
-      by_->decode(value, decoded_, out.first(row_bytes_));
+      by_->decode(value, decoded_, out.first(row_bytes_), {});
     } catch (const dataset_error& fault) {
       of_->refuse(fault, block);
     }
@@ -77,7 +75,7 @@ class value_blocks final : public encoded_blocks {
 
   void decode(std::size_t, std::span<const std::byte> stored, std::uint32_t skipped,
               std::span<std::byte> out) const override {
-    if (skipped != all_steps()) return by_->decode(stored, decoded_, out);
+    if (skipped != all_steps()) return by_->decode(stored, decoded_, out, {});
     if (stored.size() != out.size())
       throw dataset_error{{.path = {}, .field = decoded_.name},
                           "a decoded value has " + std::to_string(stored.size()) +
@@ -117,7 +115,7 @@ class value_blocks final : public encoded_blocks {
   value_memory memory_;
 };
 
-class decoded_dataset final : public contextual_dataset {
+class decoded_dataset final : public dataset {
  public:
   decoded_dataset(coded_values_ptr of, decoder_ptr by, field decoded)
       : of_{std::move(of)},
@@ -133,28 +131,29 @@ class decoded_dataset final : public contextual_dataset {
     of_->prefetch(samples);
   }
 
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
-    require_in_range(samples, size());
-    assert(out[0].size() == samples.size() * row_bytes_);
-    const auto memory = memory_.take();
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const auto value = of_->read(
-          samples[i].value, [&](std::size_t bytes) { return value_memory::room(*memory, bytes); });
-      try {
-        by_->decode_for(value, decoded_, out[0].subspan(i * row_bytes_, row_bytes_), context[i]);
-      } catch (const dataset_error& fault) {
-        of_->refuse(fault, samples[i].value);
-      }
-    }
-  }
-
   std::shared_ptr<const encoded_blocks> encoded() const override {
     std::call_once(blocks_made_, [this] { blocks_ = make_value_blocks(of_, by_, decoded_); });
     return blocks_;
   }
 
  private:
+  void do_read(const read_request& request) const override {
+    require_in_range(request.samples, size());
+    assert(request.out[0].size() == request.samples.size() * row_bytes_);
+    const auto memory = memory_.take();
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const auto value = of_->read(request.samples[i].value, [&](std::size_t bytes) {
+        return value_memory::room(*memory, bytes);
+      });
+      try {
+        by_->decode(value, decoded_, request.out[0].subspan(i * row_bytes_, row_bytes_),
+                    request.context[i]);
+      } catch (const dataset_error& fault) {
+        of_->refuse(fault, request.samples[i].value);
+      }
+    }
+  }
+
   coded_values_ptr of_;
   decoder_ptr by_;
   field decoded_;

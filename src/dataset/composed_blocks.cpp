@@ -37,7 +37,7 @@ class plain_blocks final : public encoded_blocks {
     std::vector<sample_index> samples(std::min(rows_, size_ - next));
     for (sample_index& each : samples) each.value = next++;
     const auto rows = out.first(samples.size() * row_bytes_);
-    of_->read_in_turn(samples, {&rows, 1});
+    of_->read(samples, {&rows, 1});
     std::ranges::fill(out.subspan(rows.size()), std::byte{0});
     return stored(field, block);
   }

@@ -1,5 +1,4 @@
 #include <feedline/dataset/concatenate.hpp>
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
@@ -20,7 +19,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-class concatenation final : public contextual_dataset {
+class concatenation final : public dataset {
  public:
   /// @param ends Where each part ends: the sum of the sizes up to and with it.
   concatenation(std::vector<dataset_ptr> parts, std::vector<std::uint64_t> ends,
@@ -94,10 +93,11 @@ class concatenation final : public contextual_dataset {
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 
+ private:
   // Each stretch of samples of one part is one read of that part, directly into `out`. Two
   // allocations a run, however many stretches there are.
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
+  void do_read(const read_request& request) const override {
+    const auto& [samples, out, context] = request;
     detail::require_in_range(samples, size());
     std::vector<sample_index> local(samples.size());
     std::vector<std::span<std::byte>> places(out.size());
@@ -111,21 +111,20 @@ class concatenation final : public contextual_dataset {
         local[last] = {samples[last].value - start};
       for (std::size_t i = 0; i < out.size(); ++i)
         places[i] = out[i].subspan(first * row_bytes_[i], (last - first) * row_bytes_[i]);
-      read_part(part, std::span{local}.subspan(first, last - first), places,
-                context.part(first, last - first));
+      read_part(part, {.samples = std::span{local}.subspan(first, last - first),
+                       .out = places,
+                       .context = context.part(first, last - first)});
       first = last;
     }
   }
 
- private:
   std::uint64_t start_of(std::size_t part) const noexcept {
     return part == 0 ? 0 : ends_[part - 1];
   }
 
-  void read_part(std::size_t part, std::span<const sample_index> samples,
-                 std::span<const std::span<std::byte>> out, const read_context& context) const {
+  void read_part(std::size_t part, const read_request& request) const {
     try {
-      parts_[part]->read_in_turn(samples, out, context);
+      parts_[part]->read(request);
     } catch (const dataset_error& error) {
       std::optional<std::uint64_t> sample = error.sample();
       if (sample) *sample += start_of(part);

@@ -19,8 +19,8 @@ class raw_decoder final : public decoder {
 
   field describe(std::span<const std::byte>) const override { return spec_; }
 
-  void decode(std::span<const std::byte> stored, const field& as,
-              std::span<std::byte> out) const override {
+  void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
+              const sample_context&) const override {
     if (stored.size() != out.size())
       throw dataset_error{{},
                           "has " + std::to_string(stored.size()) + " bytes, but " + to_string(as) +
@@ -62,8 +62,8 @@ class decimal_decoder final : public decoder {
 
   field describe(std::span<const std::byte>) const override { return {{}, type_, {}}; }
 
-  void decode(std::span<const std::byte> stored, const field&,
-              std::span<std::byte> out) const override {
+  void decode(std::span<const std::byte> stored, const field&, std::span<std::byte> out,
+              const sample_context&) const override {
     detail::with_integer(type_, [&](auto zero) { decode_integer<decltype(zero)>(stored, out); });
   }
 

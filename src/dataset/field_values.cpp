@@ -86,7 +86,7 @@ field_values<T> read_field(const char* who, const dataset_ptr& of, const std::st
         std::span{samples}.first(std::min<std::uint64_t>(samples.size(), of->size() - first));
     for (std::size_t i = 0; i < run.size(); ++i) run[i] = {first + i};
     const auto rows = std::span{bytes}.first(run.size() * row_bytes);
-    one->read_in_turn(run, std::array{rows});
+    one->read(run, std::array{rows});
     converted(rows, all.values.data() + first * row_values);
     if constexpr (std::is_same_v<T, std::int64_t>) {
       const auto begin = all.values.begin() + static_cast<std::ptrdiff_t>(first * row_values);

@@ -1,4 +1,3 @@
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/error.hpp>
 
@@ -26,7 +25,7 @@ constexpr std::size_t buffer_alignment = 64;
 
 /// @tparam Transform `sample_transform`, or `sample_augmentation`.
 template <class Transform>
-class mapped_dataset final : public contextual_dataset {
+class mapped_dataset final : public dataset {
  public:
   mapped_dataset(dataset_ptr of, std::vector<std::size_t> in_row_bytes, std::vector<field> fields,
                  std::vector<std::size_t> out_row_bytes, Transform transform)
@@ -50,9 +49,10 @@ class mapped_dataset final : public contextual_dataset {
     of_->prefetch(samples);
   }
 
+ private:
   // A few allocations a run, none a sample.
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
+  void do_read(const read_request& request) const override {
+    const auto& [samples, out, context] = request;
     if (samples.empty()) return;
     const std::size_t most = std::min(piece_samples_, samples.size());
     std::vector<std::size_t> begins{0};
@@ -66,7 +66,7 @@ class mapped_dataset final : public contextual_dataset {
       const auto run = samples.subspan(first, std::min(most, samples.size() - first));
       for (std::size_t f = 0; f < columns.size(); ++f)
         columns[f] = piece.bytes().subspan(begins[f], run.size() * in_row_bytes_[f]);
-      of_->read_in_turn(run, columns, context.part(first, run.size()));
+      of_->read({run, columns, context.part(first, run.size())});
       for (std::size_t i = 0; i < run.size(); ++i) {
         for (std::size_t f = 0; f < in.size(); ++f)
           in[f] = columns[f].subspan(i * in_row_bytes_[f], in_row_bytes_[f]);
@@ -77,7 +77,6 @@ class mapped_dataset final : public contextual_dataset {
     }
   }
 
- private:
   static constexpr bool uses_context = std::same_as<Transform, sample_augmentation>;
 
   /// An exception of a transform is about the sample that it was given, whether it says so or not.

@@ -31,16 +31,6 @@ class rows_dataset final : public dataset {
     return fields;
   }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    require_in_range(samples, size());
-    for (std::size_t i = 0; i < fields_.size(); ++i) {
-      assert(out[i].size() == samples.size() * fields_[i].rows->row_bytes());
-      fields_[i].rows->read(samples, out[i].data());
-    }
-    for (const byte_file_ptr& file : files_) file->require_unchanged();
-  }
-
   dataset_ptr select(std::span<const std::size_t> places) const override {
     std::vector<rows_field> fields;
     for (const std::size_t place : places) fields.push_back(fields_[place]);
@@ -87,6 +77,15 @@ class rows_dataset final : public dataset {
   }
 
  private:
+  void do_read(const read_request& request) const override {
+    require_in_range(request.samples, size());
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      assert(request.out[i].size() == request.samples.size() * fields_[i].rows->row_bytes());
+      fields_[i].rows->read(request.samples, request.out[i].data());
+    }
+    for (const byte_file_ptr& file : files_) file->require_unchanged();
+  }
+
   std::vector<rows_field> fields_;
   std::vector<byte_file_ptr> files_ = {};  ///< each once
 };

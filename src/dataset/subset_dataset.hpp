@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/dataset/contextual_dataset.hpp>
+#include <feedline/dataset/dataset.hpp>
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
@@ -31,7 +31,7 @@ struct scattered {
 /// has `size()`, `choose(samples)`, which replaces the subset's own indices, `of_rows` and
 /// `of_chunks`, and is copied cheaply.
 template <class Choice>
-class subset_dataset final : public contextual_dataset {
+class subset_dataset final : public dataset {
  public:
   subset_dataset(dataset_ptr of, Choice choice) : of_{std::move(of)}, choice_{std::move(choice)} {}
 
@@ -65,25 +65,25 @@ class subset_dataset final : public contextual_dataset {
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
-    require_in_range(samples, size());
-    std::vector<sample_index> chosen(samples.begin(), samples.end());  // one allocation a run
+ private:
+  void do_read(const read_request& request) const override {
+    require_in_range(request.samples, size());
+    // One allocation a run.
+    std::vector<sample_index> chosen(request.samples.begin(), request.samples.end());
     choice_.choose(chosen);
     try {
-      of_->read_in_turn(chosen, out, context);
+      of_->read({chosen, request.out, request.context});
     } catch (const dataset_error& error) {
       std::optional<std::uint64_t> sample;
       if (error.sample()) {
         const auto at = std::find(chosen.begin(), chosen.end(), sample_index{*error.sample()});
         if (at != chosen.end())
-          sample = samples[static_cast<std::size_t>(at - chosen.begin())].value;
+          sample = request.samples[static_cast<std::size_t>(at - chosen.begin())].value;
       }
       rethrow_as(error, sample, "the dataset that this is a subset of");
     }
   }
 
- private:
   dataset_ptr of_;
   Choice choice_;
 };

@@ -1,4 +1,3 @@
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
 
@@ -13,7 +12,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-class joined final : public contextual_dataset {
+class joined final : public dataset {
  public:
   explicit joined(std::vector<dataset_ptr> parts) : parts_{std::move(parts)} {
     for (const dataset_ptr& part : parts_) counts_.push_back(part->fields().size());
@@ -26,14 +25,6 @@ class joined final : public contextual_dataset {
     for (const dataset_ptr& part : parts_)
       for (field& one : part->fields()) all.push_back(std::move(one));
     return all;
-  }
-
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i]->read_in_turn(samples, out.first(counts_[i]), context);
-      out = out.subspan(counts_[i]);
-    }
   }
 
   std::vector<std::span<const std::byte>> rows() const override {
@@ -96,6 +87,12 @@ class joined final : public contextual_dataset {
   }
 
  private:
+  void do_read(const read_request& request) const override {
+    std::size_t before = 0;
+    for (std::size_t i = 0; i < parts_.size(); before += counts_[i++])
+      parts_[i]->read({request.samples, request.out.subspan(before, counts_[i]), request.context});
+  }
+
   std::vector<dataset_ptr> parts_;
   std::vector<std::size_t> counts_;  ///< number of each part's fields
 };

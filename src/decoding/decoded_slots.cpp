@@ -49,7 +49,8 @@ failure decoded_slots::failure_of(const slot_work& work, std::uint64_t bad) cons
       begin += bytes;
     }
     std::vector<unreadable_sample> none;
-    source_.read(*work.run, {&sample, 1}, at, out, none);
+    const std::span samples{&sample, 1};
+    source_.read(*work.run, {samples, out, {source_.seed(), work.run->epoch, samples, at}}, none);
     if (const auto why = reader_.failure(work.run->epoch, sample)) std::rethrow_exception(why);
     throw dataset_error{{.path = {}, .field = {}, .sample = sample.value, .offset = {}},
                         device_.capabilities().name +

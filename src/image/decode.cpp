@@ -77,8 +77,8 @@ class image_decoder final : public decoder {
     return {{}, element_type::u8, {height, width, 3}};
   }
 
-  void decode(std::span<const std::byte> stored, const field& as,
-              std::span<std::byte> out) const override {
+  void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
+              const sample_context&) const override {
     assert(out.size() == sample_bytes(as));
     static_cast<void>(as);
     const auto worker = workers_.take();

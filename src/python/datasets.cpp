@@ -42,7 +42,7 @@ nb::dict read(const dataset& of, const std::vector<sample_index>& samples, bool 
     out.push_back(bytes_of(array));
     values[each.name.c_str()] = std::move(array);
   }
-  unlocked([&] { of.read_in_turn(samples, out); });
+  unlocked([&] { of.read(samples, out); });
   return values;
 }
 

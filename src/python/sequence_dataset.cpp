@@ -51,20 +51,19 @@ class sequence_dataset : public dataset {
   [[nodiscard]] std::vector<field> fields() const override { return fields_; }
   [[nodiscard]] read_concurrency concurrency() const override { return concurrency_; }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+ private:
+  void do_read(const read_request& request) const override {
     if (!nb::is_alive()) throw usage_error{"the interpreter has ended, so Python cannot be called"};
     const nb::gil_scoped_acquire lock;
-    for (std::size_t place = 0; place < samples.size(); ++place) {
+    for (std::size_t place = 0; place < request.samples.size(); ++place) {
       try {
-        read_one(samples[place].value, place, out);
+        read_one(request.samples[place].value, place, request.out);
       } catch (nb::python_error& raised) {
-        rethrow(raised, samples[place].value);
+        rethrow(raised, request.samples[place].value);
       }
     }
   }
 
- private:
   void read_one(std::uint64_t sample, std::size_t place,
                 std::span<const std::span<std::byte>> out) const {
     const nb::object value = get_.get()(sample);

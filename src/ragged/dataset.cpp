@@ -60,15 +60,6 @@ class ragged_rows final : public ragged_dataset {
   read_concurrency concurrency() const override { return values_->concurrency(); }
   bool wants_prefetch() const noexcept override { return values_->wants_prefetch(); }
 
-  void read(std::span<const element_run> runs) const override {
-    for (const element_run& run : runs)
-      detail::require_elements(*this, run, row_bytes_, element_.name);
-    if (memory_ != nullptr)
-      for (const element_run& run : runs) copy(run);
-    else
-      read_rows(runs);
-  }
-
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     const auto piece = pieces_.take();
     piece->clear();
@@ -87,6 +78,15 @@ class ragged_rows final : public ragged_dataset {
   }
 
  private:
+  void do_read(std::span<const element_run> runs) const override {
+    for (const element_run& run : runs)
+      detail::require_elements(*this, run, row_bytes_, element_.name);
+    if (memory_ != nullptr)
+      for (const element_run& run : runs) copy(run);
+    else
+      read_rows(runs);
+  }
+
   void copy(const element_run& run) const noexcept {
     const std::uint64_t row = offsets_.begin(run.sample.value) + run.first;
     if (!run.out.empty()) std::memcpy(run.out.data(), memory_ + row * row_bytes_, run.out.size());
@@ -114,7 +114,7 @@ class ragged_rows final : public ragged_dataset {
     if (is_apart) piece.scratch.resize(piece.rows.size() * row_bytes_);
     const std::span<std::byte> out = is_apart ? std::span{piece.scratch} : piece.to[0];
     try {
-      values_->read_in_turn(piece.rows, {&out, 1});
+      values_->read(piece.rows, {&out, 1});
     } catch (const dataset_error& error) {
       std::optional<std::uint64_t> sample;
       if (error.sample() && *error.sample() < values_->size())

@@ -25,7 +25,7 @@ class ragged_values final : public detail::coded_values {
   std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override {
     const auto count = static_cast<std::size_t>(of_->length({sample}));
     const element_run run{{sample}, 0, memory(count)};
-    if (count != 0) of_->read_in_turn({&run, 1});
+    if (count != 0) of_->read({&run, 1});
     return run.out;
   }
 

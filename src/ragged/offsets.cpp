@@ -70,7 +70,7 @@ std::vector<std::uint64_t> read_all(const dataset& from, const field& spec) {
     for (std::uint64_t i = 0; i < count; ++i) rows.push_back({all.size() + i});
     piece.resize(count * bytes);
     const std::span<std::byte> out{piece};
-    from.read_in_turn(rows, {&out, 1});
+    from.read(rows, {&out, 1});
     for (std::uint64_t i = 0; i < count; ++i)
       all.push_back(widened(spec.type, piece.data() + i * bytes));
   }

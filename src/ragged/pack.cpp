@@ -59,36 +59,6 @@ class packed_rows final : public packed_dataset {
   read_concurrency concurrency() const override { return of_->concurrency(); }
   std::uint64_t max_samples() const noexcept override { return max_samples_; }
 
-  void read(std::span<const sample_index> rows,
-            std::span<const std::span<std::byte>> out) const override {
-    detail::require_in_range(rows, size());
-    const std::size_t row_bytes = capacity_ * element_bytes_;
-    const std::size_t offsets_bytes = (max_samples_ + 1) * sizeof(std::int32_t);
-    std::vector<element_run> runs;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto values = out[0].subspan(i * row_bytes, row_bytes);
-      const auto offsets = out[2].subspan(i * offsets_bytes, offsets_bytes);
-      std::uint64_t end = 0;
-      std::uint64_t count = 0;
-      put(offsets, 0, 0);
-      for_each_part(rows[i].value, [&](const packed_part& part) {
-        if (part.count != 0)
-          runs.push_back({part.sample, part.first,
-                          values.subspan(end * element_bytes_, part.count * element_bytes_)});
-        end += part.count;
-        put(offsets, ++count, end);
-      });
-      put(out[1], i, count);
-      while (count < max_samples_) put(offsets, ++count, end);
-      padding_.fill(values.subspan(end * element_bytes_));
-    }
-    try {
-      of_->read_in_turn(runs);
-    } catch (const dataset_error& error) {
-      rethrow(error, rows);
-    }
-  }
-
   void prefetch(std::span<const sample_index> rows) const noexcept override try {
     std::vector<sample_index> samples;
     for (const sample_index row : rows)
@@ -111,6 +81,35 @@ class packed_rows final : public packed_dataset {
   }
 
  private:
+  void do_read(const read_request& request) const override {
+    detail::require_in_range(request.samples, size());
+    const std::size_t row_bytes = capacity_ * element_bytes_;
+    const std::size_t offsets_bytes = (max_samples_ + 1) * sizeof(std::int32_t);
+    std::vector<element_run> runs;
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const auto values = request.out[0].subspan(i * row_bytes, row_bytes);
+      const auto offsets = request.out[2].subspan(i * offsets_bytes, offsets_bytes);
+      std::uint64_t end = 0;
+      std::uint64_t count = 0;
+      put(offsets, 0, 0);
+      for_each_part(request.samples[i].value, [&](const packed_part& part) {
+        if (part.count != 0)
+          runs.push_back({part.sample, part.first,
+                          values.subspan(end * element_bytes_, part.count * element_bytes_)});
+        end += part.count;
+        put(offsets, ++count, end);
+      });
+      put(request.out[1], i, count);
+      while (count < max_samples_) put(offsets, ++count, end);
+      padding_.fill(values.subspan(end * element_bytes_));
+    }
+    try {
+      of_->read(runs);
+    } catch (const dataset_error& error) {
+      rethrow(error, request.samples);
+    }
+  }
+
   /// Next-fit. A sample that is split begins a row, so the sample with which a row begins
   /// identifies the row: the k-th row of the same sample begins with the part that follows k whole
   /// rows.

@@ -143,23 +143,22 @@ class padded_dataset final : public dataset {
     of_->prefetch(samples);
   }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    detail::require_in_range(samples, size());
+ private:
+  void do_read(const read_request& request) const override {
+    detail::require_in_range(request.samples, size());
     std::vector<element_run> runs;
-    runs.reserve(samples.size());  // one allocation a run
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::uint64_t own = std::min(of_->length(samples[i]), length_);
-      const auto row = out[0].subspan(i * row_bytes_, row_bytes_);
-      if (own != 0) runs.push_back({samples[i], 0, row.first(own * element_bytes_)});
+    runs.reserve(request.samples.size());  // one allocation a run
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const std::uint64_t own = std::min(of_->length(request.samples[i]), length_);
+      const auto row = request.out[0].subspan(i * row_bytes_, row_bytes_);
+      if (own != 0) runs.push_back({request.samples[i], 0, row.first(own * element_bytes_)});
       padding_.fill(row.subspan(own * element_bytes_));
       const auto told = static_cast<std::int32_t>(own);
-      std::memcpy(out[1].data() + i * sizeof told, &told, sizeof told);
+      std::memcpy(request.out[1].data() + i * sizeof told, &told, sizeof told);
     }
-    of_->read_in_turn(runs);
+    of_->read(runs);
   }
 
- private:
   ragged_dataset_ptr of_;
   field element_;
   std::uint64_t length_;

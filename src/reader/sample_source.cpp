@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "dataset/composed.hpp"
 #include "dataset/foreign_error.hpp"
 #include "detail/sample_range.hpp"
 
@@ -19,12 +20,20 @@ namespace {
                     ": correct its indices()"};
 }
 
-/// An exception of a dataset that names no sample of the run.
-foreign_error foreign(std::span<const sample_index> samples, const std::string& cause) {
-  const std::string message = "the dataset's read threw: " + cause;
-  if (samples.size() == 1)
-    return {{.path = {}, .field = {}, .sample = samples.front().value}, message};
-  return {{}, names_of(samples) + ": " + message};
+/// Throws the exception of a read again: a dataset_error as it is, any other one nested in an error
+/// that names the samples. Call it in a handler.
+[[noreturn]] void rethrow_located(std::span<const sample_index> samples) {
+  try {
+    throw;
+  } catch (const dataset_error&) {
+    throw;  // says where
+  } catch (...) {
+    const std::string message = "the dataset's read threw: " + current_words();
+    if (samples.size() == 1)
+      std::throw_with_nested(
+          foreign_error{{.path = {}, .field = {}, .sample = samples.front().value}, message});
+    std::throw_with_nested(foreign_error{{}, names_of(samples) + ": " + message});
+  }
 }
 
 /// Index in the run of the sample that an error names, if it is in the run. In a run of one, that
@@ -72,41 +81,35 @@ void sample_source::indices(std::uint64_t epoch, position first,
   refuse(*bad, samples_, epoch, in_epoch(position{own}));
 }
 
-void sample_source::read(const epoch_run& run, const read_context& context,
-                         std::span<const std::span<std::byte>> out,
+void sample_source::read(const epoch_run& run, const read_request& request,
                          std::vector<unreadable_sample>& bad) const {
   bad.clear();
   try {
-    read_once(context, out);
+    try {
+      dataset_->read(request);
+    } catch (...) {
+      rethrow_located(request.samples);
+    }
   } catch (const dataset_error& failure) {
-    const std::span<const sample_index> samples = context.samples();
     const auto read_sample = [&](std::size_t place) {
       std::vector<std::span<std::byte>> part;
-      for (const auto& field : out) {
-        const std::size_t row_bytes = field.size() / samples.size();
+      for (const auto& field : request.out) {
+        const std::size_t row_bytes = field.size() / request.samples.size();
         part.push_back(field.subspan(place * row_bytes, row_bytes));
       }
-      read_once(context.part(place, 1), part);
+      const auto sample = request.samples.subspan(place, 1);
+      try {
+        dataset_->read({sample, part, request.context.part(place, 1)});
+      } catch (...) {
+        rethrow_located(sample);
+      }
     };
-    retries_.read_again(samples.size(), blamed_by(failure, samples), read_sample, run.abandoned,
-                        bad);
+    retries_.read_again(request.samples.size(), blamed_by(failure, request.samples), read_sample,
+                        run.abandoned, bad);
   }
   for (unreadable_sample& each : bad) {
-    each.sample = context.samples()[each.place];
-    each.at = context[each.place].position.value();
-  }
-}
-
-void sample_source::read_once(const read_context& context,
-                              std::span<const std::span<std::byte>> out) const {
-  try {
-    dataset_->read_in_turn(context.samples(), out, context);
-  } catch (const dataset_error&) {
-    throw;  // says where
-  } catch (const std::exception& cause) {
-    std::throw_with_nested(foreign(context.samples(), cause.what()));
-  } catch (...) {
-    std::throw_with_nested(foreign(context.samples(), "an exception that is no std::exception"));
+    each.sample = request.samples[each.place];
+    each.at = request.context[each.place].position.value();
   }
 }
 

@@ -52,22 +52,14 @@ class sample_source {
   void prefetch(std::span<const sample_index> samples) const noexcept {
     dataset_->prefetch(samples);
   }
-  /// Same as `dataset::read_in_turn`, for samples at consecutive positions from `first` on in the
-  /// epoch's order. Reads are retried as the error policy says.
+  /// Same as `dataset::read`, but reads are retried as the error policy says.
+  /// @param request Its context has this source's seed and the run's epoch.
   /// @param bad Gets the unreadable samples, if the policy handles them: then their bytes are
   /// undefined, and all others are read.
   /// @throws dataset_error; any other exception of the dataset's is nested in one that names
   /// samples.
-  void read(const epoch_run& run, std::span<const sample_index> samples, position first,
-            std::span<const std::span<std::byte>> out, std::vector<unreadable_sample>& bad) const {
-    read(run, {seed_, run.epoch, samples, first}, out, bad);
-  }
-  /// The same, for samples that stand at these positions.
-  void read(const epoch_run& run, std::span<const sample_index> samples,
-            std::span<const position> positions, std::span<const std::span<std::byte>> out,
-            std::vector<unreadable_sample>& bad) const {
-    read(run, {seed_, run.epoch, samples, positions}, out, bad);
-  }
+  void read(const epoch_run& run, const read_request& request,
+            std::vector<unreadable_sample>& bad) const;
 
   /// Reads that failed at first and succeeded on a retry. Any thread.
   [[nodiscard]] std::uint64_t recovered_reads() const noexcept { return retries_.recovered(); }
@@ -75,10 +67,6 @@ class sample_source {
   void stop() noexcept { retries_.stop(); }
 
  private:
-  void read(const epoch_run& run, const read_context& context,
-            std::span<const std::span<std::byte>> out, std::vector<unreadable_sample>& bad) const;
-  void read_once(const read_context& context, std::span<const std::span<std::byte>> out) const;
-
   dataset_ptr dataset_;
   feedline::sampler order_;
   std::uint64_t samples_;

@@ -93,7 +93,8 @@ void batch_writer::read_rows(const staging_slot& slot, sample_run run, position 
     use.out[each.place] = {aside, count * each.row_bytes};
     aside += count * each.row_bytes;
   }
-  source_.read(*slot.work.run, use.samples, first, use.out, use.bad);
+  source_.read(*slot.work.run, {use.samples, use.out, {source_.seed(), epoch, use.samples, first}},
+               use.bad);
 
   for (const conversion& each : conversions_) {
     const std::byte* row = use.out[each.place].data();
@@ -141,7 +142,9 @@ void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_ind
         slot.data + entry[2 + field] * landing_layout::alignment + number * row_bytes, row_bytes);
   }
   use.samples = {&by, 1};
-  source_.read(*slot.work.run, use.samples, at, use.out, use.bad);
+  source_.read(*slot.work.run,
+               {use.samples, use.out, {source_.seed(), slot.work.run->epoch, use.samples, at}},
+               use.bad);
   if (layout_.keeps() && use.bad.empty())
     words_at(slot, entry[1] * landing_layout::alignment)[number] =
         row.value_or(assembly::not_cached);
@@ -195,7 +198,10 @@ void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scr
     use.out.emplace_back(slot.data + at, rows * layout_.row_bytes(place));
     at += layout_.field_bytes(place, rows);
   }
-  source_.read(*slot.work.run, use.missing, use.missing_at, use.out, use.bad);
+  source_.read(
+      *slot.work.run,
+      {use.missing, use.out, {source_.seed(), slot.work.run->epoch, use.missing, use.missing_at}},
+      use.bad);
   if (!use.bad.empty()) [[unlikely]]
     mark(slot, run, keep_at, use);
 }

@@ -34,10 +34,9 @@ class numbers final : public dataset {
   [[nodiscard]] std::vector<field> fields() const override {
     return {{"number", element_type::u64, {}}};
   }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void do_read(const read_request& request) const override {
     if (before_read_) before_read_();
-    std::memcpy(out[0].data(), samples.data(), samples.size_bytes());
+    std::memcpy(request.out[0].data(), request.samples.data(), request.samples.size_bytes());
   }
 
  private:

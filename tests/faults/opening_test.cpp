@@ -41,7 +41,7 @@ std::uint64_t sum_of(const dataset& data) {
   for (std::uint64_t i = 0; i < data.size(); ++i) {
     const sample_index sample{i};
     while (detail::close_kept_descriptors(16) != 0) continue;
-    data.read_in_turn({&sample, 1}, out);
+    data.read({&sample, 1}, out);
     for (const auto& value : values)
       for (const std::byte each : value) sum = sum * 31 + std::to_integer<std::uint64_t>(each);
   }

@@ -86,10 +86,9 @@ class faulty_dataset final : public dataset {
 
   [[nodiscard]] std::uint64_t size() const override { return by_.call(), of_->size(); }
   [[nodiscard]] std::vector<field> fields() const override { return by_.call(), of_->fields(); }
-  void read(std::span<const sample_index> run,
-            std::span<const std::span<std::byte>> out) const override {
+  void do_read(const read_request& request) const override {
     by_.call();
-    of_->read_in_turn(run, out);
+    of_->read(request);
   }
   [[nodiscard]] bool varies_by_epoch() const override { return by_.call(), false; }
   [[nodiscard]] std::vector<std::span<const std::byte>> rows() const override {

@@ -2,7 +2,6 @@
 /// readers and any slot size, so data generated from them is too.
 
 #include <feedline/dataset/concatenate.hpp>
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
@@ -59,18 +58,17 @@ seen seen_by(sample_index own, const sample_context& context) {
 }
 
 /// Samples that are what they are read for.
-class witness final : public contextual_dataset {
+class witness final : public dataset {
  public:
   explicit witness(std::uint64_t samples) : samples_{samples} {}
 
   std::uint64_t size() const override { return samples_; }
   std::vector<field> fields() const override { return {seen_field}; }
   bool varies_by_epoch() const override { return true; }
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const seen one = seen_by(samples[i], context[i]);
-      std::memcpy(out[0].data() + i * sizeof one, &one, sizeof one);
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const seen one = seen_by(request.samples[i], request.context[i]);
+      std::memcpy(request.out[0].data() + i * sizeof one, &one, sizeof one);
     }
   }
 
@@ -95,11 +93,8 @@ dataset_ptr mapped_witnesses(std::uint64_t samples) {
 class witness_decoder final : public decoder {
  public:
   field describe(std::span<const std::byte>) const override { return seen_field; }
-  void decode(std::span<const std::byte>, const field&, std::span<std::byte>) const override {
-    throw std::logic_error{"what it is read for was not passed on"};
-  }
-  void decode_for(std::span<const std::byte> stored, const field&, std::span<std::byte> out,
-                  const sample_context& context) const override {
+  void decode(std::span<const std::byte> stored, const field&, std::span<std::byte> out,
+              const sample_context& context) const override {
     const seen one = seen_by(sample_index{static_cast<std::uint64_t>(stored[0])}, context);
     std::memcpy(out.data(), &one, sizeof one);
   }
@@ -232,11 +227,11 @@ TEST_CASE("read context: a dataset of three functions, and one that is made of i
    public:
     std::uint64_t size() const override { return 1000; }
     std::vector<field> fields() const override { return {{"x", element_type::u32, {}}}; }
-    void read(std::span<const sample_index> samples,
-              std::span<const std::span<std::byte>> out) const override {
-      for (std::size_t i = 0; i < samples.size(); ++i) {
-        const auto x = static_cast<std::uint32_t>(samples[i].value * samples[i].value);
-        std::memcpy(out[0].data() + i * sizeof x, &x, sizeof x);
+    void do_read(const read_request& request) const override {
+      for (std::size_t i = 0; i < request.samples.size(); ++i) {
+        const auto x =
+            static_cast<std::uint32_t>(request.samples[i].value * request.samples[i].value);
+        std::memcpy(request.out[0].data() + i * sizeof x, &x, sizeof x);
       }
     }
   };

@@ -1,7 +1,6 @@
 /// Shards through the whole pipeline: the ranks' batches together are those of one process, on
 /// every path to the consumer.
 
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/error.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -40,7 +39,7 @@ std::vector<std::uint64_t> some_lengths() {
 }
 
 /// Identity data whose sample is the position that it is read for.
-class positions final : public contextual_dataset {
+class positions final : public dataset {
  public:
   std::uint64_t size() const override { return sample_count; }
   std::vector<field> fields() const override {
@@ -49,13 +48,12 @@ class positions final : public contextual_dataset {
             {"note", element_type::u8, {}}};
   }
   bool varies_by_epoch() const override { return true; }
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::uint64_t at = context[i].position.value().value;
-      std::memcpy(out[0].data() + i * sizeof at, &at, sizeof at);
-      write_identity_row(at, out[1].subspan(i * 11, 11));
-      out[2][i] = std::byte{0};
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const std::uint64_t at = request.context[i].position.value().value;
+      std::memcpy(request.out[0].data() + i * sizeof at, &at, sizeof at);
+      write_identity_row(at, request.out[1].subspan(i * 11, 11));
+      request.out[2][i] = std::byte{0};
     }
   }
 };

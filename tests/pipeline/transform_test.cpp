@@ -255,10 +255,9 @@ TEST_CASE("transforms: ten million labels become a thousand classes each within 
    public:
     std::uint64_t size() const override { return 10'000'000; }
     std::vector<field> fields() const override { return {{"label", element_type::u8, {}}}; }
-    void read(std::span<const sample_index> samples,
-              std::span<const std::span<std::byte>> out) const override {
-      for (std::size_t i = 0; i < samples.size(); ++i)
-        out[0][i] = static_cast<std::byte>(samples[i].value % 251);
+    void do_read(const read_request& request) const override {
+      for (std::size_t i = 0; i < request.samples.size(); ++i)
+        request.out[0][i] = static_cast<std::byte>(request.samples[i].value % 251);
     }
   };
   loader loader{std::make_shared<labels>(),

@@ -69,20 +69,36 @@ dataset_ptr padded(const dataset_ptr& of) {
   return pad(make_ragged_dataset(of, make_memory_dataset({own("offset", std::move(offsets))})));
 }
 
-/// Samples of one element. It reads its source out of turn, so its own turns must do.
+/// Samples of one element. No dataset below it has turns, so its own turns must do.
 class own_ragged final : public ragged_dataset {
  public:
-  explicit own_ragged(dataset_ptr of) : of_{std::move(of)} {}
+  explicit own_ragged(reads& seen) : seen_{seen} {}
 
-  std::uint64_t size() const override { return of_->size(); }
-  field element() const override { return of_->fields().front(); }
+  std::uint64_t size() const override { return sample_count; }
+  field element() const override { return {"value", element_type::u32, {}}; }
   std::uint64_t length(sample_index) const override { return 1; }
   read_concurrency concurrency() const override { return read_concurrency::serialized; }
-  void read(std::span<const element_run> runs) const override {
-    for (const element_run& run : runs) of_->read({&run.sample, 1}, {&run.out, 1});
-  }
 
  private:
+  void do_read(std::span<const element_run> runs) const override {
+    seen_.look();
+    for (const element_run& run : runs) std::ranges::fill(run.out, std::byte{1});
+  }
+
+  reads& seen_;
+};
+
+/// A dataset of a user's that reads another one, and says nothing of turns.
+class forwarding final : public dataset {
+ public:
+  explicit forwarding(dataset_ptr of) : of_{std::move(of)} {}
+
+  std::uint64_t size() const override { return of_->size(); }
+  std::vector<field> fields() const override { return of_->fields(); }
+
+ private:
+  void do_read(const read_request& request) const override { of_->read(request); }
+
   dataset_ptr of_;
 };
 
@@ -113,10 +129,10 @@ std::vector<pair_of_datasets> pairs() {
        [](const auto& of) {
          return std::pair{padded(of), padded(of)};
        }},
-      {"a ragged dataset of one's own",
+      {"datasets of a user's that say they are parallel",
        [](const auto& of) {
-         const auto ragged = std::make_shared<const own_ragged>(of);
-         return std::pair{pad(ragged), pad(ragged)};
+         return std::pair{std::make_shared<const forwarding>(of),
+                          std::make_shared<const forwarding>(of)};
        }},
   };
 }
@@ -130,6 +146,25 @@ dataset_ptr numbers() {
       make_memory_dataset({own("value", std::move(values))}));
 }
 
+/// Runs an epoch of two loaders, which first meet.
+void load_both(const dataset_ptr& left, const dataset_ptr& right) {
+  std::barrier meeting{2};
+  const auto meet = [&meeting](const dataset_ptr& of) {
+    return gated(of, [&meeting, first = std::make_shared<std::atomic<bool>>(true)](auto) {
+      if (first->exchange(false)) meeting.arrive_and_wait();
+    });
+  };
+  const loader_options options{.batch_size = 4, .readers = 2, .expert = {.batches_per_slot = 1}};
+  loader one{meet(left), sequential{}, make_host_device(), options};
+  loader two{meet(right), sequential{}, make_host_device(), options};
+  auto first = one.epoch(0);
+  auto second = two.epoch(0);
+  std::uint64_t batches = 0;
+  for (batch& batch : first) batches += batch.size() != 0 ? 1 : 0;
+  for (batch& batch : second) batches += batch.size() != 0 ? 1 : 0;
+  CHECK(batches == (left->size() + 3) / 4 + (right->size() + 3) / 4);
+}
+
 }  // namespace
 
 TEST_CASE("serialized dataset: two loaders over parts of it are never in its read at once",
@@ -139,23 +174,16 @@ TEST_CASE("serialized dataset: two loaders over parts of it are never in its rea
     reads seen;
     const auto [left, right] = pair.make(gated(
         numbers(), [&](auto) { seen.look(); }, read_concurrency::serialized));
-    std::barrier meeting{2};
-    const auto meet = [&meeting](const dataset_ptr& of) {
-      return gated(of, [&meeting, first = std::make_shared<std::atomic<bool>>(true)](auto) {
-        if (first->exchange(false)) meeting.arrive_and_wait();
-      });
-    };
-    const loader_options options{.batch_size = 4, .readers = 2, .expert = {.batches_per_slot = 1}};
-    loader one{meet(left), sequential{}, make_host_device(), options};
-    loader two{meet(right), sequential{}, make_host_device(), options};
-    auto first = one.epoch(0);
-    auto second = two.epoch(0);
-    std::uint64_t batches = 0;
-    for (batch& batch : first) batches += batch.size() != 0 ? 1 : 0;
-    for (batch& batch : second) batches += batch.size() != 0 ? 1 : 0;
-    CHECK(batches == (left->size() + 3) / 4 + (right->size() + 3) / 4);
+    load_both(left, right);
     CHECK(seen.most == 1);
   }
+}
+
+TEST_CASE("serialized dataset: a ragged dataset takes turns by itself", "[dataset][loader][host]") {
+  reads seen;
+  const auto ragged = std::make_shared<const own_ragged>(seen);
+  load_both(pad(ragged), pad(ragged));
+  CHECK(seen.most == 1);
 }
 
 TEST_CASE("serialized dataset: a read that calls the same dataset again does not wait for itself",

@@ -24,10 +24,7 @@ class chunked final : public feedline::dataset {
   std::vector<feedline::field> fields() const override { return of_->fields(); }
   feedline::chunking chunks() const override { return stored_; }
   feedline::read_concurrency concurrency() const override { return of_->concurrency(); }
-  void read(std::span<const feedline::sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    of_->read_in_turn(samples, out);
-  }
+  void do_read(const feedline::read_request& request) const override { of_->read(request); }
 
  private:
   feedline::dataset_ptr of_;

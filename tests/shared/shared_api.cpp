@@ -35,12 +35,11 @@ class counted : public feedline::dataset {
   std::vector<feedline::field> fields() const override {
     return {{"number", feedline::element_type::u32}};
   }
-  void read(std::span<const feedline::sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      if (samples[i].value == fails_at_) throw own_error{"mine"};
-      const auto number = static_cast<std::uint32_t>(samples[i].value);
-      std::memcpy(out[0].data() + i * sizeof number, &number, sizeof number);
+  void do_read(const feedline::read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      if (request.samples[i].value == fails_at_) throw own_error{"mine"};
+      const auto number = static_cast<std::uint32_t>(request.samples[i].value);
+      std::memcpy(request.out[0].data() + i * sizeof number, &number, sizeof number);
     }
   }
 

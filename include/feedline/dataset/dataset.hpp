@@ -4,7 +4,7 @@
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/dataset/read_concurrency.hpp>
-#include <feedline/dataset/read_context.hpp>
+#include <feedline/dataset/read_request.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
@@ -26,19 +26,24 @@ inline namespace FEEDLINE_ABI {
 ///      public:
 ///       std::uint64_t size() const override { return 1000; }
 ///       std::vector<field> fields() const override { return {{"x", element_type::u32, {}}}; }
-///       void read(std::span<const sample_index> samples,
-///                 std::span<const std::span<std::byte>> out) const override {
-///         for (std::size_t i = 0; i < samples.size(); ++i) {
-///           const auto x = static_cast<std::uint32_t>(samples[i].value * samples[i].value);
-///           std::memcpy(out[0].data() + i * sizeof x, &x, sizeof x);
+///
+///      private:
+///       void do_read(const read_request& request) const override {
+///         for (std::size_t i = 0; i < request.samples.size(); ++i) {
+///           const std::uint64_t sample = request.samples[i].value;
+///           const auto x = static_cast<std::uint32_t>(sample * sample);
+///           std::memcpy(request.out[0].data() + i * sizeof x, &x, sizeof x);
 ///         }
 ///       }
 ///     };
 ///
+/// A dataset for random augmentation on the CPU also overrides `varies_by_epoch`, and takes its
+/// random numbers from `request.context[i].random()`.
+///
 /// Threads: the thread that creates a loader calls `size`, `fields` and `rows`. Reader threads call
-/// `read`, several at once unless `concurrency()` says serialized. A serialized dataset is read by
-/// one thread at a time, however many loaders and composed datasets use it. A dataset must not
-/// change while a loader reads it.
+/// `read`, several at once. If `concurrency()` says serialized, one thread at a time is in
+/// `do_read`, however many loaders and composed datasets use the dataset. A dataset must not change
+/// while a loader reads it.
 class dataset {
  public:
   dataset() = default;
@@ -52,49 +57,25 @@ class dataset {
   /// Fields of each sample; at least one, names distinct; constant for the dataset's life.
   [[nodiscard]] virtual std::vector<field> fields() const = 0;
 
-  /// Reads a run of samples.
-  ///
-  /// @param samples Indices of the samples, in the wanted order; each less than `size()`; may
-  /// repeat; may be empty.
-  /// @param out For each field, in `fields()` order, `samples.size() × sample_bytes(field)` bytes.
-  /// The value of `samples[i]` goes to row i. Every byte must be written.
-  /// @throws dataset_error naming the sample that could not be read. A loader nests any other
-  /// exception in a dataset_error that names the samples of the run.
-  virtual void read(std::span<const sample_index> samples,
-                    std::span<const std::span<std::byte>> out) const = 0;
-
-  /// Same as `read`, with a context: seed, epoch, each sample's number and position in the loader's
-  /// order, and random numbers that depend on these alone. A dataset whose samples depend on the
-  /// epoch overrides it, returns true from `varies_by_epoch`, and lets `read(samples, out)` call it
-  /// with `read_context{samples}`, which has no epoch.
-  /// @param context Has one entry for each element of `samples`: the loader's sample for which it
-  /// is read.
-  virtual void read_for(std::span<const sample_index> samples,
-                        std::span<const std::span<std::byte>> out,
-                        const read_context& context) const {
-    (void)context;
-    read(samples, out);
+  /// Reads samples directly to their destination. Loaders and composed datasets call this function.
+  /// Any thread. Blocks until the samples are read; if `concurrency()` says serialized, it waits
+  /// for its turn first.
+  /// @throws dataset_error naming the sample that could not be read; any other exception of
+  /// `do_read`. The destination's content is then unspecified.
+  void read(const read_request& request) const {
+    const auto turn = turns_.take(*this);
+    do_read(request);
+  }
+  /// Reads outside of a loader, so the context has no epoch. Parameters: see `read_request`.
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>> out) const {
+    read({samples, out, read_context{samples}});
   }
 
   /// Whether a sample differs between epochs, because of random augmentation on the CPU. Constant
   /// for the dataset's life. Such samples cannot be cached (`load_into_memory`, the placements
   /// gather, resident and cached). A composed dataset returns true if one of its parts does.
   [[nodiscard]] virtual bool varies_by_epoch() const { return false; }
-
-  /// Same as `read_for`, but waits for the dataset's turn if `concurrency()` says serialized.
-  /// Loaders and composed datasets call this function. A dataset of yours that reads another one
-  /// should also call it, because `read` itself does not wait, and should pass on the context it
-  /// was given. Any thread; blocks until no other thread reads a serialized dataset.
-  void read_in_turn(std::span<const sample_index> samples,
-                    std::span<const std::span<std::byte>> out, const read_context& context) const {
-    const auto turn = turns_.take(*this);
-    read_for(samples, out, context);
-  }
-  /// Reads outside of a loader, without an epoch.
-  void read_in_turn(std::span<const sample_index> samples,
-                    std::span<const std::span<std::byte>> out) const {
-    read_in_turn(samples, out, read_context{samples});
-  }
 
   /// The samples in memory, for datasets that have them there. For each field, in `fields()` order:
   /// `size() × sample_bytes(field)` bytes, sample after sample, with the values that `read` gives.
@@ -132,11 +113,19 @@ class dataset {
   /// `read`.
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
 
-  /// Whether several threads may call `read` at once; constant for the dataset's life. Any thread.
-  /// A composed dataset is serialized if one of its parts is.
+  /// Whether several threads may be in `do_read` at once; constant for the dataset's life. Any
+  /// thread. A composed dataset is serialized if one of its parts is.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }
 
  private:
+  /// Override this function to give your own samples. `read` calls it, and nothing else does.
+  ///
+  /// Write every byte of `request.out`. A dataset that reads another one calls the other's `read`,
+  /// which waits for the other's turn, and passes `request.context` on.
+  /// @throws dataset_error naming the sample that could not be read. A loader nests any other
+  /// exception in a dataset_error that names the samples of the request.
+  virtual void do_read(const read_request& request) const = 0;
+
   read_turns turns_;
 };
 

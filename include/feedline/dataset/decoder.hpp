@@ -31,19 +31,15 @@ class decoder {
   /// @throws dataset_error if it cannot be decoded. The reader adds the location.
   [[nodiscard]] virtual field describe(std::span<const std::byte> first) const = 0;
 
-  /// @param as  The result of `describe`.
-  /// @param out `sample_bytes(as)` bytes; every one must be written.
+  /// Decodes a value.
+  /// @param as      The result of `describe`.
+  /// @param out     `sample_bytes(as)` bytes; every one must be written.
+  /// @param context The sample that the value is decoded for, with its random numbers. A decoder
+  /// that uses it, such as for a random crop, returns true from `varies_by_epoch`. Outside of a
+  /// loader: `{}`, which has no epoch.
   /// @throws dataset_error like `describe`.
-  virtual void decode(std::span<const std::byte> stored, const field& as,
-                      std::span<std::byte> out) const = 0;
-
-  /// Same as `decode`, with a context for random decoding, such as a random crop. Readers call this
-  /// function. A decoder that overrides it returns true from `varies_by_epoch`.
-  virtual void decode_for(std::span<const std::byte> stored, const field& as,
-                          std::span<std::byte> out, const sample_context& context) const {
-    (void)context;
-    decode(stored, as, out);
-  }
+  virtual void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
+                      const sample_context& context) const = 0;
 
   /// Same as `dataset::varies_by_epoch`.
   [[nodiscard]] virtual bool varies_by_epoch() const { return false; }

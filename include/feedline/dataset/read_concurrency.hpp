@@ -9,11 +9,10 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Whether a dataset's `read` may run on several threads at once.
+/// Whether a dataset's `do_read` may run on several threads at once.
 enum class read_concurrency : std::uint8_t {
   parallel,  ///< any number of threads
-  /// One thread at a time: callers of `read_in_turn` take turns, including readers of different
-  /// loaders.
+  /// One thread at a time: callers of `read` take turns, including readers of different loaders.
   serialized,
 };
 
@@ -22,8 +21,8 @@ enum class read_concurrency : std::uint8_t {
 class read_turns {
  public:
   /// Waits for the calling thread's turn, and holds it. Holds nothing if reads are parallel. A
-  /// thread that holds its turn may take another one, because a dataset's `read` may end up reading
-  /// the same dataset again.
+  /// thread that holds its turn may take another one, because a dataset's `do_read` may end up
+  /// reading the same dataset again.
   /// @param of The dataset; its `concurrency()` is asked once.
   template <class Dataset>
   [[nodiscard]] std::unique_lock<std::recursive_mutex> take(const Dataset& of) const {

@@ -51,7 +51,7 @@ class batch_dataset
       out.emplace_back(static_cast<std::byte*>(batch.back().mutable_data_ptr()),
                        batch.back().nbytes());
     }
-    of_->read_in_turn(samples, out);
+    of_->read(samples, out);
     return batch;
   }
 

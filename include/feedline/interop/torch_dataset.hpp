@@ -75,19 +75,19 @@ class adopted_dataset final : public dataset {
   [[nodiscard]] std::vector<field> fields() const override { return fields_; }
   [[nodiscard]] read_concurrency concurrency() const override { return concurrency_; }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::vector<torch::Tensor> sample = tensors_of(of_.get(samples[i].value));
+ private:
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const std::vector<torch::Tensor> sample = tensors_of(of_.get(request.samples[i].value));
       for (std::size_t place = 0; place < fields_.size(); ++place) {
-        expect(samples[i], place, sample);
+        expect(request.samples[i], place, sample);
         const torch::Tensor row = sample[place].detach().cpu().contiguous();
-        std::memcpy(out[place].data() + i * row.nbytes(), row.const_data_ptr(), row.nbytes());
+        std::memcpy(request.out[place].data() + i * row.nbytes(), row.const_data_ptr(),
+                    row.nbytes());
       }
     }
   }
 
- private:
   void expect(sample_index sample, std::size_t place, const std::vector<torch::Tensor>& is) const {
     const field& wanted = fields_[place];
     if (place < is.size() && field_of(wanted.name, is[place]) == wanted) return;

@@ -35,7 +35,9 @@ struct element_run {
 ///       std::uint64_t size() const override { return 1000; }
 ///       field element() const override { return {"count", element_type::u8, {}}; }
 ///       std::uint64_t length(sample_index sample) const override { return sample.value % 100; }
-///       void read(std::span<const element_run> runs) const override {
+///
+///      private:
+///       void do_read(std::span<const element_run> runs) const override {
 ///         for (const element_run& run : runs)
 ///           for (std::size_t i = 0; i < run.out.size(); ++i)
 ///             run.out[i] = static_cast<std::byte>(length(run.sample) - run.first - i);
@@ -61,15 +63,13 @@ class ragged_dataset {
   /// @param sample Less than `size()`.
   [[nodiscard]] virtual std::uint64_t length(sample_index sample) const = 0;
 
-  /// Reads elements to the destination of each run. Every byte of each `out` must be written.
-  /// @throws dataset_error naming the sample that could not be read.
-  virtual void read(std::span<const element_run> runs) const = 0;
-
-  /// Same as `read`, but waits for the dataset's turn if it is serialized, like
-  /// `dataset::read_in_turn`.
-  void read_in_turn(std::span<const element_run> runs) const {
+  /// Reads elements directly to the destination of each run. Any thread; blocks like
+  /// `dataset::read`.
+  /// @throws dataset_error naming the sample that could not be read; any other exception of
+  /// `do_read`.
+  void read(std::span<const element_run> runs) const {
     const auto turn = turns_.take(*this);
-    read(runs);
+    do_read(runs);
   }
 
   /// Same as `dataset::wants_prefetch` and `dataset::prefetch`.
@@ -80,6 +80,11 @@ class ragged_dataset {
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }
 
  private:
+  /// Override this function to give your own elements; `read` calls it. Write every byte of each
+  /// run's `out`.
+  /// @throws dataset_error naming the sample that could not be read.
+  virtual void do_read(std::span<const element_run> runs) const = 0;
+
   read_turns turns_;
 };
 

@@ -50,7 +50,7 @@ void lenient_reader::read(std::span<const sample_index> samples,
 std::exception_ptr lenient_reader::failure_of(std::span<const sample_index> samples,
                                               std::span<const std::span<std::byte>> out) const {
   try {
-    of_.read_in_turn(samples, out);
+    of_.read(samples, out);
     return nullptr;
   } catch (const dataset_error&) {
     if (!is_of_data(std::current_exception())) throw;

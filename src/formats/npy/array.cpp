@@ -124,8 +124,8 @@ class npy_decoder final : public decoder {
     return {{}, header.type, header.extents};
   }
 
-  void decode(std::span<const std::byte> stored, const field& as,
-              std::span<std::byte> out) const override {
+  void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
+              const sample_context&) const override {
     const detail::npy_header header = read_header(stored);
     if (header.type != as.type || header.extents != as.shape)
       throw dataset_error{{},

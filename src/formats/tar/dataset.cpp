@@ -1,4 +1,4 @@
-#include <feedline/dataset/contextual_dataset.hpp>
+#include <feedline/dataset/dataset.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/tar.hpp>
@@ -25,7 +25,7 @@ struct tar_worker {
   std::vector<std::size_t> shards;  ///< shards that the run touched
 };
 
-class tar_dataset final : public contextual_dataset {
+class tar_dataset final : public dataset {
  public:
   tar_dataset(std::shared_ptr<const tar_shards> shards, std::vector<tar_column> columns,
               std::size_t run_bytes)
@@ -37,26 +37,6 @@ class tar_dataset final : public contextual_dataset {
     std::vector<field> fields;
     for (const tar_column& column : columns_) fields.push_back(column.spec);
     return fields;
-  }
-
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
-    require_in_range(samples, size());
-    const auto worker = workers_.take();
-    worker->shards.clear();
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const tar_sample sample = shards_->find(samples[i]);
-      worker->shards.push_back(sample.shard);
-      for (std::size_t at = 0; at < columns_.size(); ++at) {
-        const std::size_t bytes = columns_[at].row_bytes;
-        assert(out[at].size() == samples.size() * bytes);
-        decode(sample, samples[i], at, *worker, out[at].subspan(i * bytes, bytes), context[i]);
-      }
-    }
-    auto& touched = worker->shards;
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    for (const std::size_t shard : touched) shards_->file(shard).require_unchanged();
   }
 
   bool varies_by_epoch() const override {
@@ -115,11 +95,31 @@ class tar_dataset final : public contextual_dataset {
   }
 
  private:
+  void do_read(const read_request& request) const override {
+    require_in_range(request.samples, size());
+    const auto worker = workers_.take();
+    worker->shards.clear();
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const tar_sample sample = shards_->find(request.samples[i]);
+      worker->shards.push_back(sample.shard);
+      for (std::size_t at = 0; at < columns_.size(); ++at) {
+        const std::size_t bytes = columns_[at].row_bytes;
+        assert(request.out[at].size() == request.samples.size() * bytes);
+        decode(sample, request.samples[i], at, *worker, request.out[at].subspan(i * bytes, bytes),
+               request.context[i]);
+      }
+    }
+    auto& touched = worker->shards;
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (const std::size_t shard : touched) shards_->file(shard).require_unchanged();
+  }
+
   void decode(const tar_sample& sample, sample_index index, std::size_t at, tar_worker& worker,
               std::span<std::byte> out, const sample_context& context) const {
     const tar_column& column = columns_[at];
     try {
-      column.decoder->decode_for(
+      column.decoder->decode(
           shards_->stored(sample.shard, sample.places[column.place], worker.stored), column.spec,
           out, context);
     } catch (const dataset_error& fault) {

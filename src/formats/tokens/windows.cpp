@@ -45,22 +45,6 @@ class token_dataset final : public dataset {
     return {{"input", type_, {tokens_per_sample_}}, {"target", type_, {tokens_per_sample_}}};
   }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    require_in_range(samples, size_);
-    const std::size_t row_bytes = tokens_per_sample_ * token_bytes_;
-    std::vector<std::size_t> touched;
-    std::vector<std::byte> scratch;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::byte* const tokens = window(samples[i], scratch, touched);
-      std::memcpy(out[0].data() + i * row_bytes, tokens, row_bytes);
-      std::memcpy(out[1].data() + i * row_bytes, tokens + token_bytes_, row_bytes);
-    }
-    std::ranges::sort(touched);
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    for (const std::size_t shard : touched) shards_[shard].file->require_unchanged();
-  }
-
   bool wants_prefetch() const noexcept override {
     return any_(shards_.size(), [this](std::size_t i) { return shards_[i].file->is_cold(); });
   }
@@ -75,6 +59,21 @@ class token_dataset final : public dataset {
   }
 
  private:
+  void do_read(const read_request& request) const override {
+    require_in_range(request.samples, size_);
+    const std::size_t row_bytes = tokens_per_sample_ * token_bytes_;
+    std::vector<std::size_t> touched;
+    std::vector<std::byte> scratch;
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const std::byte* const tokens = window(request.samples[i], scratch, touched);
+      std::memcpy(request.out[0].data() + i * row_bytes, tokens, row_bytes);
+      std::memcpy(request.out[1].data() + i * row_bytes, tokens + token_bytes_, row_bytes);
+    }
+    std::ranges::sort(touched);
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (const std::size_t shard : touched) shards_[shard].file->require_unchanged();
+  }
+
   /// Calls `use` for the pieces of tokens [first, first + count), in order.
   template <class Use>
   void for_each_piece(std::uint64_t first, std::uint64_t count, const Use& use) const {

@@ -42,7 +42,18 @@ class hdf5_ragged final : public ragged_dataset {
     return found_.held.places.lengths[static_cast<std::size_t>(sample.value)];
   }
 
-  void read(std::span<const element_run> runs) const override {
+  bool wants_prefetch() const noexcept override { return found_.file && found_.file->is_cold(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    if (!found_.file) return;
+    detail::hint_ranges(*found_.file, samples, [&](sample_index sample) -> detail::byte_range {
+      if (sample.value >= size()) return {};
+      const std::uint64_t begin = offset_of(sample);
+      return {begin, begin + std::min(length(sample) * found_.element_bytes, max_hinted_bytes)};
+    });
+  }
+
+ private:
+  void do_read(std::span<const element_run> runs) const override {
     const auto mapped = found_.file ? found_.file->mapped() : std::span<const std::byte>{};
     const bool by_calls = found_.file && mapped.empty();
     for (const element_run& run : runs) {
@@ -56,17 +67,6 @@ class hdf5_ragged final : public ragged_dataset {
     if (found_.file) found_.file->require_unchanged();
   }
 
-  bool wants_prefetch() const noexcept override { return found_.file && found_.file->is_cold(); }
-  void prefetch(std::span<const sample_index> samples) const noexcept override {
-    if (!found_.file) return;
-    detail::hint_ranges(*found_.file, samples, [&](sample_index sample) -> detail::byte_range {
-      if (sample.value >= size()) return {};
-      const std::uint64_t begin = offset_of(sample);
-      return {begin, begin + std::min(length(sample) * found_.element_bytes, max_hinted_bytes)};
-    });
-  }
-
- private:
   /// Limit of a hint for one sample, because perhaps only the sample's beginning will be read.
   static constexpr std::uint64_t max_hinted_bytes = std::uint64_t{4} << 20;
 

@@ -76,13 +76,12 @@ class row_by_row final : public dataset {
   }
   read_concurrency concurrency() const override { return read_concurrency::serialized; }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void do_read(const read_request& request) const override {
     for (std::size_t field = 0; field < datasets_.size(); ++field) {
-      const std::size_t bytes = out[field].size() / samples.size();
-      for (std::size_t i = 0; i < samples.size(); ++i)
-        read_row(datasets_[field].get(), field == 0, samples[i].value,
-                 out[field].data() + i * bytes);
+      const std::size_t bytes = request.out[field].size() / request.samples.size();
+      for (std::size_t i = 0; i < request.samples.size(); ++i)
+        read_row(datasets_[field].get(), field == 0, request.samples[i].value,
+                 request.out[field].data() + i * bytes);
     }
   }
 

@@ -131,13 +131,12 @@ class slow_rows final : public dataset {
   }
   std::uint64_t size() const override { return 6'400; }
   std::vector<field> fields() const override { return {{"row", element_type::u8, {256}}}; }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>>) const override {
+  void do_read(const read_request& request) const override {
     const auto begun = std::chrono::steady_clock::now();
-    std::this_thread::sleep_for(samples.size() * std::chrono::milliseconds{1});
+    std::this_thread::sleep_for(request.samples.size() * std::chrono::milliseconds{1});
     const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begun;
     nanoseconds_ += static_cast<std::uint64_t>(taken.count());
-    samples_ += samples.size();
+    samples_ += request.samples.size();
   }
 
  private:

@@ -53,7 +53,7 @@ class chunked final : public dataset {
   std::uint64_t size() const override { return size_; }
   std::vector<field> fields() const override { return {{"id", element_type::u64, {}}}; }
   chunking chunks() const override { return {.samples = 10, .bytes = 80, .kept = size_ / 10}; }
-  void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {}
+  void do_read(const read_request&) const override {}
 
  private:
   std::uint64_t size_;

@@ -48,9 +48,8 @@ class made_up final : public dataset {
     return {.samples = chunk, .bytes = chunk * 8, .kept = size_ / chunk};
   }
   read_concurrency concurrency() const override { return read_concurrency::parallel; }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    std::memcpy(out[0].data(), samples.data(), samples.size_bytes());
+  void do_read(const read_request& request) const override {
+    std::memcpy(request.out[0].data(), request.samples.data(), request.samples.size_bytes());
   }
 
  private:

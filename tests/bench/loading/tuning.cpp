@@ -119,15 +119,14 @@ class example_dataset final : public dataset {
   [[nodiscard]] std::vector<field> fields() const override {
     return {{"row", element_type::u8, {what_.sample_bytes}}};
   }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void do_read(const read_request& request) const override {
     std::chrono::microseconds wait{};
-    for (const sample_index each : samples)
+    for (const sample_index each : request.samples)
       wait += what_.rare_wait.count() != 0 && each.value % 64 == 0 ? what_.rare_wait : what_.wait;
     if (wait.count() != 0) std::this_thread::sleep_for(wait);
-    for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
       compute();
-      std::memcpy(out[0].data() + i * row_.size(), row_.data(), row_.size());
+      std::memcpy(request.out[0].data() + i * row_.size(), row_.data(), row_.size());
     }
   }
 

@@ -129,8 +129,8 @@ double decoding_alone(const std::vector<std::vector<std::byte>>& files, int thre
       const auto start = clock_type::now();
       std::uint64_t count = 0;
       for (; seconds_since(start) < options.seconds; ++count)
-        decoder->decode(files[(static_cast<std::size_t>(i) * 7 + count) % files.size()], image,
-                        out);
+        decoder->decode(files[(static_cast<std::size_t>(i) * 7 + count) % files.size()], image, out,
+                        {});
       images += count;
       seconds = seconds_since(start);
     });

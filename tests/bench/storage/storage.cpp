@@ -50,10 +50,7 @@ class unhinted final : public dataset {
   explicit unhinted(dataset_ptr of) : of_{std::move(of)} {}
   [[nodiscard]] std::uint64_t size() const override { return of_->size(); }
   [[nodiscard]] std::vector<field> fields() const override { return of_->fields(); }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    of_->read_in_turn(samples, out);
-  }
+  void do_read(const read_request& request) const override { of_->read(request); }
 
  private:
   dataset_ptr of_;

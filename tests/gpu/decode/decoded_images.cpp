@@ -94,7 +94,7 @@ byte_vector decode_on_cpu(const image_row& row, const byte_vector& file) {
                                            .layout = row.layout,
                                            .reduced_decoding = false});
   byte_vector out(std::size_t{3} * row.height * row.width);
-  decoder->decode(file, decoder->describe(file), out);
+  decoder->decode(file, decoder->describe(file), out, {});
   return out;
 }
 

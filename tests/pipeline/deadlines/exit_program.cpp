@@ -35,12 +35,11 @@ class hanging_dataset final : public feedline::dataset {
   [[nodiscard]] std::vector<feedline::field> fields() const override {
     return {{"x", feedline::element_type::u8, {}}};
   }
-  void read(std::span<const feedline::sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void do_read(const feedline::read_request& request) const override {
     is_read.store(true);
     is_read.notify_all();
     may_return.wait(false);
-    for (std::size_t i = 0; i < samples.size(); ++i) out[0][i] = std::byte{1};
+    for (std::size_t i = 0; i < request.samples.size(); ++i) request.out[0][i] = std::byte{1};
     returned.store(true);
     returned.notify_all();
   }

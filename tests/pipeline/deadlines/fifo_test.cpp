@@ -39,16 +39,16 @@ class file_per_sample final : public dataset {
   [[nodiscard]] std::vector<field> fields() const override {
     return {{"number", element_type::u8, {}}};
   }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      std::ifstream file{paths_[samples[i].value]};
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      std::ifstream file{paths_[request.samples[i].value]};
       const int byte = file.get();
       if (byte == std::ifstream::traits_type::eof())
-        throw dataset_error{
-            {.path = paths_[samples[i].value], .field = {}, .sample = samples[i].value},
-            "the file is empty"};
-      out[0][i] = static_cast<std::byte>(byte);
+        throw dataset_error{{.path = paths_[request.samples[i].value],
+                             .field = {},
+                             .sample = request.samples[i].value},
+                            "the file is empty"};
+      request.out[0][i] = static_cast<std::byte>(byte);
     }
   }
 

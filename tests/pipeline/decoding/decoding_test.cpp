@@ -35,12 +35,12 @@ class images final : public dataset {
   std::vector<field> fields() const override {
     return {{"image", element_type::u8, {5, 6}}, {"label", element_type::u8, {}}};
   }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
       for (std::size_t pixel = 0; pixel < 30; ++pixel)
-        out[0][i * 30 + pixel] = static_cast<std::byte>(samples[i].value * 7 + pixel);
-      out[1][i] = static_cast<std::byte>(samples[i].value);
+        request.out[0][i * 30 + pixel] =
+            static_cast<std::byte>(request.samples[i].value * 7 + pixel);
+      request.out[1][i] = static_cast<std::byte>(request.samples[i].value);
     }
   }
 };

@@ -1,7 +1,6 @@
 /// Resuming: batches after a seek are bitwise those of the undisturbed run, wherever it was cut, on
 /// every path, whatever else differs after the cut.
 
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
 #include <feedline/sampler/class_balanced.hpp>
@@ -194,17 +193,16 @@ TEST_CASE("resume: a run that is cut again and again is the undisturbed one", "[
 namespace {
 
 /// Each sample is random numbers for it in this epoch, and its position.
-class drawn final : public contextual_dataset {
+class drawn final : public dataset {
  public:
   std::uint64_t size() const override { return sample_count; }
   std::vector<field> fields() const override { return {{"drawn", element_type::u64, {2}}}; }
   bool varies_by_epoch() const override { return true; }
-  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
-                const read_context& context) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::uint64_t values[] = {context[i].random().u64(),
-                                      context[i].position.value_or(position{0}).value};
-      std::memcpy(out[0].data() + i * sizeof values, values, sizeof values);
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const std::uint64_t values[] = {request.context[i].random().u64(),
+                                      request.context[i].position.value_or(position{0}).value};
+      std::memcpy(request.out[0].data() + i * sizeof values, values, sizeof values);
     }
   }
 };

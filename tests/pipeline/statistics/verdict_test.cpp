@@ -49,10 +49,9 @@ class computed_samples final : public dataset {
   [[nodiscard]] std::vector<field> fields() const override {
     return {{"x", element_type::u8, {64}}};
   }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) burn_cpu(2ms);
-    std::fill(out[0].begin(), out[0].end(), std::byte{1});
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) burn_cpu(2ms);
+    std::fill(request.out[0].begin(), request.out[0].end(), std::byte{1});
   }
 };
 

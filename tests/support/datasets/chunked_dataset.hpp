@@ -16,10 +16,7 @@ class chunked_dataset final : public dataset {
   chunking chunks() const override { return stored_; }
   read_concurrency concurrency() const override { return of_->concurrency(); }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    of_->read_in_turn(samples, out);
-  }
+  void do_read(const read_request& request) const override { of_->read(request); }
 
  private:
   dataset_ptr of_;

@@ -63,12 +63,15 @@ expected_table table_of(std::uint64_t samples, const std::vector<field>& fields,
   return table;
 }
 
-/// Reads a run and compares; what is wrong with it, or nothing. Any thread.
+/// Reads a run outside of a loader and as in an epoch, and compares; what is wrong with it, or
+/// nothing. Any thread.
 std::optional<std::string> fault_of(const dataset& from, const std::vector<field>& fields,
                                     const sample_list& samples, const expected_table& expected) {
   for (const std::byte poison : {std::byte{0xcd}, std::byte{0x32}}) {
     const poisoned_output output{fields, samples.size(), poison};
-    from.read_in_turn(samples, output.spans());
+    const bool is_in_epoch = poison == std::byte{0x32} && !from.varies_by_epoch();
+    const read_context in_epoch{9, 5, samples, position{3}};
+    from.read({samples, output.spans(), is_in_epoch ? in_epoch : read_context{samples}});
     if (!output.guards_are_whole()) return "bytes beside the output were written";
     for (std::size_t place = 0; place < fields.size(); ++place) {
       const std::size_t bytes = sample_bytes(fields[place]);
@@ -150,7 +153,7 @@ std::vector<std::vector<std::byte>> read_samples(const dataset& from,
   for (const field& field : from.fields())
     values.emplace_back(samples.size() * sample_bytes(field));
   const std::vector<std::span<std::byte>> out(values.begin(), values.end());
-  from.read_in_turn(samples, out);
+  from.read(samples, out);
   return values;
 }
 

@@ -87,7 +87,7 @@ class blocks final : public encoded_blocks {
     std::vector<std::span<std::byte>> spans;
     for (const std::size_t bytes : row_bytes_) all.emplace_back(samples.size() * bytes);
     for (auto& each : all) spans.emplace_back(each);
-    of_->read_in_turn(samples, spans);
+    of_->read(samples, spans);
     std::copy(all[wanted].begin(), all[wanted].end(), out.begin());
     std::fill(out.begin() + static_cast<std::ptrdiff_t>(all[wanted].size()), out.end(),
               std::byte{0xAA});
@@ -117,10 +117,9 @@ class encoded_dataset final : public dataset {
     return {.samples = rows_, .bytes = bytes, .kept = 1'000'000};
   }
   std::shared_ptr<const encoded_blocks> encoded() const override { return blocks_; }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    script_->sample_reads.fetch_add(samples.size());
-    for (const sample_index sample : samples) {
+  void do_read(const read_request& request) const override {
+    script_->sample_reads.fetch_add(request.samples.size());
+    for (const sample_index sample : request.samples) {
       if (script_->samples_are_whole) break;
       const std::uint64_t block = sample.value / rows_;
       const bool skips = blocks_->stored(0, block).skipped != 0;
@@ -130,7 +129,7 @@ class encoded_dataset final : public dataset {
             {.path = {}, .field = {}, .sample = block * rows_, .offset = {}},
             lost ? "the disk is gone" : "block " + std::to_string(block) + " is damaged"};
     }
-    of_->read_in_turn(samples, out);
+    of_->read(request);
   }
 
  private:

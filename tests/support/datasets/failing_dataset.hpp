@@ -22,10 +22,10 @@ class failing_dataset final : public dataset {
   std::vector<field> fields() const override { return of_->fields(); }
   read_concurrency concurrency() const override { return of_->concurrency(); }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    if (std::find(samples.begin(), samples.end(), bad_) != samples.end()) throw failure_;
-    of_->read_in_turn(samples, out);
+  void do_read(const read_request& request) const override {
+    if (std::find(request.samples.begin(), request.samples.end(), bad_) != request.samples.end())
+      throw failure_;
+    of_->read(request);
   }
 
  private:

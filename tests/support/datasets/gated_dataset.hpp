@@ -27,10 +27,9 @@ class gated_dataset final : public dataset {
 
   [[nodiscard]] std::uint64_t size() const override { return of_->size(); }
   [[nodiscard]] std::vector<field> fields() const override { return of_->fields(); }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    before_read_(samples);
-    of_->read_in_turn(samples, out);
+  void do_read(const read_request& request) const override {
+    before_read_(request.samples);
+    of_->read(request);
   }
   [[nodiscard]] std::vector<std::span<const std::byte>> rows() const override {
     if (!tells_rows_) return {};

@@ -23,13 +23,13 @@ class hinted_dataset final : public dataset {
   [[nodiscard]] std::shared_ptr<const encoded_blocks> encoded() const override {
     return of_->encoded();
   }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void do_read(const read_request& request) const override {
     {
       const std::scoped_lock lock{mutex_};
-      for (const sample_index sample : samples) reads_.push_back({sample.value, hints_.size()});
+      for (const sample_index sample : request.samples)
+        reads_.push_back({sample.value, hints_.size()});
     }
-    of_->read_in_turn(samples, out);
+    of_->read(request);
   }
   [[nodiscard]] bool wants_prefetch() const noexcept override {
     ++asked;

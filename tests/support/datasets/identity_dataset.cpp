@@ -32,12 +32,11 @@ class identity_dataset final : public dataset {
     return {{"id", element_type::u64, {}}, {"row", element_type::u8, {row_bytes_}}};
   }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::uint64_t id = samples[i].value;
-      std::memcpy(out[0].data() + i * sizeof id, &id, sizeof id);
-      write_identity_row(id, out[1].subspan(i * row_bytes_, row_bytes_));
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const std::uint64_t id = request.samples[i].value;
+      std::memcpy(request.out[0].data() + i * sizeof id, &id, sizeof id);
+      write_identity_row(id, request.out[1].subspan(i * row_bytes_, row_bytes_));
     }
   }
 

@@ -60,7 +60,7 @@ class only_lengths final : public ragged_dataset {
   [[nodiscard]] std::uint64_t length(sample_index sample) const override {
     return lengths_[sample.value];
   }
-  void read(std::span<const element_run> runs) const override {
+  void do_read(std::span<const element_run> runs) const override {
     for (const element_run& run : runs) std::fill(run.out.begin(), run.out.end(), std::byte{});
   }
 

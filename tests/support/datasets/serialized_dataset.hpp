@@ -15,10 +15,7 @@ class serialized_dataset final : public dataset {
   std::vector<field> fields() const override { return of_->fields(); }
   read_concurrency concurrency() const override { return read_concurrency::serialized; }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    of_->read(samples, out);
-  }
+  void do_read(const read_request& request) const override { of_->read(request); }
 
  private:
   dataset_ptr of_;

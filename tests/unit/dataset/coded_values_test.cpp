@@ -36,8 +36,8 @@ class folding_decoder final : public decoder {
   field describe(std::span<const std::byte>) const override {
     return {{}, folded.type, folded.shape};
   }
-  void decode(std::span<const std::byte> stored, const field&,
-              std::span<std::byte> out) const override {
+  void decode(std::span<const std::byte> stored, const field&, std::span<std::byte> out,
+              const sample_context&) const override {
     if (stored.empty()) throw dataset_error{{}, "is empty"};
     std::ranges::fill(out, std::byte{0});
     for (std::size_t i = 0; i < stored.size(); ++i) out[i % 4] ^= stored[i];

@@ -1,7 +1,6 @@
 /// The blocks of datasets that are made of others.
 
 #include <feedline/dataset/concatenate.hpp>
-#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
@@ -50,13 +49,12 @@ dataset_ptr halves(const dataset_ptr& of) {
              });
 }
 
-class varying final : public contextual_dataset {
+class varying final : public dataset {
  public:
   std::uint64_t size() const override { return 20; }
   std::vector<field> fields() const override { return {{"draw", element_type::u8, {}}}; }
   bool varies_by_epoch() const override { return true; }
-  void read_for(std::span<const sample_index>, std::span<const std::span<std::byte>>,
-                const read_context&) const override {}
+  void do_read(const read_request&) const override {}
 };
 
 }  // namespace

@@ -53,9 +53,8 @@ TEST_CASE("concatenate: samples that follow one another in a part are one read o
     explicit counting(std::vector<std::size_t>& runs) : runs_{&runs} {}
     std::uint64_t size() const override { return 10; }
     std::vector<field> fields() const override { return {{"x", element_type::u8, {}}}; }
-    void read(std::span<const sample_index> samples,
-              std::span<const std::span<std::byte>>) const override {
-      runs_->push_back(samples.size());
+    void do_read(const read_request& request) const override {
+      runs_->push_back(request.samples.size());
     }
 
    private:

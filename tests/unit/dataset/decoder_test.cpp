@@ -22,7 +22,7 @@ std::vector<std::byte> decode(const decoder_ptr& decoder, std::string_view first
   field spec = decoder->describe(bytes_of(first));
   spec.name = "x";
   std::vector<std::byte> out(sample_bytes(spec), std::byte{0xcd});
-  decoder->decode(bytes_of(stored), spec, out);
+  decoder->decode(bytes_of(stored), spec, out, {});
   return out;
 }
 

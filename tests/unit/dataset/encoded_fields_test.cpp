@@ -65,10 +65,7 @@ class own_blocks final : public dataset {
   explicit own_blocks(dataset_ptr of) : of_{std::move(of)} {}
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return of_->fields(); }
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    of_->read(samples, out);
-  }
+  void do_read(const read_request& request) const override { of_->read(request); }
   std::shared_ptr<const encoded_blocks> encoded() const override { return of_->encoded(); }
 
  private:

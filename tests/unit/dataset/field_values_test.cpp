@@ -25,10 +25,7 @@ class labelled final : public dataset {
   std::vector<field> fields() const override {
     return {{"image", element_type::u8, {64}}, {"label", element_type::i8, {}}};
   }
-  void read(std::span<const sample_index> /*samples*/,
-            std::span<const std::span<std::byte>> /*out*/) const override {
-    throw usage_error{"the image was read"};
-  }
+  void do_read(const read_request&) const override { throw usage_error{"the image was read"}; }
   dataset_ptr select(std::span<const std::size_t> places) const override {
     std::vector<std::int8_t> labels(10);
     for (std::size_t i = 0; i < 10; ++i) labels[i] = static_cast<std::int8_t>(-static_cast<int>(i));

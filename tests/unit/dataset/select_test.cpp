@@ -100,7 +100,8 @@ TEST_CASE("select: members of a tar shard that are not selected are not decoded"
     field describe(std::span<const std::byte>) const override {
       return {"", element_type::u8, {1000}};
     }
-    void decode(std::span<const std::byte>, const field&, std::span<std::byte>) const override {
+    void decode(std::span<const std::byte>, const field&, std::span<std::byte>,
+                const sample_context&) const override {
       throw std::logic_error{"what was not selected was decoded"};
     }
   };

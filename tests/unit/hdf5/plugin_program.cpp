@@ -33,7 +33,7 @@ std::vector<std::byte> all_rows(const dataset& from) {
   for (std::uint64_t i = 0; i < from.size(); ++i) samples.push_back(sample_index{i});
   std::vector<std::byte> rows(samples.size() * sample_bytes(from.fields()[0]));
   const std::vector<std::span<std::byte>> out{rows};
-  from.read_in_turn(samples, out);
+  from.read(samples, out);
   return rows;
 }
 

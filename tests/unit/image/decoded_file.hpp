@@ -27,7 +27,7 @@ inline std::vector<std::uint8_t> decode(std::span<const std::byte> file,
   const decoder_ptr decoder = make_image_decoder(options);
   const field spec = decoder->describe(file);
   std::vector<std::uint8_t> out(sample_bytes(spec), 0xcd);
-  decoder->decode(file, spec, std::as_writable_bytes(std::span{out}));
+  decoder->decode(file, spec, std::as_writable_bytes(std::span{out}), {});
   return out;
 }
 

@@ -39,7 +39,7 @@ std::vector<std::byte> decoded(std::span<const std::byte> file) {
   const auto decoder = make_image_decoder(small);
   const field spec = decoder->describe(file);
   std::vector<std::byte> out(sample_bytes(spec));
-  decoder->decode(file, spec, out);
+  decoder->decode(file, spec, out, {});
   return out;
 }
 

@@ -226,7 +226,7 @@ TEST_CASE("jpeg: damaged images that are accepted are counted and logged", "[dat
   const field spec = decoder->describe({});
   std::vector<std::uint8_t> out(sample_bytes(spec));
   const auto take = [&](std::span<const std::byte> file) {
-    decoder->decode(file, spec, std::as_writable_bytes(std::span{out}));
+    decoder->decode(file, spec, std::as_writable_bytes(std::span{out}), {});
   };
   const test::log_capture captured;
   take(whole);
@@ -247,9 +247,9 @@ TEST_CASE("image: a decoder continues after images that it refused", "[dataset][
   std::vector<std::uint8_t> out(sample_bytes(spec));
   for (int i = 0; i < 3; ++i) {
     CHECK_THROWS_AS(decoder->decode(std::span{whole}.first(whole.size() / 2), spec,
-                                    std::as_writable_bytes(std::span{out})),
+                                    std::as_writable_bytes(std::span{out}), {}),
                     dataset_error);
-    decoder->decode(whole, spec, std::as_writable_bytes(std::span{out}));
+    decoder->decode(whole, spec, std::as_writable_bytes(std::span{out}), {});
     CHECK(out == test::decode_jpeg(whole).values);
   }
 }

@@ -24,7 +24,7 @@ std::string refusal(const std::array<std::uint8_t, Size>& file) {
   const std::span<const std::byte> stored = std::as_bytes(std::span{file});
   const field spec = decoder->describe(stored);
   std::vector<std::byte> pixels(sample_bytes(spec));
-  return test::message_of<dataset_error>([&] { decoder->decode(stored, spec, pixels); });
+  return test::message_of<dataset_error>([&] { decoder->decode(stored, spec, pixels, {}); });
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::vector<std::uint8_t> decode(std::span<const std::byte> file,
   const decoder_ptr decoder = make_image_decoder(options);
   const field spec = decoder->describe(file);
   std::vector<std::uint8_t> out(sample_bytes(spec), 0xcd);
-  decoder->decode(file, spec, std::as_writable_bytes(std::span{out}));
+  decoder->decode(file, spec, std::as_writable_bytes(std::span{out}), {});
   return out;
 }
 
@@ -130,9 +130,9 @@ TEST_CASE("png: a decoder warns once that palettes become colours", "[dataset][h
   const field spec = decoder->describe({});
   std::vector<std::byte> out(sample_bytes(spec));
   const test::log_capture log;
-  decoder->decode(png_bytes(grey), spec, out);
+  decoder->decode(png_bytes(grey), spec, out, {});
   CHECK(log.lines() == 0);
-  for (int i = 0; i < 3; ++i) decoder->decode(with_palette, spec, out);
+  for (int i = 0; i < 3; ++i) decoder->decode(with_palette, spec, out, {});
   CHECK(log.lines() == 1);
   CHECK(log.text().find("images: a PNG of 34 x 21 pixels has a palette, and its colours are read, "
                         "not its indices; if it is a mask of classes, save it as an array (.npy). "

@@ -69,9 +69,9 @@ class image_shards {
 class varying_decoder final : public decoder {
  public:
   field describe(std::span<const std::byte> first) const override { return of_->describe(first); }
-  void decode(std::span<const std::byte> stored, const field& as,
-              std::span<std::byte> out) const override {
-    of_->decode(stored, as, out);
+  void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
+              const sample_context& context) const override {
+    of_->decode(stored, as, out, context);
   }
   bool varies_by_epoch() const override { return true; }
   std::span<const block_step> steps() const noexcept override { return of_->steps(); }

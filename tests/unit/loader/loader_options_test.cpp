@@ -143,8 +143,7 @@ TEST_CASE("loader options: a loader refuses a dataset whose types or concurrency
     read_concurrency how = read_concurrency::parallel;
     [[nodiscard]] std::uint64_t size() const override { return 4; }
     [[nodiscard]] std::vector<field> fields() const override { return {{"x", type, {}}}; }
-    void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {
-    }
+    void do_read(const read_request&) const override {}
     [[nodiscard]] read_concurrency concurrency() const override { return how; }
   };
   const auto refused = [](auto change) {

@@ -41,7 +41,7 @@ struct told_dataset final : dataset {
 
   std::uint64_t size() const override { return samples; }
   std::vector<field> fields() const override { return specs; }
-  void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {}
+  void do_read(const read_request&) const override {}
   std::vector<std::span<const std::byte>> rows() const override { return lying; }
   bool varies_by_epoch() const override { return varies; }
 };

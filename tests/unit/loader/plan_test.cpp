@@ -43,7 +43,7 @@ class shaped_dataset final : public dataset {
       : size_{size}, fields_{std::move(fields)} {}
   std::uint64_t size() const override { return size_; }
   std::vector<field> fields() const override { return fields_; }
-  void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {}
+  void do_read(const read_request&) const override {}
 
  private:
   std::uint64_t size_;

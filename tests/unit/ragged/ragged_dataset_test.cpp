@@ -84,9 +84,7 @@ class claimed final : public dataset {
   explicit claimed(std::uint64_t size) : size_{size} {}
   std::uint64_t size() const override { return size_; }
   std::vector<field> fields() const override { return {{"offset", element_type::u16, {}}}; }
-  void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {
-    throw dataset_error{{}, "there is nothing"};
-  }
+  void do_read(const read_request&) const override { throw dataset_error{{}, "there is nothing"}; }
 
  private:
   std::uint64_t size_;

@@ -51,10 +51,7 @@ class images final : public dataset {
  public:
   std::uint64_t size() const override { return samples; }
   std::vector<field> fields() const override { return image_fields(); }
-  void read(std::span<const sample_index> run,
-            std::span<const std::span<std::byte>> out) const override {
-    of_->read_in_turn(run, out);
-  }
+  void do_read(const read_request& request) const override { of_->read(request); }
 
  private:
   dataset_ptr of_ = make_identity_rows(samples, row_bytes);

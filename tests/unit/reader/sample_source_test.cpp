@@ -46,7 +46,10 @@ std::string failure_of(const std::vector<sample_index>& samples) {
     std::vector<std::byte> ids(samples.size() * 8);
     std::vector<std::byte> rows(samples.size() * 4);
     std::vector<unreadable_sample> bad;
-    source.read(epoch_run{0}, samples, position{0}, std::vector<std::span<std::byte>>{ids, rows},
+    source.read(epoch_run{0},
+                {.samples = samples,
+                 .out = std::vector<std::span<std::byte>>{ids, rows},
+                 .context = {0, 0, samples, position{0}}},
                 bad);
   });
 }

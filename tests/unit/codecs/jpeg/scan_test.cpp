@@ -56,7 +56,7 @@ bool is_taken_by_libjpeg(const byte_vector& file, const detail::jpeg_frame& fram
       make_image_decoder({.height = frame.height, .width = frame.width, .allow_damaged = false});
   const field spec = decoder->describe(file);
   std::vector<std::byte> out(sample_bytes(spec));
-  decoder->decode(file, spec, out);
+  decoder->decode(file, spec, out, {});
   return true;
 } catch (const dataset_error&) {
   return false;

@@ -134,7 +134,7 @@ TEST_CASE("npy: bytes after the array are not read, and a warning says so", "[da
   CHECK(test::message_of<dataset_error>([&] {
           const field spec = decode_npy()->describe(array);
           byte_vector out(6);
-          decode_npy()->decode(joined(array, array), spec, out);
+          decode_npy()->decode(joined(array, array), spec, out, {});
         }).find("over-long") != std::string::npos);
 }
 
