@@ -101,10 +101,10 @@ void file_rows::read(std::span<const sample_index> samples, std::byte* out) cons
   const auto& begins = *blocks_.begins;
   if (begins.size() != 1 || begins[0] == row_blocks::nowhere)
     return gather(bytes.data(), samples, out);
-  gather_swapped_rows({.first = bytes.data() + begins[0] + place_.offset,
-                       .row_bytes = place_.row_bytes,
-                       .stride = static_cast<std::size_t>(place_.stride)},
-                      place_.swapped_bytes, samples, out);
+  gather_rows({.first = bytes.data() + begins[0] + place_.offset,
+               .row_bytes = place_.row_bytes,
+               .stride = static_cast<std::size_t>(place_.stride)},
+              samples, out, place_.swapped_bytes);
 }
 
 void file_rows::gather(const std::byte* file, std::span<const sample_index> samples,

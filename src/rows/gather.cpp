@@ -65,8 +65,11 @@ void with_constant(std::size_t bytes, Visit visit) noexcept {
 
 }  // namespace
 
-void gather_rows(strided_rows rows, std::span<const sample_index> samples,
-                 std::byte* out) noexcept {
+void gather_rows(strided_rows rows, std::span<const sample_index> samples, std::byte* out,
+                 std::size_t swapped_bytes) noexcept {
+  if (swapped_bytes == 2) return gather<copy_reversed<std::uint16_t>>(rows, samples, out);
+  if (swapped_bytes == 4) return gather<copy_reversed<std::uint32_t>>(rows, samples, out);
+  if (swapped_bytes == 8) return gather<copy_reversed<std::uint64_t>>(rows, samples, out);
   with_constant(rows.row_bytes, [=](auto bytes) {
     if constexpr (std::is_same_v<decltype(bytes), std::size_t>) {
       gather<copy_row>(rows, samples, out);
@@ -107,14 +110,6 @@ void gather_into_batches(const std::byte* rows, std::size_t row_bytes,
       }
     }
   });
-}
-
-void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
-                         std::span<const sample_index> samples, std::byte* out) noexcept {
-  if (element_bytes == 2) return gather<copy_reversed<std::uint16_t>>(rows, samples, out);
-  if (element_bytes == 4) return gather<copy_reversed<std::uint32_t>>(rows, samples, out);
-  if (element_bytes == 8) return gather<copy_reversed<std::uint64_t>>(rows, samples, out);
-  gather_rows(rows, samples, out);
 }
 
 void gather_scattered(std::span<const std::byte* const> rows, std::span<const std::size_t> places,

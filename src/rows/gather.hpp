@@ -19,7 +19,10 @@ struct strided_rows {
 
 /// Copies rows, in the order asked for, one after the other: the library's hottest loop. Knows
 /// nothing of bounds: every sample must be there.
-void gather_rows(strided_rows rows, std::span<const sample_index> samples, std::byte* out) noexcept;
+/// @param swapped_bytes Size of elements whose bytes are reversed during the copy: 2, 4 or 8, a
+/// divisor of the row's; or 1, which reverses nothing.
+void gather_rows(strided_rows rows, std::span<const sample_index> samples, std::byte* out,
+                 std::size_t swapped_bytes = 1) noexcept;
 
 /// The same for a dense array.
 inline void gather_rows(const std::byte* rows, std::size_t row_bytes,
@@ -39,11 +42,6 @@ struct rows_in_batches {
 void gather_into_batches(const std::byte* rows, std::size_t row_bytes,
                          std::span<const sample_index> samples, rows_in_batches out,
                          std::uint64_t begin) noexcept;
-
-/// Same as `gather_rows`, with the bytes of each element reversed during the copy.
-/// @param element_bytes 2, 4 or 8, a divisor of the row's; or 1, which reverses nothing.
-void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
-                         std::span<const sample_index> samples, std::byte* out) noexcept;
 
 /// Copies rows that lie anywhere in memory, as `gather_rows` does: row i to `out + places[i] ×
 /// row_bytes`. @param rows Where each begins.
