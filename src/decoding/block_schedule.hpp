@@ -68,7 +68,7 @@ class block_schedule final : public block_feed {
   block_reader& reader_;
   bool fills_;
   std::uint64_t lot_;                  ///< blocks that are worth a piece, roughly
-  std::uint64_t epoch_ = 0;            ///< of the pass that the counts below belong to
+  std::uint64_t epoch_ = 0;            ///< epoch of the pass that the counts below belong to
   bool begins_pass_ = false;           ///< no slot of the pass was given blocks yet
   std::uint64_t loaded_ = 0;           ///< end of the blocks sent, in the epoch's order of blocks
   std::uint64_t passed_ = 0;           ///< number of blocks that samples have used up

@@ -48,15 +48,17 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
 
 /// Limits of device memory, in bytes; 0: none.
 struct decoding_limits {
-  std::size_t store = 0;    ///< of decoded rows
-  std::size_t decoder = 0;  ///< of arriving blocks, and of decoders
+  std::size_t store = 0;    ///< decoded rows
+  std::size_t decoder = 0;  ///< arriving blocks, and decoders
 };
 /// Decoding leaves half of its budget to slots, and in any case room for the fewest of them.
-/// @param slots Bytes of the fewest device slots; empty: more than 64 bits hold. @param landing Bytes
+/// @param slots Bytes of the fewest device slots; empty: more than 64 bits hold. @param landing
+/// Bytes
 /// of the buffers that staging slots are copied to.
 [[nodiscard]] decoding_limits limits_of(const loader_options& options,
                                         std::optional<std::size_t> slots, std::size_t landing);
-/// Sets all sizes, with enough blocks ahead to make large groups, or fewer if memory is limited: at least
+/// Sets all sizes, with enough blocks ahead to make large groups, or fewer if memory is limited:
+/// at least
 /// one.
 [[nodiscard]] block_plan sized(block_plan blocks, std::span<const std::size_t> row_bytes,
                                const device_capabilities& device, const decoding_limits& limits,

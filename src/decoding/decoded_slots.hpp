@@ -13,7 +13,8 @@
 
 namespace feedline::detail {
 
-/// The consumer's part where the device decodes blocks: waits until a slot's blocks are decoded, and
+/// The consumer's part if the device decodes blocks. It waits until a slot's blocks are decoded,
+/// and
 /// makes a missing one the slot's failure. Threads: the consumer's.
 class decoded_slots {
  public:

@@ -10,7 +10,7 @@
 
 namespace feedline::detail {
 
-/// What a loader has where the device decodes blocks, beside its slot writer (`block_row_writer`)
+/// The parts of a loader whose device decodes blocks, besides its slot writer (`block_row_writer`)
 /// and its slot transfer (`decoded_transfer`).
 struct decoding_parts {
   /// Borrows the device, the source and the layout for its life.

@@ -23,7 +23,8 @@ namespace feedline::detail {
 /// and report the first of a slot's samples whose block is missing.
 ///
 /// Blocks come with slots long before they are needed, and gather in a lane: a buffer, a stream and
-/// a decoder. A group is decoded when it is full, or when a slot needs a block of it; the next group
+/// a decoder. A group is decoded when it is full, or when a slot needs a block of it; the next
+/// group
 /// gathers in the next lane, so that several groups are decoded at once. On the stream of copies:
 ///
 ///     wait for `decoded` of the group that was in this lane before, once,
@@ -51,7 +52,8 @@ class decoding_stage {
                  landing_layout tables, std::size_t slots);
 
   /// Takes the blocks of a slot, and issues the decoding of all blocks that its samples need.
-  /// @param from Filled; it carries blocks. @param assembled Recorded after the last assembly; none:
+  /// @param from Filled; it carries blocks. @param assembled Recorded after the last assembly;
+  /// none:
   /// there is none. @throws device_error: then call `recover`.
   void take(staging_slot& from, copy_meter& copies, stream_ref copying, event_handle assembled);
   /// Issues on `stream` the work between the arrival of a slot's blocks and its assembly.

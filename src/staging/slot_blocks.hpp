@@ -12,7 +12,8 @@ struct epoch_run;
 struct slot_work;
 struct staging_slot;
 
-/// What a slot carries besides samples: blocks of the dataset as they are stored, for the device to
+/// The blocks of a dataset that a slot carries besides samples, as they are stored, for the device
+/// to
 /// decode. The room `decoding` makes them; the other rooms know only this much. Written when the
 /// slot is opened.
 class slot_blocks {

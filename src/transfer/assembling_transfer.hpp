@@ -58,8 +58,9 @@ class batch_stage {
 ///     wait for the landing buffer's `assembled`, copy, record the staging slot's `copied`
 ///
 /// Each buffer has a stream for assemblies, so that the end of one overlaps the start of the next.
-/// If the rows come by copies, which take longer, all assemblies use the first of these streams, and
-/// so they do if other long work fills the device meanwhile. On an assembly's stream:
+/// If the rows come by copies, which take longer, all assemblies use the first of these streams.
+/// They
+/// also do if other long work fills the device. On an assembly's stream:
 ///
 ///     wait for the staging slot's `copied`,
 ///     wait for the device slot's `released`,
@@ -83,9 +84,9 @@ class assembling_transfer : public slot_transfer {
     std::optional<pair_mixing> mixing = {};     ///< empty: samples are not mixed
   };
 
-  /// Which streams assemblies use.
+  /// The streams that assemblies use.
   enum class assembly_streams : std::uint8_t {
-    automatic,   ///< by where rows come from
+    automatic,   ///< depends on where rows come from
     one_urgent,  ///< one of high priority: other work fills the device for milliseconds, and an
                  ///< assembly takes microseconds
   };
@@ -153,7 +154,7 @@ class assembling_transfer : public slot_transfer {
   std::uint64_t carried_ = 0;            ///< number of slots
   std::uint64_t ticket_samples_ = 0;     ///< samples of the current ticket that are assembled
   std::optional<std::uint64_t> keeper_;  ///< number of the last slot that cached rows
-  std::optional<bool> done_ = {};        ///< what `sync_before_freeing` found
+  std::optional<bool> done_ = {};        ///< result of `sync_before_freeing`
   bool lost_ = false;
 };
 

@@ -219,7 +219,7 @@ TEST_CASE("doctor: hints name fields that are copied wider than they need, and s
                 .not_measured = {}};
   auto given = doctor::advise(of);
   CHECK(says(given.hints, "'wide' holds float32"));
-  CHECK(says(given.hints, "'image' travels as bytes"));
+  CHECK(says(given.hints, "'image' holds bytes"));
   CHECK_FALSE(says(given.hints, "'label'"));
   CHECK(says(given.hints, "the storage gives 90.0 MB/s, of 100.0 MB/s that the step takes"));
   of.storage.rates.clear();

@@ -7,7 +7,7 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// What a loader needs from the hardware that batches are used on. `make_host_device` and
+/// The hardware that batches are used on, as a loader needs it. `make_host_device` and
 /// `make_cuda_device` make one; <feedline/backend/device.hpp> says how to write another.
 class device;
 

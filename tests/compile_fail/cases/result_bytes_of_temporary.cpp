@@ -1,4 +1,5 @@
-// the bytes of a temporary result are unavailable expect: deleted (member )?function.*bytes
+// the bytes of a temporary result are unavailable
+// expect: deleted (member )?function.*bytes
 
 #include <feedline/feedline.hpp>
 

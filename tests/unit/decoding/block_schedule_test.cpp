@@ -59,7 +59,7 @@ struct store {
 
 constexpr std::size_t circulating = 4;
 
-/// Slots that a schedule gives blocks to, each in the place of the one before.
+/// Slots that a schedule gives blocks to, each in the memory of the one before.
 struct scheduled {
   explicit scheduled(std::shared_ptr<block_plan> plan, bool fills = true)
       : plan{std::move(plan)},
@@ -111,7 +111,7 @@ struct scheduled {
   block_schedule schedule;
   epoch_run pass{0};
   staging_slot slot{std::make_shared<scripted_device>()};
-  std::shared_ptr<carried_blocks> blocks;  ///< of the last slot
+  std::shared_ptr<carried_blocks> blocks;  ///< blocks of the last slot
 };
 
 }  // namespace

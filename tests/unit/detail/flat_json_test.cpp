@@ -77,7 +77,7 @@ TEST_CASE("flat JSON: text that is no flat object is refused with the position",
   CHECK(refusal(R"({"a":[1]})") == "at byte 6 there should be a string");
   CHECK(refusal(R"({"a":["x" "y"]})") == "at byte 10 there should be ',' or ']'");
   CHECK(refusal("{\"a\":\"\n\"}") == "at byte 6 there should be no control character");
-  CHECK(refusal(R"({"a":"\x"})") == R"(at byte 7 there should be one of "\/bfnrtu behind '\')");
+  CHECK(refusal(R"({"a":"\x"})") == R"(at byte 7 there should be one of "\/bfnrtu after '\')");
   CHECK(refusal(R"({"a":"\u12g4"})") == "at byte 8 there should be four hexadecimal digits");
   CHECK(refusal(R"({"a":"\ud83d"})") == "at byte 12 there should be both halves of a character");
   CHECK(refusal(R"({"a":"\ude00"})") == "at byte 12 there should be both halves of a character");

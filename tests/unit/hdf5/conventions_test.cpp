@@ -53,9 +53,11 @@ TEST_CASE("hdf5: numbers that NetCDF packed are refused with the formula that un
   const auto scaled = refusal_of(file, "scaled");
   INFO(scaled);
   CHECK(contains(scaled, file.string() + ": field 'scaled': is packed, as NetCDF does it"));
-  CHECK(contains(scaled, "stored * 0.1 (attribute scale_factor) + 0 (attribute add_offset)"));
+  CHECK(
+      contains(scaled, "stored numbers * 0.1 (attribute scale_factor) + 0 (attribute add_offset)"));
   CHECK(contains(scaled, "hdf5_options::conventions = value_conventions::ignore"));
-  CHECK(contains(refusal_of(file, "moved"), "stored * 1 (attribute scale_factor) + -273.15"));
+  CHECK(
+      contains(refusal_of(file, "moved"), "stored numbers * 1 (attribute scale_factor) + -273.15"));
   for (const std::string dataset : {"plain", "other"})
     CHECK(open_hdf5(file, {{dataset}})->size() == 5);
   CHECK(open_hdf5(file, {{"scaled"}, {"moved"}}, as_stored)->size() == 5);

@@ -338,6 +338,6 @@ TEST_CASE("verdict: no gain is given for a loop that only waits, unless cores li
 
 TEST_CASE("verdict: its evidence has the numbers that it goes by", "[statistics][host]") {
   CHECK(judge(slow_readers(0.03)).evidence ==
-        "the consumer waits for data 50 % of its time; 4 readers are busy 97 % of the time: of a "
-        "read 3 % is computing, 0 % waiting for a core, 97 % waiting for data");
+        "the consumer waits for data 50 % of its time; 4 readers are busy 97 % of the time: a read "
+        "spends 3 % computing, 0 % waiting for a core, 97 % waiting for data");
 }
