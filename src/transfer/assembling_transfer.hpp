@@ -55,7 +55,7 @@ class batch_stage {
 /// There are several such buffers, used in turn. Copies into them are on one stream, so a copy
 /// waits for no assembly except the last one from its own buffer:
 ///
-///     wait for the landing buffer's `assembled`, copy, record the staging slot's `copied`
+///     wait for the buffer's `assembled`, copy, record the staging slot's `copied`
 ///
 /// Each buffer has a stream for assemblies, so that the end of one overlaps the start of the next.
 /// If the rows come by copies, which take longer, all assemblies use the first of these streams.
@@ -66,7 +66,7 @@ class batch_stage {
 ///     wait for the device slot's `released`,
 ///     wait for the device slot's `ready`, which another stream may have to record yet, for a
 ///     slot of an epoch that was left, or for the piece of the batch before this one,
-///     wait for other landing buffers' `assembled`: for the last slot that cached rows, which this
+///     wait for other buffers' `assembled`: for the last slot that cached rows, which this
 ///     one may count on; for all, if this one keeps rows, which they may be reading; for the slot
 ///     before, if there is a user's function, which is to see slots in order, assemble, run the
 ///     user's function, record `assembled` and the device slot's `ready`

@@ -93,7 +93,10 @@ class slow_device : public wrapped_device {
   slow_device(device_ptr real, delays& by) : wrapped_device{std::move(real)}, by_{by} {}
 
   [[nodiscard]] device_capabilities capabilities() const override {
-    return {.name = "slow", .reads_staging = false};
+    // Memory that is mapped is the real device's concern, so its pages are those of that device.
+    return {.name = "slow",
+            .reads_staging = false,
+            .map_granularity = wrapped_device::capabilities().map_granularity};
   }
   void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
     by_(late::copy);
