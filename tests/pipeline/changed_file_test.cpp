@@ -7,6 +7,7 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "dataset/rows_dataset.hpp"
+#include "io/local/file.hpp"
 #include "rows/file_rows.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/identity_dataset.hpp"

@@ -2,6 +2,7 @@
 
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/map_chunks.hpp"
+#include "io/local/file.hpp"
 #include "support/hdf5/stored_chunks.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "dataset/rows_dataset.hpp"
+#include "io/local/file.hpp"
 #include "rows/file_rows.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

@@ -1,5 +1,6 @@
 #include "rows/file_rows.hpp"
 
+#include "io/local/file.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/numbered_bytes.hpp"

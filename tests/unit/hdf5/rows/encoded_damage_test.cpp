@@ -3,6 +3,7 @@
 #include <feedline/io/map_files.hpp>
 
 #include "hdf5/rows/encoded_rows.hpp"
+#include "io/local/file.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"

@@ -2,6 +2,7 @@
 
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/map_chunks.hpp"
+#include "io/local/file.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/files/temporary_directory.hpp"

@@ -3,6 +3,7 @@
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/rows/open_rows.hpp"
+#include "io/local/file.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/files/temporary_directory.hpp"

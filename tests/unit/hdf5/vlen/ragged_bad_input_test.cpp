@@ -2,6 +2,7 @@
 #include <feedline/hdf5/ragged.hpp>
 
 #include "hdf5/format/heap_search.hpp"
+#include "io/local/file.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/files/temporary_directory.hpp"
