@@ -79,7 +79,7 @@ TEST_CASE(
   CHECK(missed.where.batch == 20);
   CHECK_FALSE(missed.where.all_held);
   CHECK(missed.where.sample == 20U);
-  CHECK(missed.where.waited >= std::chrono::milliseconds{19});
+  CHECK(missed.longest >= std::chrono::milliseconds{19});
   has(missed.message, "batch 20 of epoch 0 was not there after ");
   has(missed.message, " of " + std::to_string(readers) +
                           " reads sample 20 (epoch 0, batch 20), in a request that it began ");

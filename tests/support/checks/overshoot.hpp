@@ -26,12 +26,15 @@ struct overshoot {
         CHECK(late.count() >= 0);
         least = std::min(least, late);
         where = error.where();
+        longest = std::max(longest, std::chrono::steady_clock::duration{where.waited});
         message = error.what();
       }
     }
   }
 
   std::chrono::steady_clock::duration least = std::chrono::hours{1};
+  /// Longest time that a call says it has waited: at times a thread is held up before it waits.
+  std::chrono::steady_clock::duration longest{0};
   awaited_batch where;
   std::string message;
 };
