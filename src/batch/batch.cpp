@@ -11,53 +11,15 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-batch::batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const std::byte* data,
-             std::uint64_t epoch, std::uint64_t index, std::uint64_t samples) noexcept
-    : ring_{std::move(ring)},
-      slot_{slot},
-      data_{data},
-      epoch_{epoch},
-      index_{index},
-      samples_{samples} {}
-
-batch::batch(batch&& other) noexcept
-    : ring_{std::move(other.ring_)},
-      slot_{other.slot_},
-      data_{other.data_},
-      epoch_{std::exchange(other.epoch_, 0)},
-      index_{std::exchange(other.index_, 0)},
-      samples_{std::exchange(other.samples_, 0)} {
-  if (ring_) ring_->users().touches();
-}
-
-batch& batch::operator=(batch&& other) noexcept {
-  if (this == &other) return *this;
-  release();
-  ring_ = std::move(other.ring_);
-  slot_ = other.slot_;
-  data_ = other.data_;
-  epoch_ = std::exchange(other.epoch_, 0);
-  index_ = std::exchange(other.index_, 0);
-  samples_ = std::exchange(other.samples_, 0);
-  if (ring_) ring_->users().touches();
-  return *this;
-}
-
-batch::~batch() {
-  release();
-}
-
-void batch::release() noexcept {
-  if (!ring_) return;  // moved from
-  if (!ring_->format().process.is_this()) return detail::leak(std::move(ring_));
-  ring_->end_lease(slot_);
-  ring_.reset();
-}
+batch::batch(lease_type lease) noexcept : lease_{std::move(lease)} {}
+batch::batch(batch&& other) noexcept = default;
+batch& batch::operator=(batch&& other) noexcept = default;
+batch::~batch() = default;
 
 const detail::batch_format& batch::format() const {
-  if (!ring_) throw usage_error{"a batch was used after it was moved from"};
-  ring_->users().touches();
-  return ring_->format();
+  if (lease_.ring() == nullptr) throw usage_error{"a batch was used after it was moved from"};
+  lease_.ring()->touched();
+  return lease_.ring()->format();
 }
 
 tensor_view batch::operator[](std::string_view field) const& {
@@ -76,8 +38,8 @@ tensor_view batch::field_at(std::size_t place) const& {
     throw usage_error{"a batch has no field number " + std::to_string(place) + ": it has " +
                       std::to_string(layout.fields().size())};
   }
-  return {layout.fields()[place], samples_, samples_ * layout.row_bytes(place),
-          data_ + layout.field_offset(place)};
+  return {layout.fields()[place], lease_->samples, lease_->samples * layout.row_bytes(place),
+          lease_->data + layout.field_offset(place)};
 }
 
 std::size_t batch::field_count() const {
@@ -86,36 +48,37 @@ std::size_t batch::field_count() const {
 
 std::vector<sample_index> batch::samples() const {
   const auto& known = format();
-  std::vector<sample_index> samples(samples_);
-  known.sampler.indices(known.dataset_samples, epoch_, position{index_ * known.layout.batch_size()},
-                        samples);
-  const detail::slot_content& content = (*ring_)[slot_].content;
+  std::vector<sample_index> samples(lease_->samples);
+  known.sampler.indices(known.dataset_samples, lease_->epoch,
+                        position{lease_->index * known.layout.batch_size()}, samples);
+  const detail::slot_content& content = (*lease_.ring())[lease_->slot].content;
   if (!content.repairs) return samples;
-  const std::uint64_t first = (index_ - content.first_batch) * known.layout.batch_size();
+  const std::uint64_t first = (lease_->index - content.first_batch) * known.layout.batch_size();
   for (const auto& each : content.repairs->replacements) {
-    if (each.place >= first && each.place - first < samples_) samples[each.place - first] = each.by;
+    if (each.place >= first && each.place - first < lease_->samples)
+      samples[each.place - first] = each.by;
   }
   return samples;
 }
 
 std::uint64_t batch::repeats() const {
   const auto& known = format();
-  const std::uint64_t first = index_ * known.layout.batch_size();
-  const auto& repairs = (*ring_)[slot_].content.repairs;
+  const std::uint64_t first = lease_->index * known.layout.batch_size();
+  const auto& repairs = (*lease_.ring())[lease_->slot].content.repairs;
   const std::uint64_t first_repeat =
       repairs ? std::min(known.first_repeat, repairs->first_repeat) : known.first_repeat;
   const std::uint64_t distinct = first_repeat - std::min(first_repeat, first);
-  return samples_ - std::min(samples_, distinct);
+  return lease_->samples - std::min(lease_->samples, distinct);
 }
 
 stream_ref batch::stream() const {
   (void)format();  // throws if moved from
-  return (*ring_)[slot_].stream;
+  return (*lease_.ring())[lease_->slot].stream;
 }
 
 device_id batch::device() const {
   (void)format();  // throws if moved from
-  return ring_->id();
+  return lease_.ring()->id();
 }
 
 std::vector<std::uint64_t> tensor_view::shape() const {

@@ -1,12 +1,9 @@
 #include "batch/device_ring.hpp"
 
 #include "detail/threads.hpp"
-#include "device/leak.hpp"
 #include "device/traced_device.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <stdexcept>
 #include <utility>
 
 namespace feedline::detail {
@@ -14,40 +11,25 @@ namespace feedline::detail {
 device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
                          std::shared_ptr<const batch_format> format,
                          std::shared_ptr<failure_board> failures, std::size_t slots)
-    : device_{std::move(device)},
-      untraced_{untraced(device_)},
-      id_{device_->capabilities().id},
+    : slot_ring{std::move(device), memory_kind::device, slots == 0 ? staging->size() : slots,
+                slots == 0 ? 0 : format->layout.slot_bytes()},
+      untraced_{untraced(this->device())},
+      id_{this->device()->capabilities().id},
       staging_{std::move(staging)},
       format_{std::move(format)},
       failures_{std::move(failures)},
       in_place_{slots == 0},
-      free_{in_place_ ? staging_->size() : slots},
-      ready_{in_place_ ? staging_->size() : slots} {
-  const std::size_t slot_bytes = format_->layout.slot_bytes();
-  if (!in_place_) exposed_.emplace(device_);
-  if (!in_place_) memory_ = device_memory{device_, memory_kind::device, slots * slot_bytes};
-  const std::size_t count = in_place_ ? staging_->size() : slots;
-  postponed_.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    slots_.push_back(std::make_unique<device_slot>(device_));
+      free_{size()},
+      ready_{size()} {
+  if (!in_place_) exposed_.emplace(this->device());
+  postponed_.reserve(size());
+  for (slot_index slot{0}; slot.value < size(); ++slot.value) {
     if (in_place_) {
-      slots_.back()->data = (*staging_)[slot_index{i}].data;
+      (*this)[slot].data = (*staging_)[slot].data;
     } else {
-      slots_.back()->data = memory_.data() + i * slot_bytes;
-      free_.push(slot_index{i});
+      free_.push(slot);
     }
   }
-}
-
-device_ring::~device_ring() {
-  constexpr const char* whose = "a device ring";
-  bool done = true;
-  for (const auto& slot : slots_) {
-    for (const event_handle last : {slot->ready.get(), slot->released.get()})
-      done = sync_before_freeing(*device_, last, whose) && done;
-    done = done && !slot->lost;
-  }
-  if (!done) leak(memory_, whose);
 }
 
 std::optional<slot_index> device_ring::acquire(stage_clock* clock) {
@@ -63,7 +45,7 @@ std::optional<slot_index> device_ring::acquire(stage_clock* clock) {
 void device_ring::wait_until_released(slot_index slot, std::chrono::nanoseconds at_most,
                                       stage_clock* clock) {
   device_slot& next = (*this)[slot];
-  const auto done = [&] { return device_->is_done(next.released.get()); };
+  const auto done = [&] { return device()->is_done(next.released.get()); };
   next.released_late = !done();
   if (!next.released_late) gave_up_ = false;
   if (!next.released_late || gave_up_ || at_most == at_most.zero()) return;
@@ -103,7 +85,7 @@ void device_ring::lease(slot_index slot, stream_ref stream) {
   device_slot& taken = (*this)[slot];
   if (exposed_) {
     exposed_->stream_waits(stream, taken.ready.get());
-    device_->wait(stream, taken.ready.get());
+    device()->wait(stream, taken.ready.get());
     exposed_->stream_goes_on(stream);
   }
   taken.stream = stream;
@@ -118,28 +100,16 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
   leased.leases.add();
   const slot_layout& layout = format_->layout;
   const std::uint64_t before = place * layout.batch_size();
-  return batch{shared_from_this(),
-               slot,
-               leased.data + place * layout.batch_bytes(),
-               leased.content.run->epoch,
-               leased.content.first_batch + place,
-               std::min(layout.batch_size(), leased.content.samples - before)};
-}
-
-std::size_t device_ring::ready_slots() const noexcept {
-  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
-    return slot->state.load(std::memory_order_relaxed) == device_state::filled;
-  }));
-}
-
-std::size_t device_ring::leased_slots() const noexcept {
-  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
-    return slot->state.load() == device_state::leased;
-  }));
+  return batch{{shared_from_this(),
+                {.slot = slot,
+                 .data = leased.data + place * layout.batch_bytes(),
+                 .epoch = leased.content.run->epoch,
+                 .index = leased.content.first_batch + place,
+                 .samples = std::min(layout.batch_size(), leased.content.samples - before)}}};
 }
 
 bool device_ring::all_leased() const noexcept {
-  return !free_.closed() && leased_slots() == slots_.size();
+  return !free_.closed() && count(device_state::leased) == size();
 }
 
 bool device_ring::wait_for_room(const take_limits& limits) {
@@ -151,32 +121,23 @@ bool device_ring::wait_for_room(const take_limits& limits) {
 std::string device_ring::held_batches() const {
   std::uint64_t held = 0;
   std::string where;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const std::uint64_t here = slots_[i]->leases.held();
+  for (std::size_t i = 0; i < size(); ++i) {
+    const std::uint64_t here = slots()[i]->leases.held();
     if (here == 0) continue;
     held += here;
     where += (where.empty() ? "" : ", ") + std::to_string(here) + " in slot " + std::to_string(i);
   }
   return std::to_string(held) + (held == 1 ? " batch is" : " batches are") + " held (" + where +
-         "), of " + std::to_string(slots_.size()) + (in_place_ ? " staging" : " device") + " slots";
+         "), of " + std::to_string(size()) + (in_place_ ? " staging" : " device") + " slots";
 }
 
 bool device_ring::is_idle() {
   if (end_postponed() != 0) return false;
-  return std::all_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
-    return device_->is_done(slot->ready.get()) && device_->is_done(slot->released.get());
-  });
+  return all_done();
 }
 
 void device_ring::recycle(slot_index slot) {
   in_place_ ? staging_->recycle(slot) : free_.push(slot);
-}
-
-void device_ring::move(slot_index slot, device_state from, device_state to) {
-  if (!(*this)[slot].state.compare_exchange_strong(from, to)) {
-    throw std::logic_error{
-        "feedline: a device slot made a transition that its table does not know"};
-  }
 }
 
 }  // namespace feedline::detail

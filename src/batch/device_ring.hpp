@@ -12,6 +12,7 @@
 #include "detail/own_process.hpp"
 #include "detail/take_limits.hpp"
 #include "device/retired.hpp"
+#include "device/slot_ring.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
 #include "statistics/stage_clock.hpp"
@@ -66,7 +67,9 @@ class consumer_thread {
 ///
 /// Batches keep it alive, so it keeps alive everything that they point to. Its memory is freed when
 /// every event on it is done. Threads: at each function.
-class device_ring final : public retirable, public std::enable_shared_from_this<device_ring> {
+class device_ring final : public slot_ring<device_slot>,
+                          public retirable,
+                          public std::enable_shared_from_this<device_ring> {
  public:
   /// A ring with memory of its own, or, with 0 slots, one over the staging ring's.
   /// @throws out_of_memory, device_error.
@@ -74,9 +77,8 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
               std::shared_ptr<const batch_format> format, std::shared_ptr<failure_board> failures,
               std::size_t slots);
   /// Blocks until neither a copy nor the consumer's work uses the ring any more.
-  ~device_ring() override;
+  ~device_ring() override { wait_for_device(); }
 
-  [[nodiscard]] device_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
   [[nodiscard]] const batch_format& format() const noexcept { return *format_; }
   /// Whether slots are staging slots, read in place.
   [[nodiscard]] bool in_place() const noexcept { return in_place_; }
@@ -130,6 +132,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// the cursor still holds the slot. Any thread. A stream under capture cannot be marked: then the
   /// slot stays leased, postponed.
   void end_lease(slot_index slot) noexcept;
+  void end_lease(const leased_batch& ended) noexcept { end_lease(ended.slot); }
   /// A held batch is used on a stream besides the consumer's; it waits for the work issued to the
   /// consumer's. If it is the consumer's stream, nothing is done and false returned. Any thread.
   /// @throws usage_error, device_error.
@@ -148,13 +151,13 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   [[nodiscard]] device_id id() const noexcept { return id_; }
   /// How long the consumer's stream waits for slots. Null where they are read in place.
   [[nodiscard]] exposed_time* exposed() noexcept { return exposed_ ? &*exposed_ : nullptr; }
-  /// Slots that were delivered and not taken. Any thread.
-  [[nodiscard]] std::size_t ready_slots() const noexcept;
 
   /// The threads that take and use batches.
   [[nodiscard]] consumer_thread& users() noexcept { return users_; }
-  /// Slots in which batches are held. Consumer.
-  [[nodiscard]] std::size_t leased_slots() const noexcept;
+  /// The calling thread moves or reads a batch.
+  void touched() noexcept { users_.touches(); }
+  /// False in a child of fork.
+  [[nodiscard]] bool is_own_process() const noexcept { return format_->process.is_this(); }
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
   /// freed. False once closed. Consumer.
   [[nodiscard]] bool all_leased() const noexcept;
@@ -175,7 +178,6 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   }
 
  private:
-  void move(slot_index slot, device_state from, device_state to);
   void recycle(slot_index slot);
   [[nodiscard]] stream_ref as_named_here(stream_ref stream, std::thread::id named_by) const;
   [[nodiscard]] stream_ref consumers_stream(const device_slot& leased) const {
@@ -188,8 +190,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   void postpone(slot_index slot);
   [[nodiscard]] std::optional<slot_index> take_postponed() noexcept;
 
-  device_ptr device_;
-  device_ptr untraced_;  ///< the same
+  device_ptr untraced_;  ///< the device, without its trace
   device_id id_;
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<const batch_format> format_;
@@ -197,8 +198,6 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   bool in_place_;
   consumer_thread users_;
   std::optional<exposed_time> exposed_;
-  device_memory memory_;
-  std::vector<std::unique_ptr<device_slot>> slots_;
   bool gave_up_ = false;            ///< the last wait for a release; the transfer's
   channel<slot_index> free_;        ///< batches may end on any thread
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order

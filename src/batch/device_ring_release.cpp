@@ -24,19 +24,19 @@ void device_ring::mark_released(device_slot& leased) noexcept {
   try {
     const stream_ref consumers = consumers_stream(leased);
     further_streams& further = leased.further;
-    if (device_->is_capturing(consumers)) return postpone_mark(leased);
+    if (device()->is_capturing(consumers)) return postpone_mark(leased);
     if (further.used()) {
       if (!further.mark_captured(*untraced_)) return postpone_mark(leased);
       further.release(*untraced_, consumers, leased.released.get());
     } else {
-      device_->record(leased.released.get(), consumers);
+      device()->record(leased.released.get(), consumers);
     }
     leased.unmarked = false;
     leased.lost = further.lost();  // where an earlier mark was refused, this mark replaces it
   } catch (...) {
     // Without the mark it is unknown when the slot may be used again, so it never is.
     leased.lost = leased.further.used() ||
-                  !try_record_behind(*device_, leased.stream, {leased.released.get()});
+                  !try_record_behind(*device(), leased.stream, {leased.released.get()});
     report(leased);
   }
 }
@@ -50,21 +50,21 @@ void device_ring::postpone_mark(device_slot& leased) {
 }
 
 stream_ref device_ring::as_named_here(stream_ref stream, std::thread::id named_by) const {
-  return std::this_thread::get_id() == named_by ? stream : device_->for_any_thread(stream);
+  return std::this_thread::get_id() == named_by ? stream : device()->for_any_thread(stream);
 }
 
 bool device_ring::begin_use_on(slot_index slot, stream_ref stream) {
   device_slot& leased = (*this)[slot];
   const stream_ref consumers = consumers_stream(leased);
   if (stream == consumers) return false;
-  device_->check(stream);
-  if (device_->is_capturing(stream)) {
+  device()->check(stream);
+  if (device()->is_capturing(stream)) {
     throw usage_error{
         "a batch cannot be put to use on a stream that is being captured: the graph would wait for "
         "this one batch each time it is launched. Do it before the capture, or use the batch on "
         "the stream it was taken on"};
   }
-  if (device_->is_capturing(consumers)) {
+  if (device()->is_capturing(consumers)) {
     throw usage_error{
         "a batch cannot be put to use on another stream while the one it was taken on is being "
         "captured: do it before the capture, or after it"};

@@ -8,6 +8,7 @@
 #include "staging/slot_repairs.hpp"
 #include "staging/staging_slot.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -93,7 +94,13 @@ struct slot_content : slot_work {
 
 /// One slot of the device ring.
 struct device_slot {
+  static constexpr auto name = "a device slot";
+  static constexpr auto ring_name = "a device ring";
+
   explicit device_slot(const device_ptr& device) : ready{device}, released{device} {}
+  [[nodiscard]] std::array<event_handle, 2> last_events() const noexcept {
+    return {ready.get(), released.get()};
+  }
 
   std::atomic<device_state> state{device_state::free};
   std::byte* data = nullptr;

@@ -16,7 +16,7 @@ stream_use::stream_use(std::shared_ptr<const batch> used, stream_ref stream)
         "a batch cannot be put to use in a fork of the process that took it: there it may only be "
         "destroyed"};
   }
-  is_further_ = batch_->ring_->begin_use_on(batch_->slot_, stream);
+  is_further_ = batch_->lease_.ring()->begin_use_on(batch_->lease_->slot, stream);
 }
 
 stream_use& stream_use::operator=(stream_use&& other) noexcept {
@@ -35,8 +35,9 @@ stream_use::~stream_use() {
 
 void stream_use::end() noexcept {
   if (!batch_) return;  // moved from
-  if (is_further_ && batch_->ring_->format().process.is_this())
-    batch_->ring_->end_use_on(batch_->slot_, stream_, begun_by_);
+  detail::device_ring& ring = *batch_->lease_.ring();
+  if (is_further_ && ring.is_own_process())
+    ring.end_use_on(batch_->lease_->slot, stream_, begun_by_);
   batch_.reset();
 }
 

@@ -11,7 +11,7 @@ result_ring::result_ring(const device_ptr& device, const result_options& options
     : slots_{detail::result_slots::make(device, options)} {}
 
 result_ring::~result_ring() {
-  if (slots_->process().is_this()) {
+  if (slots_->is_own_process()) {
     slots_->stop();
   } else {
     detail::leak(std::move(slots_));
@@ -34,12 +34,14 @@ void result_ring::finish() {
 
 optional_result result_ring::next() {
   const auto slot = slots_->arrived(true);
-  return slot ? optional_result{slots_->hold(*slot)} : std::nullopt;
+  if (!slot) return std::nullopt;
+  return slots_->hold(*slot);
 }
 
 optional_result result_ring::try_next() {
   const auto slot = slots_->arrived(false);
-  return slot ? optional_result{slots_->hold(*slot)} : std::nullopt;
+  if (!slot) return std::nullopt;
+  return slots_->hold(*slot);
 }
 
 void result_ring::stop() noexcept {

@@ -4,6 +4,7 @@
 
 #include "device/owned.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,11 @@ enum class result_state : std::uint32_t { free, copying, held };
 
 /// One slot of a result ring. Members are written by the pusher, before free → copying.
 struct result_slot {
+  static constexpr auto name = "a slot of results";
+  static constexpr auto ring_name = "a result ring";
+
   explicit result_slot(const device_ptr& device) : copied{device} {}
+  [[nodiscard]] std::array<event_handle, 1> last_events() const noexcept { return {copied.get()}; }
 
   std::atomic<result_state> state{result_state::free};
   std::byte* data = nullptr;

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <exception>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -47,26 +46,13 @@ std::shared_ptr<result_slots> result_slots::make(const device_ptr& device,
 }
 
 result_slots::result_slots(const device_ptr& device, const result_options& options)
-    : device_{device},
+    : slot_ring{device, memory_kind::staging, options.slots, stride(options)},
       options_{options},
-      memory_{device, memory_kind::staging, options.slots * stride(options)},
       stream_{device},
       produced_{device},
       free_{options.slots},
       sent_{options.slots} {
-  for (std::size_t i = 0; i < options.slots; ++i) {
-    slots_.push_back(std::make_unique<result_slot>(device));
-    slots_.back()->data = memory_.data() + i * stride(options);
-    free_.push(slot_index{i});
-  }
-}
-
-result_slots::~result_slots() {
-  constexpr const char* whose = "a result ring";
-  bool done = true;
-  for (const auto& slot : slots_)
-    done = sync_before_freeing(*device_, slot->copied.get(), whose) && !slot->lost && done;
-  if (!done) leak(memory_, whose);
+  for (std::size_t i = 0; i < options.slots; ++i) free_.push(slot_index{i});
 }
 
 std::optional<source_lease> result_slots::push(const void* from, std::size_t bytes,
@@ -90,7 +76,7 @@ std::optional<source_lease> result_slots::push(const void* from, std::size_t byt
   slot.number.store(number);
   issue(slot, from, stream);
   sent_.push(*claimed);
-  return source_lease{shared_from_this(), *claimed, number, stream};
+  return source_lease{{shared_from_this(), {.slot = *claimed, .number = number, .stream = stream}}};
 }
 
 void result_slots::check(const void* from, std::size_t bytes, stream_ref stream) {
@@ -112,16 +98,16 @@ void result_slots::check(const void* from, std::size_t bytes, stream_ref stream)
   }
   if (checked_ != stream) {
     try {
-      device_->check(stream);
+      device()->check(stream);
     } catch (const usage_error&) {
       if (stream) throw;
-      throw usage_error{device_->capabilities().name +
+      throw usage_error{device()->capabilities().name +
                         " needs the stream that a result is made on: call push(from, bytes, "
                         "feedline::stream_ref{your_stream})"};
     }
     checked_ = stream;
   }
-  if (device_->is_capturing(stream)) {
+  if (device()->is_capturing(stream)) {
     throw usage_error{
         "a result was pushed on a stream that is being captured, and a launch of the graph would "
         "not push it again: push after each launch"};
@@ -131,31 +117,31 @@ void result_slots::check(const void* from, std::size_t bytes, stream_ref stream)
 void result_slots::issue(result_slot& slot, const void* from, stream_ref stream) {
   const event_handle copied = slot.copied.get();
   try {
-    device_->record(produced_.get(), stream);
-    device_->wait(stream_.get(), produced_.get());
-    if (slot.bytes != 0) device_->copy_back(slot.data, from, slot.bytes, stream_.get());
-    device_->record(copied, stream_.get());
+    device()->record(produced_.get(), stream);
+    device()->wait(stream_.get(), produced_.get());
+    if (slot.bytes != 0) device()->copy_back(slot.data, from, slot.bytes, stream_.get());
+    device()->record(copied, stream_.get());
   } catch (...) {
-    slot.lost = !try_record_behind(*device_, stream_.get(), {copied});
-    if (!try_wait(*device_, stream, copied)) (void)sync_before_freeing(*device_, copied, pushed);
+    slot.lost = !try_record_behind(*device(), stream_.get(), {copied});
+    if (!try_wait(*device(), stream, copied)) (void)sync_before_freeing(*device(), copied, pushed);
     fail(slot.tag, slot.number.load());
     failure_.rethrow();
   }
 }
 
-void result_slots::end_source(slot_index slot, std::uint64_t number, stream_ref stream) noexcept {
-  result_slot& source = (*this)[slot];
-  if (source.number.load() != number) return;  // the taker has seen that its copy is done
+void result_slots::end_lease(const leased_source& ended) noexcept {
+  result_slot& source = (*this)[ended.slot];
+  if (source.number.load() != ended.number) return;  // the taker has seen that its copy is done
   try {
-    if (device_->is_capturing(stream)) {
-      device_->sync(source.copied.get());
+    if (device()->is_capturing(ended.stream)) {
+      device()->sync(source.copied.get());
     } else {
-      device_->wait(stream, source.copied.get());
+      device()->wait(ended.stream, source.copied.get());
     }
   } catch (...) {
-    fail(result_tag{}, number);
+    fail(result_tag{}, ended.number);
     // The ring has failed, but after the lease ends the memory will be overwritten or freed.
-    (void)sync_before_freeing(*device_, source.copied.get(), pushed);
+    (void)sync_before_freeing(*device(), source.copied.get(), pushed);
   }
 }
 
@@ -180,7 +166,7 @@ std::optional<slot_index> result_slots::arrived(bool blocks) {
 }
 
 bool result_slots::is_copied(const result_slot& slot, bool blocks) {
-  const auto done = [&] { return device_->is_done(slot.copied.get()); };
+  const auto done = [&] { return device()->is_done(slot.copied.get()); };
   if (!blocks) return done();
   const auto began = std::chrono::steady_clock::now();
   bool is_done = spin_until(done, pauses_between_polls, patience::spinner{patience_}.time());
@@ -194,8 +180,11 @@ bool result_slots::is_copied(const result_slot& slot, bool blocks) {
 result result_slots::hold(slot_index slot) {
   move(slot, result_state::copying, result_state::held);
   const result_slot& arrived = (*this)[slot];
-  return {
-      shared_from_this(), slot, {arrived.data, arrived.bytes}, arrived.tag, arrived.number.load()};
+  return result{{shared_from_this(),
+                 {.slot = slot,
+                  .bytes = {arrived.data, arrived.bytes},
+                  .tag = arrived.tag,
+                  .number = arrived.number.load()}}};
 }
 
 void result_slots::recycle(slot_index slot) {
@@ -203,19 +192,12 @@ void result_slots::recycle(slot_index slot) {
   free_.push(slot);
 }
 
-void result_slots::end_result(slot_index slot) noexcept {
-  const result_tag tag = (*this)[slot].tag;
-  const std::uint64_t number = (*this)[slot].number.load();
+void result_slots::end_lease(const leased_result& ended) noexcept {
   try {
-    recycle(slot);
+    recycle(ended.slot);
   } catch (...) {
-    fail(tag, number);
+    fail(ended.tag, ended.number);
   }
-}
-
-bool result_slots::is_idle() {
-  return std::all_of(slots_.begin(), slots_.end(),
-                     [&](const auto& slot) { return device_->is_done(slot->copied.get()); });
 }
 
 void result_slots::fail(const result_tag& tag, std::uint64_t number) noexcept {
@@ -226,13 +208,6 @@ void result_slots::fail(const result_tag& tag, std::uint64_t number) noexcept {
                            .path = {}},
                           std::current_exception()});
   close();
-}
-
-void result_slots::move(slot_index slot, result_state from, result_state to) {
-  if (!(*this)[slot].state.compare_exchange_strong(from, to)) {
-    throw std::logic_error{
-        "feedline: a slot of results made a transition that its table does not know"};
-  }
 }
 
 }  // namespace feedline::detail

@@ -9,6 +9,7 @@
 #include "detail/own_process.hpp"
 #include "device/owned.hpp"
 #include "device/retired.hpp"
+#include "device/slot_ring.hpp"
 #include "results/slot.hpp"
 
 #include <atomic>
@@ -25,7 +26,9 @@ namespace feedline::detail {
 ///
 /// Leases keep it alive. Its memory is freed when every copy into it is done. Threads: at each
 /// function.
-class result_slots final : public retirable, public std::enable_shared_from_this<result_slots> {
+class result_slots final : public slot_ring<result_slot>,
+                           public retirable,
+                           public std::enable_shared_from_this<result_slots> {
  public:
   /// Makes slots whose memory the last owner frees once the device has finished with it. @throws
   /// usage_error, out_of_memory, device_error.
@@ -33,11 +36,13 @@ class result_slots final : public retirable, public std::enable_shared_from_this
                                                           const result_options& options);
   result_slots(const device_ptr& device, const result_options& options);
   /// Blocks until no copy writes the slots any more.
-  ~result_slots() override;
+  ~result_slots() override { wait_for_device(); }
 
   [[nodiscard]] const result_options& options() const noexcept { return options_; }
-  [[nodiscard]] result_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
-  [[nodiscard]] const own_process& process() const noexcept { return process_; }
+  /// False in a child of fork.
+  [[nodiscard]] bool is_own_process() const noexcept { return process_.is_this(); }
+  /// A lease was moved: results do not care by which thread.
+  void touched() const noexcept {}
 
   /// free → copying: issues the copy into an unused slot, and puts it in line for the taker.
   /// Returns nothing once stopped, and, if it may not block, if there is no slot. Pusher.
@@ -46,7 +51,7 @@ class result_slots final : public retirable, public std::enable_shared_from_this
                                                  stream_ref stream, const result_tag& tag,
                                                  bool blocks);
   /// The stream waits for the copy of a result, unless that is known to be done. Any thread.
-  void end_source(slot_index slot, std::uint64_t number, stream_ref stream) noexcept;
+  void end_lease(const leased_source& ended) noexcept;
   /// No result follows those that were sent. Pusher.
   void finish() noexcept {
     finished_ = true;
@@ -61,7 +66,7 @@ class result_slots final : public retirable, public std::enable_shared_from_this
   /// held → free. Any thread.
   void recycle(slot_index slot);
   /// The same, for destructors.
-  void end_result(slot_index slot) noexcept;
+  void end_lease(const leased_result& ended) noexcept;
 
   /// Any thread.
   void stop() noexcept {
@@ -70,10 +75,9 @@ class result_slots final : public retirable, public std::enable_shared_from_this
   }
 
   /// Whether every copy is done. Any thread.
-  [[nodiscard]] bool is_idle() override;
+  [[nodiscard]] bool is_idle() override { return all_done(); }
 
  private:
-  void move(slot_index slot, result_state from, result_state to);
   void check(const void* from, std::size_t bytes, stream_ref stream);
   void issue(result_slot& slot, const void* from, stream_ref stream);
   [[nodiscard]] bool is_copied(const result_slot& slot, bool blocks);
@@ -83,13 +87,10 @@ class result_slots final : public retirable, public std::enable_shared_from_this
     sent_.close();
   }
 
-  device_ptr device_;
   result_options options_;
   own_process process_;
-  device_memory memory_;
-  stream stream_;   ///< the stream of copies
-  event produced_;  ///< recorded after the work that makes the last result
-  std::vector<std::unique_ptr<result_slot>> slots_;
+  stream stream_;                  ///< the stream of copies
+  event produced_;                 ///< recorded after the work that makes the last result
   channel<slot_index> free_;       ///< results may end on any thread
   spsc_channel<slot_index> sent_;  ///< copying, in the order of the pushes
   failure_board failure_;

@@ -1,36 +1,20 @@
 #include "staging/staging_ring.hpp"
 
 #include "detail/threads.hpp"
-#include "device/leak.hpp"
 
-#include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <utility>
 
 namespace feedline::detail {
+
 staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes)
-    : device_{std::move(device)},
-      memory_{device_, memory_kind::staging, slots * slot_bytes},
+    : slot_ring{std::move(device), memory_kind::staging, slots, slot_bytes},
       recycled_{slots},
       circulating_{slots},
       opened_{slots} {
   kept_back_.reserve(slots);
   line_.reserve(slots);
-  for (std::size_t i = 0; i < slots; ++i) {
-    slots_.push_back(std::make_unique<staging_slot>(device_));
-    slots_.back()->data = memory_.data() + i * slot_bytes;
-    recycled_.push(slot_index{i});
-  }
-}
-
-staging_ring::~staging_ring() {
-  constexpr const char* whose = "a staging ring";
-  bool done = true;
-  for (const auto& slot : slots_)
-    done = sync_before_freeing(*device_, slot->copied.get(), whose) && !slot->lost && done;
-  if (done) return;
-  leak(memory_, whose);
+  for (std::size_t i = 0; i < slots; ++i) recycled_.push(slot_index{i});
 }
 
 std::optional<slot_index> staging_ring::claim(stage_clock* clock) {
@@ -43,7 +27,7 @@ std::optional<slot_index> staging_ring::claim(stage_clock* clock) {
   staging_slot& claimed = (*this)[*slot];
   if (claimed.state.load() == staging_state::copying) {
     const event_handle copied = claimed.copied.get();
-    const auto done = [&] { return device_->is_done(copied); };
+    const auto done = [&] { return device()->is_done(copied); };
     const bool was_done = done();
     const in_activity waiting{was_done ? nullptr : clock, activity::copy_wait};
     if (!was_done && !spin_until(done, pauses_between_polls)) {
@@ -133,11 +117,6 @@ void staging_ring::recycle(slot_index slot) {
   recycled_.push(slot);
 }
 
-std::size_t staging_ring::count(staging_state state) const noexcept {
-  return static_cast<std::size_t>(std::count_if(
-      slots_.begin(), slots_.end(), [&](const auto& slot) { return slot->state.load() == state; }));
-}
-
 std::string staging_ring::states() const {
   constexpr std::array names{"free", "filling", "filled", "copying", "lent"};
   std::string text;
@@ -146,13 +125,6 @@ std::string staging_ring::states() const {
     if (slots != 0) text += (text.empty() ? "" : ", ") + std::to_string(slots) + ' ' + names.at(i);
   }
   return text;
-}
-
-void staging_ring::move(slot_index slot, staging_state from, staging_state to) {
-  if (!(*this)[slot].state.compare_exchange_strong(from, to)) {
-    throw std::logic_error{
-        "feedline: a staging slot made a transition that its table does not know"};
-  }
 }
 
 }  // namespace feedline::detail

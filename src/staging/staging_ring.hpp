@@ -4,7 +4,7 @@
 #include <feedline/index.hpp>
 
 #include "detail/channel.hpp"
-#include "device/owned.hpp"
+#include "device/slot_ring.hpp"
 #include "staging/staging_slot.hpp"
 #include "statistics/stage_clock.hpp"
 
@@ -24,17 +24,14 @@ namespace feedline::detail {
 ///
 /// One allocation, made at construction. It is freed when the last owner releases it and every copy
 /// from it is done. Threads: at each function.
-class staging_ring {
+class staging_ring : public slot_ring<staging_slot> {
  public:
   /// @throws out_of_memory, device_error.
   staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes);
   staging_ring(const staging_ring&) = delete;
   staging_ring& operator=(const staging_ring&) = delete;
   /// Blocks until no copy reads the ring any more.
-  ~staging_ring();
-
-  [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
-  [[nodiscard]] staging_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
+  ~staging_ring() { wait_for_device(); }
 
   /// Claims an unused slot; blocks until there is one and its copy is done. Returns nothing once
   /// closed, whatever the device does. If the copy failed, the slot is lost and the device's
@@ -95,8 +92,6 @@ class staging_ring {
 
   /// Wakes threads that wait there, to check again. Any thread.
   void wake_all() noexcept { recycled_.wake_all(); }
-  /// How many slots are in a state. Any thread.
-  [[nodiscard]] std::size_t count(staging_state state) const noexcept;
   /// "2 filled, 1 copying, 1 free": how many slots are in which state. Any thread.
   [[nodiscard]] std::string states() const;
 
@@ -109,15 +104,11 @@ class staging_ring {
   }
 
  private:
-  void move(slot_index slot, staging_state from, staging_state to);
   /// Same as `next_filled`, without blocking.
   [[nodiscard]] std::optional<slot_index> try_next_filled();
   /// An unused slot that may circulate, if there is one.
   [[nodiscard]] std::optional<slot_index> try_claim();
 
-  device_ptr device_;
-  device_memory memory_;
-  std::vector<std::unique_ptr<staging_slot>> slots_;
   channel<slot_index> recycled_;          ///< free or copying, unclaimed
   std::atomic<std::size_t> circulating_;  ///< slots that may circulate
   std::vector<slot_index> kept_back_;     ///< claimed so that they do not circulate. The slot

@@ -9,6 +9,7 @@
 #include "staging/slot_blocks.hpp"
 #include "staging/slot_repairs.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -115,7 +116,11 @@ struct slot_failure : failure {
 /// One slot of the staging ring. The state table says which thread writes the members before a
 /// transition.
 struct staging_slot {
+  static constexpr auto name = "a staging slot";
+  static constexpr auto ring_name = "a staging ring";
+
   explicit staging_slot(const device_ptr& device) : copied{device} {}
+  [[nodiscard]] std::array<event_handle, 1> last_events() const noexcept { return {copied.get()}; }
 
   std::atomic<staging_state> state{staging_state::free};
   std::byte* data = nullptr;

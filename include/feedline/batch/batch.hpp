@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/batch/tensor_view.hpp>
+#include <feedline/detail/lease.hpp>
 #include <feedline/device/device_id.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/export.hpp>
@@ -15,6 +16,15 @@
 namespace feedline::detail {
 class device_ring;
 struct batch_format;
+
+/// A batch in its slot.
+struct leased_batch {
+  slot_index slot{};
+  const std::byte* data = nullptr;
+  std::uint64_t epoch = 0;
+  std::uint64_t index = 0;
+  std::uint64_t samples = 0;
+};
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
@@ -61,10 +71,10 @@ class batch {
   [[nodiscard]] std::size_t field_count() const;
 
   /// Samples in the batch: the batch size, or fewer in an epoch's last batch.
-  [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return lease_->samples; }
   /// Number of the batch within its epoch, from 0; with a `shard`, number of the global batch.
-  [[nodiscard]] std::uint64_t index() const noexcept { return index_; }
-  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+  [[nodiscard]] std::uint64_t index() const noexcept { return lease_->index; }
+  [[nodiscard]] std::uint64_t epoch() const noexcept { return lease_->epoch; }
   /// The batch's samples as indices in the dataset, in the batch's order. A replacement sample
   /// (`error_policy`) has its own index. Computed from the sampler, at its cost.
   [[nodiscard]] std::vector<sample_index> samples() const;
@@ -81,17 +91,11 @@ class batch {
  private:
   friend class detail::device_ring;
   friend class stream_use;
-  batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const std::byte* data,
-        std::uint64_t epoch, std::uint64_t index, std::uint64_t samples) noexcept;
-  void release() noexcept;
+  using lease_type = detail::lease<detail::device_ring, detail::leased_batch>;
+  explicit batch(lease_type lease) noexcept;
   [[nodiscard]] const detail::batch_format& format() const;
 
-  std::shared_ptr<detail::device_ring> ring_;
-  slot_index slot_{};
-  const std::byte* data_ = nullptr;
-  std::uint64_t epoch_ = 0;
-  std::uint64_t index_ = 0;
-  std::uint64_t samples_ = 0;
+  lease_type lease_;
 };
 
 }  // namespace FEEDLINE_ABI

@@ -26,16 +26,7 @@ class loader;
 /// at once.
 ///
 ///     while (const auto batch = range.next()) step((*batch)["image"].data<std::uint8_t>());
-class optional_batch : public std::optional<batch> {
- public:
-  using std::optional<batch>::optional;
-  // NOLINTNEXTLINE(google-explicit-constructor): an optional batch becomes one wherever it is given
-  optional_batch(std::optional<batch>&& other) noexcept : std::optional<batch>{std::move(other)} {}
-
-  [[nodiscard]] batch* operator->() & noexcept { return &**this; }
-  [[nodiscard]] const batch* operator->() const& noexcept { return &**this; }
-  const batch* operator->() const&& = delete;
-};
+using optional_batch = detail::optional_lease<batch>;
 
 /// The batches of one epoch: a C++20 input range, for a single pass.
 ///

@@ -1,19 +1,14 @@
 #pragma once
 
+#include <feedline/detail/lease.hpp>
 #include <feedline/error.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <type_traits>
-
-namespace feedline::detail {
-class result_slots;
-}  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
@@ -25,6 +20,24 @@ struct result_tag {
   /// Index among several outputs of a batch, or any other number.
   std::uint64_t kind = 0;
 };
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline
+
+namespace feedline::detail {
+class result_slots;
+
+/// A result in its slot.
+struct leased_result {
+  slot_index slot{};
+  std::span<std::byte> bytes = {};
+  result_tag tag = {};
+  std::uint64_t number = 0;
+};
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A lease on one result in pinned host memory, whose copy is done. The CPU reads it, and may write
 /// it. When the lease is destroyed, the memory is returned to the ring, and the device may write it
@@ -44,7 +57,7 @@ class result {
   ~result();
 
   /// The bytes that were pushed, aligned to 256. Empty if none were pushed.
-  [[nodiscard]] std::span<std::byte> bytes() const& noexcept { return bytes_; }
+  [[nodiscard]] std::span<std::byte> bytes() const& noexcept { return lease_->bytes; }
   std::span<std::byte> bytes() const&& = delete;
 
   /// The bytes as elements.
@@ -52,43 +65,31 @@ class result {
   template <class T>
   requires std::is_trivially_copyable_v<T>
   [[nodiscard]] std::span<T> values() const& {
-    if (bytes_.size() % sizeof(T) != 0) throw_not_whole(sizeof(T));
-    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+    if (bytes().size() % sizeof(T) != 0) throw_not_whole(sizeof(T));
+    return {reinterpret_cast<T*>(bytes().data()), bytes().size() / sizeof(T)};
   }
   template <class T>
   std::span<T> values() const&& = delete;
 
   /// The tag given by the pusher.
-  [[nodiscard]] const result_tag& tag() const noexcept { return tag_; }
+  [[nodiscard]] const result_tag& tag() const noexcept { return lease_->tag; }
   /// Number of results that were pushed before this one since the ring was created.
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] std::uint64_t number() const noexcept { return lease_->number; }
 
  private:
   friend class detail::result_slots;
-  result(std::shared_ptr<detail::result_slots> slots, slot_index slot, std::span<std::byte> bytes,
-         const result_tag& tag, std::uint64_t number) noexcept;
-  void release() noexcept;
+  using lease_type = detail::lease<detail::result_slots, detail::leased_result>;
+  explicit result(lease_type lease) noexcept;
   [[noreturn]] void throw_not_whole(std::size_t element_bytes) const;
 
-  std::shared_ptr<detail::result_slots> slots_;
-  slot_index slot_{};
-  std::span<std::byte> bytes_;
-  result_tag tag_;
-  std::uint64_t number_ = 0;
+  lease_type lease_;
 };
 
 /// A result, or none. Like `std::optional`, but a temporary has no `->`, because its bytes would be
 /// gone.
 ///
 ///     while (const auto result = results.next()) write(result->bytes());
-class optional_result : public std::optional<result> {
- public:
-  using std::optional<result>::optional;
-
-  [[nodiscard]] result* operator->() & noexcept { return &**this; }
-  [[nodiscard]] const result* operator->() const& noexcept { return &**this; }
-  const result* operator->() const&& = delete;
-};
+using optional_result = detail::optional_lease<result>;
 
 }  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -1,14 +1,21 @@
 #pragma once
 
+#include <feedline/detail/lease.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
 #include <cstdint>
-#include <memory>
 
 namespace feedline::detail {
 class result_slots;
+
+/// The source of a result.
+struct leased_source {
+  slot_index slot{};
+  std::uint64_t number = 0;  ///< the result's
+  stream_ref stream = {};    ///< the pusher's
+};
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
@@ -53,14 +60,10 @@ class source_lease {
 
  private:
   friend class detail::result_slots;
-  source_lease(std::shared_ptr<detail::result_slots> slots, slot_index slot, std::uint64_t number,
-               stream_ref stream) noexcept;
-  void release() noexcept;
+  using lease_type = detail::lease<detail::result_slots, detail::leased_source>;
+  explicit source_lease(lease_type lease) noexcept;
 
-  std::shared_ptr<detail::result_slots> slots_;
-  slot_index slot_{};
-  std::uint64_t number_ = 0;
-  stream_ref stream_;
+  lease_type lease_;
 };
 
 }  // namespace FEEDLINE_ABI

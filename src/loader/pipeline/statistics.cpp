@@ -58,7 +58,7 @@ loader_statistics pipeline::statistics() const {
   seen.transfer.slots_there = staging_->count(staging_state::filled);
   add(seen.transfer, transfer_.clock().look(now));
 
-  seen.consumer.slots_there = ring_->ready_slots();
+  seen.consumer.slots_there = ring_->count(device_state::filled);
   add(seen.consumer, consumer_.look(now));
   seen.consumer.bytes = seen.consumer.samples * resolved_.memory.delivered().sample_bytes();
 

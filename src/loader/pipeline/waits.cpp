@@ -31,7 +31,7 @@ std::optional<slot_index> pipeline::next_slot(const take_limits& limits) {
     return slot;
   }
   const in_activity waiting{&consumer_, activity::starved};
-  if (tuning_ && ring_->in_place()) tuning_->make_room(ring_->leased_slots());
+  if (tuning_ && ring_->in_place()) tuning_->make_room(ring_->count(device_state::leased));
   add(waits_, 1);
   if (exposed_time* const exposed = ring_->exposed()) exposed->host_waits(cursor_.stream());
   const auto began = std::chrono::steady_clock::now();
