@@ -30,35 +30,35 @@ class batch_cursor {
   ~batch_cursor() { let_go(); }
 
   /// Starts an epoch: the rest of the one before is released.
-  void begin(std::shared_ptr<epoch_run> run, stream_ref stream) {
+  void begin(std::shared_ptr<epoch_pass> pass, stream_ref stream) {
     let_go();
-    run_ = std::move(run);
+    pass_ = std::move(pass);
     stream_ = stream;
     failure_.reset();
     if (exposed_time* const exposed = ring_->exposed()) exposed->give_up();
-    dealt_ = 0;
-    tally_.begin(run_ ? run_->losses_before : epoch_losses{});
+    handed_out_ = 0;
+    tally_.begin(pass_ ? pass_->losses_before : epoch_losses{});
   }
   [[nodiscard]] stream_ref stream() const noexcept { return stream_; }
   /// The epoch begun last; null if none.
-  [[nodiscard]] const std::shared_ptr<epoch_run>& run() const noexcept { return run_; }
+  [[nodiscard]] const std::shared_ptr<epoch_pass>& pass() const noexcept { return pass_; }
 
   /// The next batch, if the current slot has one; never blocks.
-  [[nodiscard]] std::optional<batch> deal() {
+  [[nodiscard]] std::optional<batch> hand_out() {
     if (!slot_) return std::nullopt;
-    std::optional<batch> dealt{ring_->lease_batch(*slot_, next_)};
+    std::optional<batch> handed_out{ring_->lease_batch(*slot_, next_)};
     ++next_;
-    ++dealt_;
-    if (tally_.has_more()) tally_.dealt(next_ * ring_->format().layout.batch_size());
+    ++handed_out_;
+    if (tally_.has_more()) tally_.handed_out(next_ * ring_->format().layout.batch_size());
     if (next_ == (*ring_)[*slot_].content.batches) let_go();
-    return dealt;
+    return handed_out;
   }
   /// Takes the next slot: its batches are handed out from now on. If its epoch pass was abandoned,
   /// it is freed.
   /// @throws stage_error if the device fails.
   void accept(slot_index slot) {
     slot_content& content = (*ring_)[slot].content;
-    const bool wanted = !content.run->abandoned.load();
+    const bool wanted = !content.pass->abandoned.load();
     if (wanted) {
       failure_ = std::exchange(content.failure, std::nullopt);
       tally_.accept(content.repairs);
@@ -76,7 +76,7 @@ class batch_cursor {
   /// Whether all of the epoch's batches were handed out. @param batches Batches of the epoch,
   /// unless samples were left out.
   [[nodiscard]] bool at_end(std::uint64_t batches) {
-    if (run_->first_batch + dealt_ < std::min(batches, tally_.epoch_batches())) return false;
+    if (pass_->first_batch + handed_out_ < std::min(batches, tally_.epoch_batches())) return false;
     tally_.end();
     return true;
   }
@@ -86,7 +86,7 @@ class batch_cursor {
   }
 
   /// Batches handed out of the current epoch.
-  [[nodiscard]] std::uint64_t dealt() const noexcept { return dealt_; }
+  [[nodiscard]] std::uint64_t handed_out() const noexcept { return handed_out_; }
   /// Samples that could not be read in these, and before them in the epoch.
   [[nodiscard]] const epoch_losses& losses() const noexcept { return tally_.losses(); }
   /// The same over all epochs.
@@ -96,11 +96,11 @@ class batch_cursor {
 
  private:
   std::shared_ptr<device_ring> ring_;
-  std::shared_ptr<epoch_run> run_;
+  std::shared_ptr<epoch_pass> pass_;
   stream_ref stream_;
   std::optional<slot_index> slot_;  ///< the current slot, held
   std::uint64_t next_ = 0;          ///< index of the next batch in it
-  std::uint64_t dealt_ = 0;
+  std::uint64_t handed_out_ = 0;
   std::optional<failure> failure_;  ///< reason why the batch after the current slot cannot be
                                     ///< delivered
   failure_tally tally_;

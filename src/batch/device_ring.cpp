@@ -1,7 +1,7 @@
 #include "batch/device_ring.hpp"
 
 #include "detail/threads.hpp"
-#include "device/traced_device.hpp"
+#include "device/trace/device.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@ namespace feedline::detail {
 
 device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
                          std::shared_ptr<const batch_format> format,
-                         std::shared_ptr<failure_board> failures, std::size_t slots)
+                         std::shared_ptr<failure_table> failures, std::size_t slots)
     : slot_ring{std::move(device), memory_kind::device, slots == 0 ? staging->size() : slots,
                 slots == 0 ? 0 : format->layout.slot_bytes()},
       untraced_{untraced(this->device())},
@@ -103,7 +103,7 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
   return batch{{shared_from_this(),
                 {.slot = slot,
                  .data = leased.data + place * layout.batch_bytes(),
-                 .epoch = leased.content.run->epoch,
+                 .epoch = leased.content.pass->epoch,
                  .index = leased.content.first_batch + place,
                  .samples = std::min(layout.batch_size(), leased.content.samples - before)}}};
 }

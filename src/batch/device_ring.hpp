@@ -11,7 +11,7 @@
 #include "detail/failure.hpp"
 #include "detail/own_process.hpp"
 #include "detail/take_limits.hpp"
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 #include "device/slot_ring.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
@@ -68,13 +68,13 @@ class consumer_thread {
 /// Batches keep it alive, so it keeps alive everything that they point to. Its memory is freed when
 /// every event on it is done. Threads: at each function.
 class device_ring final : public slot_ring<device_slot>,
-                          public retirable,
+                          public deferred_free,
                           public std::enable_shared_from_this<device_ring> {
  public:
   /// A ring with memory of its own, or, with 0 slots, one over the staging ring's.
   /// @throws out_of_memory, device_error.
   device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
-              std::shared_ptr<const batch_format> format, std::shared_ptr<failure_board> failures,
+              std::shared_ptr<const batch_format> format, std::shared_ptr<failure_table> failures,
               std::size_t slots);
   /// Blocks until neither a copy nor the consumer's work uses the ring any more.
   ~device_ring() override { wait_for_device(); }
@@ -194,14 +194,14 @@ class device_ring final : public slot_ring<device_slot>,
   device_id id_;
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<const batch_format> format_;
-  std::shared_ptr<failure_board> failures_;
+  std::shared_ptr<failure_table> failures_;
   bool in_place_;
   consumer_thread users_;
   std::optional<exposed_time> exposed_;
   bool gave_up_ = false;            ///< the last wait for a release; the transfer's
   channel<slot_index> free_;        ///< batches may end on any thread
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order
-  failure_board end_failure_;       ///< `close` may let the consumer read while the transfer writes
+  failure_table end_failure_;       ///< `close` may let the consumer read while the transfer writes
   std::mutex postponed_mutex_;
   std::vector<slot_index> postponed_;  ///< leased, but held by no thread
   std::atomic<std::size_t> postponed_count_{0};

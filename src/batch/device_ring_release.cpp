@@ -46,7 +46,7 @@ void device_ring::postpone_mark(device_slot& leased) {
   log()->warn(
       "a batch of epoch {} was destroyed while its stream was being captured: its memory is used "
       "again after the capture; work captured on it must not run then",
-      leased.content.run->epoch);
+      leased.content.pass->epoch);
 }
 
 stream_ref device_ring::as_named_here(stream_ref stream, std::thread::id named_by) const {

@@ -32,7 +32,7 @@ class slot_leases {
   /// The cursor takes a slot that has no holder. Consumer.
   void hold() noexcept { word_.store(cursor); }
   /// Hands out a batch of a slot that the cursor holds. Consumer.
-  void add() noexcept { word_.fetch_add(one_dealt + one_batch); }
+  void add() noexcept { word_.fetch_add(one_handed_out + one_batch); }
   /// The cursor hands out no more of them; true if the slot has no holder now. Consumer.
   [[nodiscard]] bool let_go() noexcept { return batches(word_.fetch_and(~cursor)) == 0; }
   /// Ends a batch's lease; true if the slot has no holder now. Any thread.
@@ -55,10 +55,10 @@ class slot_leases {
   // differs if a batch was handed out and ended meanwhile.
   static constexpr std::uint64_t cursor = 1;
   static constexpr std::uint64_t one_batch = 2;
-  static constexpr std::uint64_t one_dealt = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t one_handed_out = std::uint64_t{1} << 32;
 
   static constexpr std::uint64_t batches(std::uint64_t word) noexcept {
-    return (word & (one_dealt - 1)) >> 1;
+    return (word & (one_handed_out - 1)) >> 1;
   }
 
   std::atomic<std::uint64_t> word_{0};

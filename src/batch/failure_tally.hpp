@@ -36,7 +36,7 @@ class failure_tally {
   /// The slot has failures.
   [[nodiscard]] bool has_more() const noexcept { return of_slot_ != nullptr; }
   /// The slot's samples with an index below this were handed out.
-  void dealt(std::uint64_t before) {
+  void handed_out(std::uint64_t before) {
     if (!of_slot_) return;
     for (; counted_ < of_slot_->failures.size(); ++counted_) {
       const auto& [place, what, is_repeat] = of_slot_->failures[counted_];
@@ -50,7 +50,7 @@ class failure_tally {
   /// No more of the slot is handed out: failures that left no batch to hand out count too.
   void end() {
     const epoch_losses of_dealt = losses_;
-    dealt(std::numeric_limits<std::uint64_t>::max());
+    handed_out(std::numeric_limits<std::uint64_t>::max());
     losses_ = of_dealt;
     of_slot_.reset();
   }

@@ -13,7 +13,7 @@ void block_row_writer::read(staging_slot& slot, sample_run run, reader_scratch& 
   const auto words_at = [&](std::size_t at) {
     return reinterpret_cast<std::uint32_t*>(slot.data + at);
   };
-  const std::uint64_t epoch = slot.work.run->epoch;
+  const std::uint64_t epoch = slot.work.pass->epoch;
   const position first{slot.work.first.value + run.begin};
   use.drawn.resize(run.end - run.begin);
   if (layout_.varies()) {

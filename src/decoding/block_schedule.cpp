@@ -16,10 +16,10 @@ block_schedule::block_schedule(std::shared_ptr<const block_plan> plan, std::size
                  {max_requests(), plan_->loads_bytes / std::max<std::size_t>(plan_->usual_bytes, 1),
                   plan_->ahead / 8U}))} {}
 
-void block_schedule::begin(const epoch_run& run, bool begins_pass, position first, position end) {
+void block_schedule::begin(const epoch_pass& pass, bool begins_pass, position first, position end) {
   const block_order& order = plan_->order;
   if (begins_pass) {
-    epoch_ = run.epoch;
+    epoch_ = pass.epoch;
     begins_pass_ = true;
     const block_order::window of_first = order.window_of(epoch_, first);
     loaded_ = of_first.first_place;

@@ -47,7 +47,7 @@ class block_schedule final : public block_feed {
   [[nodiscard]] std::size_t max_requests() const noexcept override {
     return plan_->max_loads / plan_->fields;
   }
-  void begin(const epoch_run& run, bool begins_pass, position first, position end) override;
+  void begin(const epoch_pass& pass, bool begins_pass, position first, position end) override;
   bool add(staging_slot& slot, slot_work& work) override;
   /// Leaves one slot free for samples, which then need not wait until blocks for later tickets are
   /// read.

@@ -16,7 +16,7 @@ struct carried_blocks final : slot_blocks {
 
   [[nodiscard]] std::uint32_t requests() const noexcept override { return loads; }
   void read(staging_slot& slot, std::uint32_t number) const noexcept override {
-    reader->read(slot, slot.work.run->epoch, first_load + number, number);
+    reader->read(slot, slot.work.pass->epoch, first_load + number, number);
   }
   [[nodiscard]] position needed_at(std::uint32_t number) const noexcept override {
     return reader->needed_at(first_load + number);

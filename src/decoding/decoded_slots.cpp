@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "decoding/carried_blocks.hpp"
-#include "detail/doorbell.hpp"
+#include "detail/notifier.hpp"
 #include "detail/threads.hpp"
 #include "reader/run_failure.hpp"
 
@@ -17,7 +17,8 @@ namespace feedline::detail {
 
 bool decoded_slots::is_checked(const slot_content& content) noexcept {
   return content.samples != 0 && content.blocks &&
-         carried_blocks::of(*content.blocks).first_bad != nullptr && !content.run->abandoned.load();
+         carried_blocks::of(*content.blocks).first_bad != nullptr &&
+         !content.pass->abandoned.load();
 }
 
 bool decoded_slots::await(const device_slot& taken, const std::function<bool()>& given_up) const {
@@ -40,7 +41,7 @@ failure decoded_slots::failure_of(const slot_work& work, std::uint64_t bad) cons
   try {
     const position at{work.first.value + bad};
     sample_index sample{};
-    source_.indices(work.run->epoch, at, {&sample, 1});
+    source_.indices(work.pass->epoch, at, {&sample, 1});
     std::vector<std::byte> row(rows_.sample_bytes());
     std::vector<std::span<std::byte>> out;
     std::size_t begin = 0;
@@ -50,8 +51,8 @@ failure decoded_slots::failure_of(const slot_work& work, std::uint64_t bad) cons
     }
     std::vector<unreadable_sample> none;
     const std::span samples{&sample, 1};
-    source_.read(*work.run, {samples, out, {source_.seed(), work.run->epoch, samples, at}}, none);
-    if (const auto why = reader_.failure(work.run->epoch, sample)) std::rethrow_exception(why);
+    source_.read(*work.pass, {samples, out, {source_.seed(), work.pass->epoch, samples, at}}, none);
+    if (const auto why = reader_.failure(work.pass->epoch, sample)) std::rethrow_exception(why);
     throw dataset_error{{.path = {}, .field = {}, .sample = sample.value, .offset = {}},
                         device_.capabilities().name +
                             " did not decode the sample's block, but the CPU does: set "

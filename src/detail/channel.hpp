@@ -2,7 +2,7 @@
 
 /// Only this file includes Boost.
 
-#include "detail/doorbell.hpp"
+#include "detail/notifier.hpp"
 
 #include <boost/lockfree/queue.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
@@ -15,7 +15,7 @@
 
 namespace feedline::detail {
 
-/// A bounded queue between stages whose receivers wait: a Boost.Lockfree queue, a `doorbell`, and
+/// A bounded queue between stages whose receivers wait: a Boost.Lockfree queue, a `notifier`, and
 /// an end.
 ///
 /// Senders never wait: the maker of a channel gives it room for all items there can be, so a push
@@ -32,7 +32,7 @@ class basic_channel {
   /// Sends; never blocks. @throws std::logic_error if there is no room.
   void push(T item) {
     put(item);
-    bell_.ring(1);
+    notifier_.notify(1);
   }
 
   /// Sends without waking anyone: one of several, before `wake` or `wake_all`.
@@ -43,10 +43,10 @@ class basic_channel {
   }
 
   /// Wakes this many receivers, or as many as sleep.
-  void wake(std::size_t receivers) noexcept { bell_.ring(receivers); }
+  void wake(std::size_t receivers) noexcept { notifier_.notify(receivers); }
 
   /// Wakes all receivers.
-  void wake_all() noexcept { bell_.ring_all(); }
+  void wake_all() noexcept { notifier_.notify_all(); }
 
   /// Receives if something is there; never blocks.
   [[nodiscard]] std::optional<T> try_pop() {
@@ -67,7 +67,7 @@ class basic_channel {
   /// @param deadline At most one: the wait is no longer than to it, and false is returned then.
   template <class Ready, class... Deadline>
   auto wait_until(Ready&& ready, Deadline... deadline) {
-    return bell_.wait_until(
+    return notifier_.wait_until(
         [&] {
           const bool closed = closed_.load();  // first: items pushed before it must be found
           return ready() || closed;
@@ -78,7 +78,7 @@ class basic_channel {
   /// No more pushes matter; wakes all receivers. May be called again, by any thread.
   void close() noexcept {
     closed_.store(true);
-    bell_.ring_all();
+    notifier_.notify_all();
   }
 
   /// Whether `close` was called. Any thread.
@@ -86,7 +86,7 @@ class basic_channel {
 
  private:
   Queue queue_;
-  doorbell bell_;
+  notifier notifier_;
   std::atomic<bool> closed_{false};
 };
 

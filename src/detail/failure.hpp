@@ -16,7 +16,7 @@ struct failure {
 };
 
 /// Where a failure is left for other threads: the first one stays. Any thread.
-class failure_board {
+class failure_table {
  public:
   /// Puts up a failure, unless there is one; nothing is no failure. Allocates nothing, so it works
   /// when memory is exhausted.

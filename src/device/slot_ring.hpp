@@ -42,7 +42,7 @@ class slot_ring {
   }
 
  protected:
-  /// @param slot_bytes 0: the slots have no memory of their own, and `data` is null.
+  /// @param slot_bytes 0: the ring allocates no memory, and `data` is null.
   /// @throws out_of_memory, device_error.
   slot_ring(device_ptr device, memory_kind kind, std::size_t slots, std::size_t slot_bytes)
       : device_{std::move(device)} {

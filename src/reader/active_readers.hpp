@@ -1,6 +1,6 @@
 #pragma once
 
-#include "detail/doorbell.hpp"
+#include "detail/notifier.hpp"
 #include "statistics/stage_clock.hpp"
 
 #include <atomic>
@@ -20,12 +20,12 @@ class active_readers {
   /// @param count At least 1. Readers above it rest when they ask for their next request.
   void set(int count) noexcept {
     count_.store(count);
-    bell_.ring_all();
+    notifier_.notify_all();
   }
   /// No reader rests any more.
   void close() noexcept {
     closed_.store(true);
-    bell_.ring_all();
+    notifier_.notify_all();
   }
 
   /// Blocks while the reader should rest.
@@ -33,13 +33,13 @@ class active_readers {
   void rest(int number, stage_clock* reader) {
     if (number < count()) return;
     const in_activity resting{reader, activity::idle};
-    bell_.wait_until([&] { return number < count_.load() || closed_.load(); });
+    notifier_.wait_until([&] { return number < count_.load() || closed_.load(); });
   }
 
  private:
   std::atomic<int> count_;
   std::atomic<bool> closed_{false};
-  doorbell bell_;
+  notifier notifier_;
 };
 
 }  // namespace feedline::detail

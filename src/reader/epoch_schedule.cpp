@@ -9,23 +9,23 @@ epoch_schedule::epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t ep
   if (epochs_ > 0) append(0);
 }
 
-std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch, std::uint64_t first_batch,
-                                                 epoch_losses before) {
+std::shared_ptr<epoch_pass> epoch_schedule::claim(std::uint64_t epoch, std::uint64_t first_batch,
+                                                  epoch_losses before) {
   const std::scoped_lock lock{mutex_};
-  const auto is_another = [&](const epoch_run& guess) {
+  const auto is_another = [&](const epoch_pass& guess) {
     return guess.epoch != epoch || guess.first_batch != first_batch ||
            guess.losses_before != before;
   };
-  if (!line_.empty() && !line_.back().claimed && is_another(*line_.back().run)) {
-    line_.back().run->abandoned.store(true);
+  if (!line_.empty() && !line_.back().claimed && is_another(*line_.back().pass)) {
+    line_.back().pass->abandoned.store(true);
     line_.pop_back();
   }
   if (line_.empty() || line_.back().claimed) append(epoch, first_batch, before);
   line_.back().claimed = true;
-  auto run = line_.back().run;
+  auto pass = line_.back().pass;
   if (epochs_ != 0 && epoch < epochs_ - 1) append(epoch + 1);
   changed_.notify_all();
-  return run;
+  return pass;
 }
 
 void epoch_schedule::abandon_all() {
@@ -35,7 +35,7 @@ void epoch_schedule::abandon_all() {
 }
 
 void epoch_schedule::abandon_line() noexcept {
-  for (const entry& each : line_) each.run->abandoned.store(true);
+  for (const entry& each : line_) each.pass->abandoned.store(true);
   line_.clear();
 }
 
@@ -46,27 +46,27 @@ void epoch_schedule::seek(std::uint64_t epoch, std::uint64_t first_batch, epoch_
   changed_.notify_all();
 }
 
-bool epoch_schedule::begin(const std::shared_ptr<epoch_run>& run) {
+bool epoch_schedule::begin(const std::shared_ptr<epoch_pass>& pass) {
   const std::scoped_lock lock{mutex_};
-  const auto place =
-      std::find_if(line_.begin(), line_.end(), [&](const entry& each) { return each.run == run; });
+  const auto place = std::find_if(line_.begin(), line_.end(),
+                                  [&](const entry& each) { return each.pass == pass; });
   if (place == line_.end()) return false;
-  std::for_each(line_.begin(), place, [](const entry& each) { each.run->abandoned.store(true); });
+  std::for_each(line_.begin(), place, [](const entry& each) { each.pass->abandoned.store(true); });
   line_.erase(line_.begin(), place);
   changed_.notify_all();
   return true;
 }
 
-void epoch_schedule::end(const std::shared_ptr<epoch_run>& run) {
+void epoch_schedule::end(const std::shared_ptr<epoch_pass>& pass) {
   const std::scoped_lock lock{mutex_};
-  run->abandoned.store(true);
-  std::erase_if(line_, [&](const entry& each) { return each.run == run; });
+  pass->abandoned.store(true);
+  std::erase_if(line_, [&](const entry& each) { return each.pass == pass; });
   changed_.notify_all();
 }
 
-void epoch_schedule::await_abandoned(const epoch_run& run, stage_clock* clock) {
+void epoch_schedule::await_abandoned(const epoch_pass& pass, stage_clock* clock) {
   std::unique_lock lock{mutex_};
-  const auto is_over = [&] { return closed_ || run.abandoned.load(); };
+  const auto is_over = [&] { return closed_ || pass.abandoned.load(); };
   if (is_over()) return;
   const in_activity waiting{clock, activity::stalled};
   changed_.wait(lock, is_over);
@@ -81,13 +81,13 @@ std::optional<scheduled_ticket> epoch_schedule::take(stage_clock* clock) {
     changed_.wait(lock, [&] { return closed_ || (next = first_unopened()) != nullptr; });
   }
   if (closed_) return std::nullopt;
-  return scheduled_ticket{next->run, ticket{next->next_ticket}, next->next_batch, waited};
+  return scheduled_ticket{next->pass, ticket{next->next_ticket}, next->next_batch, waited};
 }
 
 void epoch_schedule::opened(const scheduled_ticket& taken, std::uint64_t batches) {
   const std::scoped_lock lock{mutex_};
   for (entry& each : line_) {
-    if (each.run != taken.run) continue;  // it may have left the line meanwhile
+    if (each.pass != taken.pass) continue;  // it may have left the line meanwhile
     ++each.next_ticket;
     each.next_batch += batches;
   }

@@ -17,7 +17,7 @@ namespace feedline::detail {
 /// The ticket of an epoch that is opened next. The slot scheduler decides how many batches it
 /// takes.
 struct scheduled_ticket {
-  std::shared_ptr<epoch_run> run;
+  std::shared_ptr<epoch_pass> pass;
   feedline::ticket ticket;
   std::uint64_t first_batch;  ///< number within the epoch
   bool waited;                ///< there was nothing to open for some time
@@ -39,8 +39,9 @@ class epoch_schedule {
   /// Puts an epoch in line. After `close` it is never opened.
   /// @param first_batch First batch to open.
   /// @param before Samples that could not be read in the batches before.
-  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, std::uint64_t first_batch = 0,
-                                                 epoch_losses before = {});
+  [[nodiscard]] std::shared_ptr<epoch_pass> claim(std::uint64_t epoch,
+                                                  std::uint64_t first_batch = 0,
+                                                  epoch_losses before = {});
   /// Abandons all epochs in line: nothing is read until another one is claimed.
   void abandon_all();
   /// The same. If the number of epochs is known, this epoch is expected to be claimed next, from
@@ -48,9 +49,9 @@ class epoch_schedule {
   void seek(std::uint64_t epoch, std::uint64_t first_batch, epoch_losses before = {});
   /// Makes a claimed epoch the first in line: those before it are abandoned. False if it was itself
   /// abandoned or ended.
-  bool begin(const std::shared_ptr<epoch_run>& run);
+  bool begin(const std::shared_ptr<epoch_pass>& pass);
   /// Takes an epoch out of the line: all of it was delivered, or the rest is not wanted.
-  void end(const std::shared_ptr<epoch_run>& run);
+  void end(const std::shared_ptr<epoch_pass>& pass);
 
   /// The next ticket to open; blocks until there is one. Nothing once closed. Returns the same
   /// ticket again until it was `opened`.
@@ -61,7 +62,7 @@ class epoch_schedule {
   void opened(const scheduled_ticket& taken, std::uint64_t batches);
 
   /// Blocks until an epoch is abandoned, or the schedule is closed. Any thread.
-  void await_abandoned(const epoch_run& run, stage_clock* clock = nullptr);
+  void await_abandoned(const epoch_pass& pass, stage_clock* clock = nullptr);
 
   /// Gives out no more tickets.
   void close() noexcept {
@@ -72,14 +73,14 @@ class epoch_schedule {
 
  private:
   struct entry {
-    std::shared_ptr<epoch_run> run;
+    std::shared_ptr<epoch_pass> pass;
     bool claimed = false;
     std::uint64_t next_ticket = 0;
     std::uint64_t next_batch = 0;
   };
 
   void append(std::uint64_t epoch, std::uint64_t first_batch = 0, epoch_losses before = {}) {
-    line_.push_back({.run = std::make_shared<epoch_run>(epoch, first_batch, before),
+    line_.push_back({.pass = std::make_shared<epoch_pass>(epoch, first_batch, before),
                      .claimed = false,
                      .next_ticket = 0,
                      .next_batch = first_batch});

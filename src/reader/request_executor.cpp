@@ -7,21 +7,21 @@
 
 namespace feedline::detail {
 
-void read_ahead::before_reading(epoch_run& run, position first, position end,
+void read_ahead::before_reading(epoch_pass& pass, position first, position end,
                                 reader_scratch& use) const noexcept {
   if ((cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
   const std::uint64_t target = std::min(end.value + distance_, samples_);
   // If hints were not wanted until now, everything before this was read without. And an epoch may
   // begin in its middle.
   const std::uint64_t earliest =
-      std::max(first.value - std::min(first.value, in_flight_), run.first_batch * batch_size_);
-  std::uint64_t hinted = run.hinted.load(std::memory_order_relaxed);
+      std::max(first.value - std::min(first.value, in_flight_), pass.first_batch * batch_size_);
+  std::uint64_t hinted = pass.hinted.load(std::memory_order_relaxed);
   for (;;) {
     const std::uint64_t begin = std::max(hinted, earliest);
     if (begin >= target) return;
     const std::uint64_t piece_end = std::min(begin + piece_, target);
-    if (!run.hinted.compare_exchange_weak(hinted, piece_end, std::memory_order_relaxed)) continue;
-    hint(run.epoch, begin, piece_end, use.drawn);
+    if (!pass.hinted.compare_exchange_weak(hinted, piece_end, std::memory_order_relaxed)) continue;
+    hint(pass.epoch, begin, piece_end, use.drawn);
     hinted = piece_end;
   }
 }
@@ -57,7 +57,7 @@ bool request_executor::fill(request request, reader_scratch& use) {
 }
 
 void request_executor::fill_block(staging_slot& slot, std::uint32_t number, reader_scratch& use) {
-  const std::uint64_t epoch = slot.work.run->epoch;
+  const std::uint64_t epoch = slot.work.pass->epoch;
   use.clock.at(epoch, slot.work.first_batch, 0);
   const position needed = slot.work.blocks->needed_at(number);
   use.now.begin(epoch, needed, position{needed.value + 1}, use.clock.since());
@@ -75,12 +75,12 @@ void request_executor::fill_samples(staging_slot& slot, sample_run samples, read
   const std::uint64_t first = slot.work.first.value;
   const std::uint64_t first_batch = (slot.work.begin + samples.begin) / batch_size_;
   const std::uint64_t last_batch = (slot.work.begin + samples.end - 1) / batch_size_;
-  use.clock.at(slot.work.run->epoch, slot.work.first_batch + first_batch,
+  use.clock.at(slot.work.pass->epoch, slot.work.first_batch + first_batch,
                last_batch - first_batch + 1);
-  use.now.begin(slot.work.run->epoch, position{first + samples.begin},
+  use.now.begin(slot.work.pass->epoch, position{first + samples.begin},
                 position{first + samples.end}, use.clock.since());
   if (ahead_ != nullptr && is_wanted(slot))
-    ahead_->before_reading(*slot.work.run, position{first + samples.begin},
+    ahead_->before_reading(*slot.work.pass, position{first + samples.begin},
                            position{first + samples.end}, use);
   use.request = samples;
   use.drawn_run = {};  // another request's, or hints
@@ -92,12 +92,12 @@ void request_executor::fill_samples(staging_slot& slot, sample_run samples, read
   use.cpu.end();
   use.now.end();
   use.clock.lap();
-  use.clock.at(slot.work.run->epoch, slot.work.first_batch + first_batch, 0);  // after these
+  use.clock.at(slot.work.pass->epoch, slot.work.first_batch + first_batch, 0);  // after these
 }
 
 bool request_executor::is_wanted(const staging_slot& slot) const noexcept {
   return !stopping_.load(std::memory_order_relaxed) &&
-         !slot.work.run->abandoned.load(std::memory_order_relaxed);
+         !slot.work.pass->abandoned.load(std::memory_order_relaxed);
 }
 
 std::uint64_t request_executor::read(staging_slot& slot, sample_run samples, reader_scratch& use) {

@@ -43,7 +43,7 @@ class read_ahead {
 
   /// @param first,end Positions about to be read.
   /// @param use The calling reader's.
-  void before_reading(epoch_run& run, position first, position end,
+  void before_reading(epoch_pass& pass, position first, position end,
                       reader_scratch& use) const noexcept;
 
  private:

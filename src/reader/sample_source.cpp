@@ -81,7 +81,7 @@ void sample_source::indices(std::uint64_t epoch, position first,
   refuse(*bad, samples_, epoch, in_epoch(position{own}));
 }
 
-void sample_source::read(const epoch_run& run, const read_request& request,
+void sample_source::read(const epoch_pass& pass, const read_request& request,
                          std::vector<unreadable_sample>& bad) const {
   bad.clear();
   try {
@@ -105,7 +105,7 @@ void sample_source::read(const epoch_run& run, const read_request& request,
       }
     };
     retries_.read_again(request.samples.size(), blamed_by(failure, request.samples), read_sample,
-                        run.abandoned, bad);
+                        pass.abandoned, bad);
   }
   for (unreadable_sample& each : bad) {
     each.sample = request.samples[each.place];

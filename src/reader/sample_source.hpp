@@ -58,7 +58,7 @@ class sample_source {
   /// undefined, and all others are read.
   /// @throws dataset_error; any other exception of the dataset's is nested in one that names
   /// samples.
-  void read(const epoch_run& run, const read_request& request,
+  void read(const epoch_pass& pass, const read_request& request,
             std::vector<unreadable_sample>& bad) const;
 
   /// Reads that failed at first and succeeded on a retry. Any thread.

@@ -40,7 +40,7 @@ void slot_mixer::mix(const staging_slot& slot, std::uint64_t samples, const slot
 void slot_mixer::find_random_bits(const slot_work& work, std::uint64_t samples,
                                   const slot_repairs* repairs) {
   samples_.resize(samples);
-  source_.indices(work.run->epoch, work.first, samples_);
+  source_.indices(work.pass->epoch, work.first, samples_);
   if (repairs != nullptr) {
     for (const slot_repairs::replacement& each : repairs->replacements)
       if (each.place >= work.begin && each.place - work.begin < samples)
@@ -48,7 +48,7 @@ void slot_mixer::find_random_bits(const slot_work& work, std::uint64_t samples,
   }
   random_bits_.clear();
   for (const sample_index sample : samples_)
-    random_bits_.push_back(sample_random_bits(source_.seed(), work.run->epoch, sample.value));
+    random_bits_.push_back(sample_random_bits(source_.seed(), work.pass->epoch, sample.value));
 }
 
 }  // namespace feedline::detail

@@ -15,7 +15,7 @@ namespace feedline::detail {
 
 /// Mixes samples of filled staging slots that the consumer reads in place, or that are copied to a
 /// device that cannot assemble; where slots are assembled, the device does it. It runs
-/// after `slot_mender`, because a replaced sample draws the
+/// after `sample_replacer`, because a replaced sample draws the
 /// random bits of its replacement. Threads: the transfer's.
 class slot_mixer {
  public:

@@ -72,7 +72,7 @@ std::size_t slot_scheduler::open_next(stage_clock* reader) {
   } catch (...) {
     const scheduled_ticket next = begun_->ticket;
     begun_.reset();
-    const slot_work work{.run = next.run, .ticket = next.ticket, .first_batch = next.first_batch};
+    const slot_work work{.pass = next.pass, .ticket = next.ticket, .first_batch = next.first_batch};
     staging_.end_opening(failure{work.at(stage::staging), std::current_exception()});
     schedule_.close();
     return 0;
@@ -90,7 +90,7 @@ bool slot_scheduler::begin_next(stage_clock* reader) {
             .samples = std::min(batches * plan_.batch_size, plan_.samples_per_epoch - first),
             .pieces = partition_.pieces()};
   if (feed_ != nullptr)
-    feed_->begin(*next->run, next->first_batch == next->run->first_batch, position{first},
+    feed_->begin(*next->pass, next->first_batch == next->pass->first_batch, position{first},
                  position{first + begun_->samples});
   return true;
 }
@@ -100,11 +100,11 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
   const scheduled_ticket& next = ticket.ticket;
   if (!std::exchange(begun_->opened, true)) {
     schedule_.opened(next, ticket.batches);
-    if (plan_.slots_grow) last_ = {next.run, ticket.batches, now_()};
+    if (plan_.slots_grow) last_ = {next.pass, ticket.batches, now_()};
   }
   const sample_run piece = ticket.pieces.request(ticket.next_piece, ticket.samples);
   slot_work work{
-      .run = next.run,
+      .pass = next.pass,
       .ticket = next.ticket,
       .first = position{next.first_batch * plan_.batch_size + piece.begin},
       .first_batch = next.first_batch,
@@ -126,13 +126,13 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
 }
 
 bool slot_scheduler::brings_ahead() const {
-  return feed_ != nullptr && !begun_->ticket.run->abandoned.load() &&
+  return feed_ != nullptr && !begun_->ticket.pass->abandoned.load() &&
          feed_->wants_slot(staging_.circulating());
 }
 
 std::size_t slot_scheduler::open_ahead(slot_index slot) {
   const scheduled_ticket& next = begun_->ticket;
-  slot_work work{.run = next.run,
+  slot_work work{.pass = next.pass,
                  .ticket = next.ticket,
                  .first = position{next.first_batch * plan_.batch_size},
                  .first_batch = next.first_batch,
@@ -152,7 +152,7 @@ std::size_t slot_scheduler::offer(slot_index slot, slot_work work) {
 
 void slot_scheduler::learn_from_last() {
   if (!last_ || std::exchange(last_->is_learnt, true)) return;
-  if (last_->run->abandoned.load()) return;  // an abandoned epoch is not read, so it takes no time
+  if (last_->pass->abandoned.load()) return;  // an abandoned epoch is not read, so it takes no time
   growth_.learn(last_->batches, now_() - last_->at);
 }
 
@@ -161,7 +161,7 @@ std::uint64_t slot_scheduler::batches_of(const scheduled_ticket& next) const {
   if (!plan_.slots_grow || (feed_ == nullptr && !partition_.rows_are_read()))
     return std::min(partition_.max_batches(), left);
   const bool after_pause =
-      !last_ || next.waited || (last_->run != next.run && last_->run->abandoned.load());
+      !last_ || next.waited || (last_->pass != next.pass && last_->pass->abandoned.load());
   return std::min(growth_.next(after_pause), left);
 }
 

@@ -114,7 +114,7 @@ class slot_scheduler {
   };
   /// A ticket that was opened.
   struct opened_ticket {
-    std::shared_ptr<epoch_run> run;
+    std::shared_ptr<epoch_pass> pass;
     std::uint64_t batches;
     std::chrono::steady_clock::time_point at;
     bool is_learnt = false;

@@ -22,7 +22,8 @@ void draw_samples(const sample_source& source, const staging_slot& slot, sample_
   const auto draw = [&](sample_run wanted) {
     use.drawn_run = {};
     use.drawn.resize(wanted.end - wanted.begin);
-    source.indices(slot.work.run->epoch, position{slot.work.first.value + wanted.begin}, use.drawn);
+    source.indices(slot.work.pass->epoch, position{slot.work.first.value + wanted.begin},
+                   use.drawn);
     use.drawn_run = wanted;
   };
   if (run.begin < use.drawn_run.begin || run.end > use.drawn_run.end) {
@@ -78,7 +79,7 @@ void batch_writer::read_rows(const staging_slot& slot, sample_run run, position 
   const std::uint64_t count = run.end - run.begin;
   const std::uint64_t batch = run.begin / layout_.batch_size();
   const std::uint64_t within = run.begin - batch * layout_.batch_size();
-  const std::uint64_t epoch = slot.work.run->epoch;
+  const std::uint64_t epoch = slot.work.pass->epoch;
   std::byte* const batch_data = slot.data + batch * layout_.batch_bytes();
   const auto place_of = [&](std::size_t field) {
     return batch_data + layout_.field_offset(field) + within * layout_.row_bytes(field);
@@ -93,7 +94,7 @@ void batch_writer::read_rows(const staging_slot& slot, sample_run run, position 
     use.out[each.place] = {aside, count * each.row_bytes};
     aside += count * each.row_bytes;
   }
-  source_.read(*slot.work.run, {use.samples, use.out, {source_.seed(), epoch, use.samples, first}},
+  source_.read(*slot.work.pass, {use.samples, use.out, {source_.seed(), epoch, use.samples, first}},
                use.bad);
 
   for (const conversion& each : conversions_) {
@@ -114,7 +115,7 @@ void packing_writer::read(staging_slot& slot, sample_run run, reader_scratch& us
     std::uint32_t* const random_bits = words_at(slot, layout_.random_bits_at()) + run.begin;
     for (std::size_t i = 0; i < use.samples.size(); ++i)
       random_bits[i] =
-          sample_random_bits(source_.seed(), slot.work.run->epoch, use.samples[i].value);
+          sample_random_bits(source_.seed(), slot.work.pass->epoch, use.samples[i].value);
   }
   find_rows(slot, run, use);
   read_missing(slot, run, use);
@@ -128,7 +129,7 @@ void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_ind
       words_at(slot, layout_.entry_at(slot.work.layout.run_of(place)));
   if (layout_.varies())
     words_at(slot, layout_.random_bits_at())[place] =
-        sample_random_bits(source_.seed(), slot.work.run->epoch, by.value);
+        sample_random_bits(source_.seed(), slot.work.pass->epoch, by.value);
   use.bad.clear();
   const auto row = cached_ ? cached_->place_of(by) : std::nullopt;
   if (row && cached_->holds(*row)) {
@@ -142,8 +143,8 @@ void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_ind
         slot.data + entry[2 + field] * landing_layout::alignment + number * row_bytes, row_bytes);
   }
   use.samples = {&by, 1};
-  source_.read(*slot.work.run,
-               {use.samples, use.out, {source_.seed(), slot.work.run->epoch, use.samples, at}},
+  source_.read(*slot.work.pass,
+               {use.samples, use.out, {source_.seed(), slot.work.pass->epoch, use.samples, at}},
                use.bad);
   if (layout_.keeps() && use.bad.empty())
     words_at(slot, entry[1] * landing_layout::alignment)[number] =
@@ -199,8 +200,8 @@ void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scr
     at += layout_.field_bytes(place, rows);
   }
   source_.read(
-      *slot.work.run,
-      {use.missing, use.out, {source_.seed(), slot.work.run->epoch, use.missing, use.missing_at}},
+      *slot.work.pass,
+      {use.missing, use.out, {source_.seed(), slot.work.pass->epoch, use.missing, use.missing_at}},
       use.bad);
   if (!use.bad.empty()) [[unlikely]]
     mark(slot, run, keep_at, use);

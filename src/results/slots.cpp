@@ -40,9 +40,9 @@ std::size_t stride(const result_options& options) {
 std::shared_ptr<result_slots> result_slots::make(const device_ptr& device,
                                                  const result_options& options) {
   if (!device) throw usage_error{"a result ring needs a device, and was given none"};
-  free_retired();
+  free_deferred();
   return {new result_slots{device, options},
-          [](result_slots* slots) { retire(std::unique_ptr<retirable>{slots}); }};
+          [](result_slots* slots) { free_when_idle(std::unique_ptr<deferred_free>{slots}); }};
 }
 
 result_slots::result_slots(const device_ptr& device, const result_options& options)
@@ -169,11 +169,11 @@ bool result_slots::is_copied(const result_slot& slot, bool blocks) {
   const auto done = [&] { return device()->is_done(slot.copied.get()); };
   if (!blocks) return done();
   const auto began = std::chrono::steady_clock::now();
-  bool is_done = spin_until(done, pauses_between_polls, patience::spinner{patience_}.time());
+  bool is_done = spin_until(done, pauses_between_polls, adaptive_spin::spinner{spin_}.time());
   // The copy may be queued after work that waits for the thread that stops the ring: so no thread
   // blocks on the device here.
   if (!is_done) poll_until([&] { return (is_done = done()) || stopped_.load(); });
-  patience_.learn(std::chrono::steady_clock::now() - began, 1);
+  spin_.learn(std::chrono::steady_clock::now() - began, 1);
   return is_done;
 }
 

@@ -7,8 +7,8 @@
 #include "detail/channel.hpp"
 #include "detail/failure.hpp"
 #include "detail/own_process.hpp"
+#include "device/deferred_free.hpp"
 #include "device/owned.hpp"
-#include "device/retired.hpp"
 #include "device/slot_ring.hpp"
 #include "results/slot.hpp"
 
@@ -27,7 +27,7 @@ namespace feedline::detail {
 /// Leases keep it alive. Its memory is freed when every copy into it is done. Threads: at each
 /// function.
 class result_slots final : public slot_ring<result_slot>,
-                           public retirable,
+                           public deferred_free,
                            public std::enable_shared_from_this<result_slots> {
  public:
   /// Makes slots whose memory the last owner frees once the device has finished with it. @throws
@@ -93,7 +93,7 @@ class result_slots final : public slot_ring<result_slot>,
   event produced_;                 ///< recorded after the work that makes the last result
   channel<slot_index> free_;       ///< results may end on any thread
   spsc_channel<slot_index> sent_;  ///< copying, in the order of the pushes
-  failure_board failure_;
+  failure_table failure_;
   std::atomic<bool> stopped_{false};
 
   // The pusher's alone.
@@ -104,7 +104,7 @@ class result_slots final : public slot_ring<result_slot>,
   // The taker's alone.
   std::optional<slot_index> front_;  ///< taken out of line, its copy not known to be done
   bool broken_ = false;              ///< it has met the failure
-  patience patience_{spin_time()};   ///< for copies
+  adaptive_spin spin_{spin_time()};  ///< for copies
 };
 
 }  // namespace feedline::detail

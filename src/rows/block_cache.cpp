@@ -1,7 +1,7 @@
 #include "rows/block_cache.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "detail/doorbell.hpp"
+#include "detail/notifier.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "detail/doorbell.hpp"
+#include "detail/notifier.hpp"
 #include "rows/block_cache.hpp"
 
 #include <functional>

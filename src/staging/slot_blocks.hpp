@@ -8,7 +8,7 @@
 
 namespace feedline::detail {
 
-struct epoch_run;
+struct epoch_pass;
 struct slot_work;
 struct staging_slot;
 
@@ -50,7 +50,7 @@ class block_feed {
   [[nodiscard]] virtual std::size_t max_requests() const noexcept = 0;
   /// Begins a ticket. @param begins_pass It is the first of the epoch pass. @param first, end
   /// Positions of its samples.
-  virtual void begin(const epoch_run& run, bool begins_pass, position first, position end) = 0;
+  virtual void begin(const epoch_pass& pass, bool begins_pass, position first, position end) = 0;
   /// Adds blocks that the ticket's samples need to `work.blocks`.
   /// @param slot Claimed, not open yet.
   /// @return Whether all of them have been sent with this slot. If not, it must carry no samples.

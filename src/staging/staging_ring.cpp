@@ -12,7 +12,7 @@ staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slo
       recycled_{slots},
       circulating_{slots},
       opened_{slots} {
-  kept_back_.reserve(slots);
+  withheld_.reserve(slots);
   line_.reserve(slots);
   for (std::size_t i = 0; i < slots; ++i) recycled_.push(slot_index{i});
 }
@@ -44,14 +44,14 @@ std::optional<slot_index> staging_ring::claim(stage_clock* clock) {
 
 std::optional<slot_index> staging_ring::try_claim() {
   const std::size_t most = circulating_.load();
-  if (!kept_back_.empty() && size() - kept_back_.size() < most) {
-    const slot_index slot = kept_back_.back();
-    kept_back_.pop_back();
+  if (!withheld_.empty() && size() - withheld_.size() < most) {
+    const slot_index slot = withheld_.back();
+    withheld_.pop_back();
     return slot;
   }
   while (const auto slot = recycled_.try_pop()) {
-    if (size() - kept_back_.size() <= most) return slot;
-    kept_back_.push_back(*slot);
+    if (size() - withheld_.size() <= most) return slot;
+    withheld_.push_back(*slot);
   }
   return std::nullopt;
 }
@@ -76,7 +76,7 @@ bool staging_ring::finish_request(slot_index slot, stage_clock* clock) {
     clock->count_slot(finished.opened_at, finished.filled_at);
   }
   move(slot, staging_state::filling, staging_state::filled);
-  filled_.ring_all();
+  filled_.notify_all();
   return true;
 }
 
@@ -112,13 +112,13 @@ std::optional<slot_index> staging_ring::try_next_filled() {
 void staging_ring::recycle(slot_index slot) {
   staging_slot& recycled = (*this)[slot];
   const auto state = recycled.state.load();
-  move(slot, state == staging_state::lent ? staging_state::lent : staging_state::filled,
+  move(slot, state == staging_state::leased ? staging_state::leased : staging_state::filled,
        staging_state::free);
   recycled_.push(slot);
 }
 
 std::string staging_ring::states() const {
-  constexpr std::array names{"free", "filling", "filled", "copying", "lent"};
+  constexpr std::array names{"free", "filling", "filled", "copying", "leased"};
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::size_t slots = count(static_cast<staging_state>(i));

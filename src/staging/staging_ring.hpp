@@ -77,9 +77,9 @@ class staging_ring : public slot_ring<staging_slot> {
     move(slot, staging_state::filled, staging_state::copying);
     recycled_.push(slot);
   }
-  /// filled → `lent` (leased): the consumer reads the slot in place. Transfer.
-  void lend(slot_index slot) { move(slot, staging_state::filled, staging_state::lent); }
-  /// filled or `lent` → free: the slot has no reader any more. Transfer, or the thread that
+  /// filled → leased: the consumer reads the slot in place. Transfer.
+  void lease(slot_index slot) { move(slot, staging_state::filled, staging_state::leased); }
+  /// filled or leased → free: the slot has no reader any more. Transfer, or the thread that
   /// destroys the consumer's last batch.
   void recycle(slot_index slot);
 
@@ -100,7 +100,7 @@ class staging_ring : public slot_ring<staging_slot> {
   void close() noexcept {
     recycled_.close();
     opened_.close();
-    filled_.ring_all();
+    filled_.notify_all();
   }
 
  private:
@@ -111,13 +111,13 @@ class staging_ring : public slot_ring<staging_slot> {
 
   channel<slot_index> recycled_;          ///< free or copying, unclaimed
   std::atomic<std::size_t> circulating_;  ///< slots that may circulate
-  std::vector<slot_index> kept_back_;     ///< claimed so that they do not circulate. The slot
+  std::vector<slot_index> withheld_;      ///< claimed so that they do not circulate. The slot
                                           ///< scheduler's
   spsc_channel<slot_index>
       opened_;  ///< filling or filled, in ticket order; slot schedulers take turns under their lock
   std::vector<slot_index> line_;  ///< taken from there, not given out yet. The transfer's
-  doorbell filled_;               ///< notified when a slot becomes filled
-  failure_board
+  notifier filled_;               ///< notified when a slot becomes filled
+  failure_table
       opening_failure_;  ///< `close` may let the transfer read while slot schedulers still write
 };
 

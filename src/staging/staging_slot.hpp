@@ -25,9 +25,9 @@ namespace feedline::detail {
 
 /// One pass over an epoch through the pipeline. Shared by the schedule, the slots that hold its
 /// batches, and its range.
-struct epoch_run {
-  explicit epoch_run(std::uint64_t number, std::uint64_t from_batch = 0,
-                     epoch_losses before = {}) noexcept
+struct epoch_pass {
+  explicit epoch_pass(std::uint64_t number, std::uint64_t from_batch = 0,
+                      epoch_losses before = {}) noexcept
       : epoch{number}, first_batch{from_batch}, losses_before{before}, losses{before} {}
 
   const std::uint64_t epoch;
@@ -39,7 +39,7 @@ struct epoch_run {
   epoch_losses losses;
   /// The last batch with replaced samples, and how much of the epoch would be delivered when that
   /// batch began. The transfer's alone.
-  begun_batch mended = {};
+  begun_batch last_replaced = {};
   /// Its batches are not wanted any more: readers need not read them, the transfer need not copy
   /// them. Set once, by the consumer; read by all.
   std::atomic<bool> abandoned{false};
@@ -52,7 +52,7 @@ struct epoch_run {
 /// The content of a slot, staging or device: the batches of one ticket, or in a staging slot a
 /// piece of them.
 struct slot_work {
-  std::shared_ptr<epoch_run> run;
+  std::shared_ptr<epoch_pass> pass;
   feedline::ticket ticket = {};
   position first = {};            ///< position of its first sample in the epoch's order
   std::uint64_t first_batch = 0;  ///< number within the epoch
@@ -77,12 +77,12 @@ struct slot_work {
   [[nodiscard]] bool is_ahead() const noexcept { return blocks && blocks->is_ahead(); }
   /// Whether it may pass a slot that is ahead and stands before it in line.
   [[nodiscard]] bool may_pass(const slot_work& ahead) const noexcept {
-    return ahead.is_ahead() && run == ahead.run && blocks && blocks->may_pass(*ahead.blocks);
+    return ahead.is_ahead() && pass == ahead.pass && blocks && blocks->may_pass(*ahead.blocks);
   }
   /// The location of a failure of a stage at one of its batches.
   [[nodiscard]] stage_location at(feedline::stage stage, std::uint64_t batch = 0) const noexcept {
     return {.stage = stage,
-            .epoch = run->epoch,
+            .epoch = pass->epoch,
             .ticket = ticket.value,
             .batch = first_batch + batch,
             .path = {}};
@@ -95,17 +95,17 @@ struct slot_work {
 /// | ------- | ------- | ------------------------------------------------------------------ |
 /// | free    | filling | slot scheduler: gives the slot a ticket, offers its requests       |
 /// | filling | filled  | reader: it ends the slot's last request                            |
-/// | filled  | copying | transfer: issues the copy, and records `copied` behind it          |
-/// | filled  | lent    | transfer: the consumer reads staging memory in place               |
-/// | filled  | free    | transfer: the epoch was abandoned, or no batch is good (nor lent), |
+/// | filled  | copying | transfer: issues the copy, and records `copied` after it           |
+/// | filled  | leased  | transfer: the consumer reads staging memory in place               |
+/// | filled  | free    | transfer: the epoch was abandoned, or no batch is good (nor leased), |
 /// |         |         | or a piece of its batch before it failed                           |
 /// | copying | free    | slot scheduler: it has seen that `copied` is done                  |
-/// | lent    | free    | any thread: it ends the last lease, or discards the slot           |
+/// | leased  | free    | any thread: it ends the last lease, or discards the slot           |
 ///
 /// Invariant: readers write a slot's bytes in `filling` only, also if they are in device memory;
-/// the device reads them in `copying` only, the consumer in `lent` only. A slot is in the
+/// the device reads them in `copying` only, the consumer in `leased` only. A slot is in the
 /// `recycled` channel exactly when it is free or copying and not claimed.
-enum class staging_state : std::uint32_t { free, filling, filled, copying, lent };
+enum class staging_state : std::uint32_t { free, filling, filled, copying, leased };
 
 /// Why a slot cannot be delivered whole.
 struct slot_failure : failure {

@@ -25,7 +25,7 @@ void batch_stage::run(std::byte* slot, const slot_work& work, std::uint64_t samp
     try {
       transform_.run({.in = views_,
                       .out = spans_,
-                      .epoch = work.run->epoch,
+                      .epoch = work.pass->epoch,
                       .index = index,
                       .samples = count,
                       .stream = stream});

@@ -32,13 +32,13 @@ bool transfer::move(slot_index slot) {
     return true;
   }
   if (filled.work.begin == 0) begin(filled);
-  clock_.at(filled.work.run->epoch, filled.work.first_batch, filled.work.batches);
+  clock_.at(filled.work.pass->epoch, filled.work.first_batch, filled.work.batches);
   const bool is_last = filled.work.ends_ticket;
   const std::uint64_t samples = add(filled, std::move(failed));
   clock_.count_samples(samples);
   if (mixer_ != nullptr) mixer_->mix(filled, samples, content_.repairs.get());
   if (ring_->in_place()) {
-    staging_->lend(slot);
+    staging_->lease(slot);
     deliver(slot);
     return true;
   }
@@ -66,11 +66,11 @@ bool transfer::move(slot_index slot) {
 }
 
 bool transfer::is_wanted(const slot_work& work) {
-  if (failed_run_ && failed_run_ != work.run) {
-    if (line_ != nullptr) line_->await_abandoned(*failed_run_, &clock_);
-    failed_run_.reset();
+  if (failed_pass_ && failed_pass_ != work.pass) {
+    if (line_ != nullptr) line_->await_abandoned(*failed_pass_, &clock_);
+    failed_pass_.reset();
   }
-  return !failed_run_ && !work.run->abandoned.load();
+  return !failed_pass_ && !work.pass->abandoned.load();
 }
 
 void transfer::begin(const staging_slot& filled) {
@@ -82,14 +82,14 @@ void transfer::deliver(slot_index slot) {
   clock_.lap();
   clock_.count_batches(content_.batches);
   clock_.count_slot(came_at_, clock_.since());
-  if (content_.failure) failed_run_ = content_.run;
+  if (content_.failure) failed_pass_ = content_.pass;
   ring_->deliver(slot, std::move(content_), clock_.since());
 }
 
 std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> failed) {
   if (content_.failure) return 0;  // a piece before it failed
-  if (mender_ != nullptr && mender_->concerns(filled))
-    mender_->mend(filled, failed, content_.repairs);
+  if (replacer_ != nullptr && replacer_->concerns(filled))
+    replacer_->replace(filled, failed, content_.repairs);
   const slot_work& work = filled.work;
   const std::uint64_t batch_size = ring_->format().layout.batch_size();
   std::uint64_t end = work.begin + work.samples;

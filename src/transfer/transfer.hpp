@@ -4,7 +4,7 @@
 
 #include "batch/device_ring.hpp"
 #include "reader/epoch_schedule.hpp"
-#include "reader/slot_mender.hpp"
+#include "reader/sample_replacer.hpp"
 #include "reader/slot_mixer.hpp"
 #include "staging/staging_ring.hpp"
 #include "statistics/stage_clock.hpp"
@@ -35,20 +35,20 @@ class transfer {
   static constexpr std::chrono::seconds usual_wait{1};
 
   /// @param slot_transfer Null where slots are read in place.
-  /// @param mender Null where samples that cannot be read end the epoch. Borrowed.
+  /// @param replacer Null where samples that cannot be read end the epoch. Borrowed.
   /// @param mixer Null where samples are not mixed, or not in place. Borrowed.
   /// @param longest_wait Limit of the wait for a release, before a device slot is filled; 0 where
   ///                     the consumer's thread runs the transfer.
   /// @param line Tells when an epoch pass that failed is abandoned. Borrowed. Null where the
   ///             consumer's thread runs the transfer: it takes a slot before the next is moved.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
-           std::shared_ptr<device_ring> ring, slot_mender* mender = nullptr,
+           std::shared_ptr<device_ring> ring, sample_replacer* replacer = nullptr,
            std::chrono::nanoseconds longest_wait = usual_wait, slot_mixer* mixer = nullptr,
            epoch_schedule* line = nullptr)
       : slot_transfer_{std::move(slot_transfer)},
         staging_{std::move(staging)},
         ring_{std::move(ring)},
-        mender_{mender},
+        replacer_{replacer},
         mixer_{mixer},
         line_{line},
         longest_wait_{longest_wait} {}
@@ -91,13 +91,13 @@ class transfer {
   std::unique_ptr<slot_transfer> slot_transfer_;
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<device_ring> ring_;
-  slot_mender* mender_;
+  sample_replacer* replacer_;
   slot_mixer* mixer_;
   epoch_schedule* line_;
   std::chrono::nanoseconds longest_wait_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< its content so far
-  std::shared_ptr<epoch_run> failed_run_;               ///< its failure was delivered
+  std::shared_ptr<epoch_pass> failed_pass_;             ///< its failure was delivered
   std::chrono::steady_clock::time_point came_at_ = {};  ///< when its first piece was filled
   stage_clock clock_;
 };

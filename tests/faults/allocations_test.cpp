@@ -64,7 +64,7 @@ outcome run(const starved_loader& with, std::uint64_t nth, std::uint64_t times) 
 
 TEST_CASE("faults: any allocation may fail, while a loader is made, runs and is destroyed",
           "[loader][host]") {
-  const way through = GENERATE(from_range(ways_without_decoder()));
+  const data_path through = GENERATE(from_range(data_paths_without_decoder()));
   const int readers = GENERATE(0, 2);
   const std::uint64_t times = GENERATE(1U, 1'000'000U);
   CAPTURE(to_string(through), readers, times);

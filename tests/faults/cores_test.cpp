@@ -7,7 +7,7 @@
 #include "support/checks/control_group.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <stdexcept>
 #include <vector>
@@ -40,8 +40,8 @@ class one_core {
   cpu_set_t before_{};
 };
 
-std::vector<seen_batch> deliver(way through, int readers) {
-  const travelling by{through};
+std::vector<seen_batch> deliver(data_path through, int readers) {
+  const path_setup by{through};
   loader loader = by.load(make_identity_rows(512, 16), shuffle{.seed = 4},
                           {.batch_size = 8, .readers = readers, .expert = {.batches_per_slot = 1}});
   return consume_epochs(loader, by, 2);
@@ -50,7 +50,7 @@ std::vector<seen_batch> deliver(way through, int readers) {
 }  // namespace
 
 TEST_CASE("faults: 64 readers on one core deliver the same as no readers", "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
   const auto expected = deliver(through, 0);
   const one_core only;
@@ -62,7 +62,7 @@ TEST_CASE("faults: a control group that pays for half a core changes no batch", 
   const auto half = control_group::with_cpu_quota(50'000);
   if (!half) FEEDLINE_SKIP("no control group with a CPU quota can be made here");
   CHECK(detail::usable_cores() == 1);
-  for (const way through : {way::in_place, way::stream, way::cached_half}) {
+  for (const data_path through : {data_path::in_place, data_path::stream, data_path::cached_half}) {
     CAPTURE(to_string(through));
     const auto expected = deliver(through, 0);
     CHECK(deliver(through, 8) == expected);

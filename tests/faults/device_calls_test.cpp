@@ -10,7 +10,7 @@
 #include "support/checks/recorder.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -22,8 +22,9 @@ using namespace feedline::test;
 
 namespace {
 
-const std::vector<way> on_device{way::stream,      way::transformed, way::gather, way::resident,
-                                 way::cached_half, way::cached_few,  way::decoded};
+const std::vector<data_path> on_device{
+    data_path::stream,      data_path::transformed, data_path::gather, data_path::resident,
+    data_path::cached_half, data_path::cached_few,  data_path::decoded};
 
 /// Whether an exception has the scripted device's message.
 bool tells(const std::exception& failure) {
@@ -33,7 +34,7 @@ bool tells(const std::exception& failure) {
 
 /// Consumes epochs to their end, or to the first failure, which must name the refusal and come
 /// again.
-void consume_two_epochs(loader& loader, const travelling& by, recorder& record) {
+void consume_two_epochs(loader& loader, const path_setup& by, recorder& record) {
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     auto range = loader.epoch(epoch, by.stream);
     try {
@@ -51,9 +52,9 @@ void consume_two_epochs(loader& loader, const travelling& by, recorder& record) 
 
 /// Makes, consumes and destroys a loader whose device refuses some calls from the n-th on.
 /// @return Whether it came to that.
-bool refuses(way through, int readers, std::uint64_t nth, std::uint64_t times) {
+bool refuses(data_path through, int readers, std::uint64_t nth, std::uint64_t times) {
   const log_capture log;
-  const travelling by{through};
+  const path_setup by{through};
   scripted_device& device = *by.on.device;
   recorder record{by.looks()};
   bool failed = false;
@@ -90,7 +91,7 @@ bool refuses(way through, int readers, std::uint64_t nth, std::uint64_t times) {
 
 TEST_CASE("faults: a device may refuse any call, while a loader is made, runs and is destroyed",
           "[device][loader][host]") {
-  const way through = GENERATE(from_range(on_device));
+  const data_path through = GENERATE(from_range(on_device));
   const int readers = GENERATE(0, 2);
   const std::uint64_t times = GENERATE(1U, 2U, 1'000'000U);
   std::uint64_t nth = 1 + first_case(static_cast<std::uint64_t>(through) + times);

@@ -36,7 +36,7 @@ loader_options small(int readers) {
 
 /// Makes a loader on a way, takes a few batches of its 16, and leaves it there; by turns the range,
 /// the loader and a batch go last.
-void leave_in_mid_epoch(const travelling& by, const dataset_ptr& data, int round) {
+void leave_in_mid_epoch(const path_setup& by, const dataset_ptr& data, int round) {
   std::optional<loader> left{by.load(data, shuffle{.seed = 2}, small(round % 3))};
   std::optional<epoch_range> range{left->epoch(0, by.stream)};
   std::optional<batch> last;
@@ -87,10 +87,10 @@ auto settled(const decltype(std::declval<Look>()())& before, Look look) {
 }  // namespace
 
 TEST_CASE("faults: 1000 loaders that are left in mid-epoch leak nothing", "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
   const auto data = make_identity_rows(64, 8);
-  const travelling by{through};
+  const path_setup by{through};
   const auto leave = [&](int count) {
     for (int round = 0; round < count; ++round) leave_in_mid_epoch(by, data, round);
     by.on.device->drain(by.on.stream);
@@ -133,10 +133,10 @@ TEST_CASE("faults: 1000 datasets of a file and their loaders leave no descriptor
 TEST_CASE("faults: 16 loaders at once, each on a thread, deliver the same as one alone",
           "[loader][host]") {
   constexpr int loaders = 16;
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
   const auto data = make_identity_rows(256, 24);
-  const travelling alone{through};
+  const path_setup alone{through};
   loader reference = alone.load(data, shuffle{.seed = 6}, small(0));
   const auto expected = consume_epochs(reference, alone, 2);
 
@@ -146,8 +146,8 @@ TEST_CASE("faults: 16 loaders at once, each on a thread, deliver the same as one
   std::vector<std::thread> consumers;
   for (int each = 0; each < loaders; ++each) {
     consumers.emplace_back([&, each] {
-      travelling by{through};
-      if (through != way::in_place) {
+      path_setup by{through};
+      if (through != data_path::in_place) {
         by.on = {shared.device, shared.device->make_stream()};
         by.device = shared.device;
         by.stream = by.on.stream;

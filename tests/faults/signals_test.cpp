@@ -11,7 +11,7 @@
 #include "support/checks/recorder.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/files/temporary_directory.hpp"
 
 #include <sys/syscall.h>
@@ -80,10 +80,10 @@ void consume_interrupted(Consume consume) {
 }  // namespace
 
 TEST_CASE("faults: signals on every thread change no batch", "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 3);
   CAPTURE(to_string(through), readers);
-  const travelling by{through};
+  const path_setup by{through};
   const auto data = make_identity_rows(256, 16);
   const loader_options options{
       .batch_size = 8, .readers = readers, .expert = {.batches_per_slot = 1}};
@@ -127,7 +127,7 @@ TEST_CASE("faults: signals end no wait for a batch before its deadline", "[loade
   std::promise<void> gate;
   const auto data =
       gated(make_identity_rows(64, 8), [open = gate.get_future().share()](auto) { open.wait(); });
-  const travelling by{GENERATE(way::in_place, way::stream)};
+  const path_setup by{GENERATE(data_path::in_place, data_path::stream)};
   loader loader = by.load(data, sequential{}, {.batch_size = 8, .readers = 2});
   auto range = loader.epoch(0, by.stream);
   {

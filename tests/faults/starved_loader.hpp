@@ -6,7 +6,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/wrapped_device.hpp"
 
 #include <cstdint>
@@ -27,18 +27,18 @@ class copying_host final : public wrapped_device {
 
 /// The parts of a small loader, all made before anything is refused.
 struct starved_loader {
-  way through;
+  data_path through;
   int readers;
   dataset_ptr data = make_identity_rows(16, 8);
   sampler order = shuffle{.seed = 8};
   device_ptr device =
-      through == way::in_place ? make_host_device() : std::make_shared<copying_host>();
+      through == data_path::in_place ? make_host_device() : std::make_shared<copying_host>();
   loader_options options =
-      on_way(through, *data,
-             {.batch_size = 4,
-              .epochs = epochs,
-              .readers = readers,
-              .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}});
+      on_data_path(through, *data,
+                   {.batch_size = 4,
+                    .epochs = epochs,
+                    .readers = readers,
+                    .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}});
 
   static constexpr std::uint64_t epochs = 2;
   static constexpr std::uint64_t batches = epochs * 4;

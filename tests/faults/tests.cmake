@@ -52,7 +52,7 @@ foreach(scenario IN LISTS feedline_copy_scenarios)
 endforeach()
 if(FEEDLINE_SANITIZE STREQUAL "address")
   # A copy that is closed leaves two objects of process length allocated (`detail/thread_group.cpp`,
-  # `device/retired.cpp`), some 200 bytes. What held them is unmapped, so they count as leaks.
+  # `device/deferred_free.cpp`), some 200 bytes. What held them is unmapped, so they count as leaks.
   set_property(TEST "faults: copies of the library in one process, come and go"
                     "faults: copies of the library in one process, logs first"
     APPEND PROPERTY ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")

@@ -17,7 +17,7 @@ using namespace feedline;
 using namespace feedline::test;
 
 TEST_CASE("faults: any thread may be refused, and the loader says which one", "[loader][host]") {
-  const way through = GENERATE(from_range(ways_without_decoder()));
+  const data_path through = GENERATE(from_range(data_paths_without_decoder()));
   CAPTURE(to_string(through));
   const starved_loader with{through, starved_loader::max_readers};
   (void)with.load();

@@ -13,7 +13,7 @@
 #include "support/checks/recorder.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -163,7 +163,7 @@ parts with_function(faults& by) {
 }
 
 /// Consumes some epochs, and asks each batch for its samples. @return The failure that ended this.
-std::exception_ptr consume(loader& loader, const travelling& by, recorder* record) {
+std::exception_ptr consume(loader& loader, const path_setup& by, recorder* record) {
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
     std::optional<epoch_range> range;
     try {
@@ -192,9 +192,9 @@ void check_nothing_is_left(const scripted_device& device) {
 }
 
 /// Makes and consumes a loader, in which the n-th call fails. @return Whether it came to that.
-bool fails(const make_parts& make, way through, int readers, thrown what, std::uint64_t nth) {
+bool fails(const make_parts& make, data_path through, int readers, thrown what, std::uint64_t nth) {
   faults told{.what = what};
-  const travelling by{through};
+  const path_setup by{through};
   recorder record{by.looks()};
   std::exception_ptr failure;
   const parts of = make(told);
@@ -202,7 +202,7 @@ bool fails(const make_parts& make, way through, int readers, thrown what, std::u
                          .epochs = epochs,
                          .readers = readers,
                          .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
-  options = on_way(through, *of.data, options);
+  options = on_data_path(through, *of.data, options);
   options.expert.batch_transform = of.function;
   told.calls.arm(nth);
   try {
@@ -214,7 +214,8 @@ bool fails(const make_parts& make, way through, int readers, thrown what, std::u
   const bool came = told.calls.calls() >= nth;
   // A hint that cannot be followed is dropped: then the failure is not reported.
   if (failure)
-    CHECK((is_told(failure) || (of.forgets && through == way::decoded && blames_device(failure))));
+    CHECK((is_told(failure) ||
+           (of.forgets && through == data_path::decoded && blames_device(failure))));
   const auto seen = record.seen();
   CHECK(all_intact(seen));
   if (!failure && !of.function) CHECK(seen.size() == epochs * samples / batch_size);
@@ -223,8 +224,8 @@ bool fails(const make_parts& make, way through, int readers, thrown what, std::u
 }
 
 /// All n there are.
-void fail_each_call(const make_parts& make, const std::vector<way>& ways) {
-  const way through = GENERATE_COPY(from_range(ways));
+void fail_each_call(const make_parts& make, const std::vector<data_path>& ways) {
+  const data_path through = GENERATE_COPY(from_range(ways));
   const int readers = GENERATE(0, 2);
   const auto what = GENERATE(thrown::of_feedline, thrown::foreign);
   std::uint64_t nth =
@@ -241,18 +242,18 @@ void fail_each_call(const make_parts& make, const std::vector<way>& ways) {
 }  // namespace
 
 TEST_CASE("faults: a dataset may throw at any call", "[loader][host]") {
-  fail_each_call(with_dataset, all_ways());
+  fail_each_call(with_dataset, all_data_paths());
 }
 
 TEST_CASE("faults: a sampler may throw at any call", "[loader][host]") {
-  fail_each_call(with_sampler, all_ways());
+  fail_each_call(with_sampler, all_data_paths());
 }
 
 TEST_CASE("faults: a function that is mapped over samples may throw at any call",
           "[loader][host]") {
-  fail_each_call(with_map, reading_ways());
+  fail_each_call(with_map, reading_data_paths());
 }
 
 TEST_CASE("faults: a batch transform may throw at any call", "[loader][host]") {
-  fail_each_call(with_function, all_ways());
+  fail_each_call(with_function, all_data_paths());
 }

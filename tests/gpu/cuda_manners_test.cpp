@@ -8,8 +8,8 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/threads.hpp"
+#include "device/deferred_free.hpp"
 #include "device/owned.hpp"
-#include "device/retired.hpp"
 #include "gpu/gate.hpp"
 #include "gpu/gpu_recorder.hpp"
 #include "gpu/gpu_stream.hpp"
@@ -197,7 +197,7 @@ TEST_CASE("cuda: a loader can be destroyed while a kernel of the consumer's wait
   gate.open();
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{10};
   detail::poll_until([&] {
-    detail::free_retired();
+    detail::free_deferred();
     return tidy->blocks() == 0 || std::chrono::steady_clock::now() >= until;
   });
   CHECK(tidy->blocks() == 0);

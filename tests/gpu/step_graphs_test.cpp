@@ -152,9 +152,9 @@ TEST_CASE("step graphs: a step that throws or cannot be captured leaves the stre
       CHECK(message_of<std::runtime_error>([&] {
               graphs.run(each, [&] {
                 step.issue(each);
-                throw std::runtime_error{"out of patience"};
+                throw std::runtime_error{"out of adaptive_spin"};
               });
-            }) == "out of patience");
+            }) == "out of adaptive_spin");
     if (each.index() == 2) {
       const std::string words = message_of<cuda_error>([&] {
         graphs.run(each, [&] {

@@ -2,7 +2,7 @@
 
 /* slot_leases: held batches, the number handed out, and whether the cursor may hand out more. */
 byte held[DEVICE_SLOTS];
-byte dealt[DEVICE_SLOTS];
+byte handed_out[DEVICE_SLOTS];
 bit cursor[DEVICE_SLOTS];
 bit slot_lost[DEVICE_SLOTS];
 
@@ -13,7 +13,7 @@ bit consumer_done;
 /* device_ring::recycle */
 inline recycle_used(slot) {
 #ifdef IN_PLACE
-  STAGING(slot, lent, free, any thread);
+  STAGING(slot, leased, free, any thread);
   recycled ! slot
 #else
   free_slots ! slot
@@ -81,7 +81,7 @@ inline work_on(slot) {
 inline end_lease(slot) {
   do
   :: look_again {
-       atomic { seen_held = held[slot]; seen_dealt = dealt[slot]; seen_cursor = cursor[slot] }
+       atomic { seen_held = held[slot]; seen_handed_out = handed_out[slot]; seen_cursor = cursor[slot] }
 #ifndef NO_MARK
        atomic {
          if
@@ -95,7 +95,7 @@ inline end_lease(slot) {
 #ifdef NO_DEALT_COUNT
          :: held[slot] == seen_held && cursor[slot] == seen_cursor ->
 #else
-         :: held[slot] == seen_held && cursor[slot] == seen_cursor && dealt[slot] == seen_dealt ->
+         :: held[slot] == seen_held && cursor[slot] == seen_cursor && handed_out[slot] == seen_handed_out ->
 #endif
               held[slot]--;
               if
@@ -106,7 +106,7 @@ inline end_lease(slot) {
 #endif
               :: else
               fi;
-              seen_held = 0; seen_dealt = 0; seen_cursor = 0;
+              seen_held = 0; seen_handed_out = 0; seen_cursor = 0;
               break
          :: else
          fi
@@ -125,7 +125,7 @@ inline end_batch(slot) {
 
 #ifdef OTHER_THREAD
 proctype other_thread() {
-  byte slot, seen_held, seen_dealt;
+  byte slot, seen_held, seen_handed_out;
   bit seen_cursor;
   do
   :: given ? slot -> end_lease(slot); slot = 0
@@ -144,7 +144,7 @@ proctype consumer() {
   byte place;         /* index of the next batch in the slot */
   byte mine[DEVICE_SLOTS];  /* batches that it holds */
   bit failure;        /* after the current slot */
-  byte seen_held, seen_dealt;
+  byte seen_held, seen_handed_out;
   bit seen_cursor;
 
 claim:
@@ -171,9 +171,9 @@ step:  /* The user ends batches sooner or later, or leaves, or takes the next on
   :: epoch + 1 < EPOCHS -> goto end_epoch
 #endif
   :: stopped -> goto leave
-  :: atomic {  /* batch_cursor::deal */
+  :: atomic {  /* batch_cursor::hand_out */
        !stopped && slot != NONE ->
-       held[slot]++; dealt[slot]++; mine[slot]++; place++; taken++;
+       held[slot]++; handed_out[slot]++; mine[slot]++; place++; taken++;
        if
        :: place == good[slot] -> let_go(slot); slot = NONE
        :: else
@@ -222,7 +222,7 @@ step:  /* The user ends batches sooner or later, or leaves, or takes the next on
             issue_wait(CONSUMERS, ready(slot));
 #endif
             place = 0;
-            dealt[slot] = 0;
+            handed_out[slot] = 0;
             cursor[slot] = 1;
             DEVICE(slot, filled, leased, consumer)
        fi

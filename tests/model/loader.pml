@@ -67,7 +67,7 @@
 #define staging_filling 1
 #define staging_filled 2
 #define staging_copying 3
-#define staging_lent 4
+#define staging_leased 4
 #define device_free 0
 #define device_filled 1
 #define device_leased 2

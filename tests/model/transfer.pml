@@ -127,7 +127,7 @@ step:
 
 #ifdef IN_PLACE
 #ifndef NO_LEND
-    STAGING(slot, filled, lent, transfer);
+    STAGING(slot, filled, leased, transfer);
 #else
     recycle_unread(slot);
 #endif

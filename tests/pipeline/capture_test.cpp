@@ -6,7 +6,7 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/threads.hpp"
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
@@ -105,7 +105,7 @@ TEST_CASE("capture: a loader that is destroyed in one frees its memory after it"
   CHECK(on.device->allocated_bytes(memory_kind::device) != 0);
   on.device->end_capture(on.stream);
   detail::poll_until([&] {
-    detail::free_retired();  // the next loader does this
+    detail::free_deferred();  // the next loader does this
     return on.device->allocated_bytes(memory_kind::device) == 0;
   });
   CHECK(on.device->captured_calls() == 0);

@@ -11,9 +11,9 @@
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/forgetful_device.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <cstdint>
 #include <future>
@@ -104,7 +104,7 @@ std::vector<seen_batch> consume_with_slow_copies(forgotten edge) {
 /// Three staging slots, two copy destinations and two device slots of one batch each, with the
 /// given path.
 struct assembling {
-  explicit assembling(way through, forgotten edge) : by{through} {
+  explicit assembling(data_path through, forgotten edge) : by{through} {
     by.device = std::make_shared<forgetful_device>(by.on.device, by.on.stream, edge);
   }
   loader load(std::uint64_t batches) const {
@@ -114,12 +114,12 @@ struct assembling {
   }
   scripted_device& device() const { return *by.on.device; }
 
-  travelling by;
+  path_setup by;
 };
 
 /// The same as with copies: the consumer's work is held, and the third and fourth assembly go into
 /// the slots that it is to read.
-std::vector<seen_batch> assemble_with_held_work(way through, forgotten edge) {
+std::vector<seen_batch> assemble_with_held_work(data_path through, forgotten edge) {
   const assembling on{through, edge};
   recorder record{on.by.looks()};
   loader loader = on.load(10);
@@ -138,7 +138,7 @@ std::vector<seen_batch> assemble_with_held_work(way through, forgotten edge) {
 }
 
 /// Every assembly is held until its batch was taken and the look at it issued.
-std::vector<seen_batch> take_with_held_assemblies(way through, forgotten edge) {
+std::vector<seen_batch> take_with_held_assemblies(data_path through, forgotten edge) {
   const assembling on{through, edge};
   recorder record{on.by.looks()};
   loader loader = on.load(4);
@@ -156,7 +156,7 @@ std::vector<seen_batch> take_with_held_assemblies(way through, forgotten edge) {
 }
 
 /// Every copy is held until its batch was taken and the look at it issued.
-std::vector<seen_batch> assemble_with_held_copies(way through) {
+std::vector<seen_batch> assemble_with_held_copies(data_path through) {
   const assembling on{through, forgotten::nothing};
   recorder record{on.by.looks()};
   loader loader = on.load(4);
@@ -173,7 +173,7 @@ std::vector<seen_batch> assemble_with_held_copies(way through) {
 }
 
 /// Holds the first assemblies open until both copy destinations could have been overwritten.
-std::vector<seen_batch> copy_with_held_assemblies(way through) {
+std::vector<seen_batch> copy_with_held_assemblies(data_path through) {
   const assembling on{through, forgotten::nothing};
   recorder record{on.by.looks()};
   on.device().hold_assemblies();
@@ -204,7 +204,7 @@ struct same_again {
 /// The assembly that keeps rows is held until the one that reads them could run, which then goes
 /// first if it may.
 std::vector<seen_batch> read_rows_while_they_are_kept(forgotten edge) {
-  const assembling on{way::resident, edge};
+  const assembling on{data_path::resident, edge};
   recorder record{on.by.looks()};
   loader loader = on.by.load(make_identity_rows(batch_size, 16), same_again{}, one_batch_slots(0));
   on.device().hold_assemblies();
@@ -246,7 +246,7 @@ TEST_CASE("staging ring: a slot being copied is not handed to a reader", "[stagi
 
 TEST_CASE("device ring: a slot is assembled again only after the consumer's work on it is done",
           "[device][host]") {
-  const way through = GENERATE(from_range(assembled_ways()));
+  const data_path through = GENERATE(from_range(assembled_data_paths()));
   CAPTURE(to_string(through));
   const auto seen = assemble_with_held_work(through, forgotten::nothing);
   CHECK(seen.size() == 10);
@@ -254,7 +254,7 @@ TEST_CASE("device ring: a slot is assembled again only after the consumer's work
 }
 
 TEST_CASE("device ring: work on a slot does not start before it is assembled", "[batch][host]") {
-  const way through = GENERATE(from_range(slotwise_ways()));
+  const data_path through = GENERATE(from_range(slotwise_data_paths()));
   CAPTURE(to_string(through));
   const auto seen = take_with_held_assemblies(through, forgotten::nothing);
   CHECK(seen.size() == 4);
@@ -263,7 +263,7 @@ TEST_CASE("device ring: work on a slot does not start before it is assembled", "
 
 TEST_CASE("assembling transfer: a slot is assembled only after its copy has arrived",
           "[transfer][host]") {
-  const way through = GENERATE(from_range(slotwise_ways()));
+  const data_path through = GENERATE(from_range(slotwise_data_paths()));
   CAPTURE(to_string(through));
   const auto seen = assemble_with_held_copies(through);
   CHECK(seen.size() == 4);
@@ -274,7 +274,7 @@ TEST_CASE(
     "assembling transfer: a copy destination is overwritten only after the assembly that reads it "
     "is done",
     "[transfer][host]") {
-  const way through = GENERATE(from_range(slotwise_ways()));
+  const data_path through = GENERATE(from_range(slotwise_data_paths()));
   CAPTURE(to_string(through));
   const auto seen = copy_with_held_assemblies(through);
   CHECK(seen.size() == 8);
@@ -298,13 +298,13 @@ TEST_CASE("mutant: a consumer that does not wait for the copy is caught", "[batc
 }
 
 TEST_CASE("mutant: an assembly that does not wait for the consumer is caught", "[device][host]") {
-  const way through = GENERATE(from_range(assembled_ways()));
+  const data_path through = GENERATE(from_range(assembled_data_paths()));
   CAPTURE(to_string(through));
   CHECK(!in_order_and_intact(assemble_with_held_work(through, forgotten::copy_waits_for_consumer)));
 }
 
 TEST_CASE("mutant: a consumer that does not wait for the assembly is caught", "[batch][host]") {
-  const way through = GENERATE(from_range(slotwise_ways()));
+  const data_path through = GENERATE(from_range(slotwise_data_paths()));
   CAPTURE(to_string(through));
   CHECK(
       !in_order_and_intact(take_with_held_assemblies(through, forgotten::consumer_waits_for_copy)));

@@ -11,8 +11,8 @@
 #include "support/checks/recorder.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -46,7 +46,7 @@ std::vector<seen_batch> consume(epoch_range range, const scripted& on = {nullptr
 }  // namespace
 
 TEST_CASE("epoch: a last batch that is not full is kept, or dropped", "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const auto data = make_identity_rows(10, 8);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
@@ -61,7 +61,7 @@ TEST_CASE("epoch: a last batch that is not full is kept, or dropped", "[loader][
 }
 
 TEST_CASE("epoch: a range can be left early, and the next epoch is whole", "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const int readers = GENERATE(0, 3);
   const std::uint64_t epochs = GENERATE(0U, 9U);
   CAPTURE(to_string(by.through), readers, epochs);
@@ -92,7 +92,7 @@ TEST_CASE("epoch: its number is an integer of any type, and a negative one is re
 }
 
 TEST_CASE("epoch: any epoch can follow any other, whatever was read ahead", "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const auto data = make_identity_rows(100, 8);
   CAPTURE(to_string(by.through));
   loader loader = by.load(data, shuffle{.seed = 5}, {.batch_size = 8, .epochs = 100, .readers = 2});
@@ -106,7 +106,7 @@ TEST_CASE("epoch: any epoch can follow any other, whatever was read ahead", "[lo
 
 TEST_CASE("epoch: the next one may be asked for before the current one ends, and both are whole",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   loader loader =
@@ -123,7 +123,7 @@ TEST_CASE("epoch: the next one may be asked for before the current one ends, and
 
 TEST_CASE("epoch: beginning a later one abandons the one before, whose next step says so",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   CAPTURE(to_string(by.through));
   loader loader = by.load(make_identity_rows(64, 8), sequential{}, {.batch_size = 8, .readers = 2});
   auto first = loader.epoch(0, by.stream);

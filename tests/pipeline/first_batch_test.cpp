@@ -7,7 +7,7 @@
 #include "support/checks/catch.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -52,7 +52,7 @@ struct gate_behind_first {
 };
 
 /// Takes an epoch of which only the first batch can be read until that was delivered.
-std::vector<seen_batch> take_first_alone(loader& loader, const travelling& by,
+std::vector<seen_batch> take_first_alone(loader& loader, const path_setup& by,
                                          gate_behind_first& gate, std::uint64_t epoch) {
   recorder record{by.looks()};
   auto range = loader.epoch(epoch, by.stream);
@@ -75,11 +75,11 @@ bool is_epoch(const std::vector<seen_batch>& seen) {
 }  // namespace
 
 TEST_CASE("loader: the first batch is there once its own samples are read", "[loader][host]") {
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(1, 4);
   CAPTURE(to_string(through), readers);
   gate_behind_first gate;
-  const travelling by{through};
+  const path_setup by{through};
   loader loader =
       by.load(gate.data(), sequential{}, {.batch_size = batch_size, .readers = readers});
   REQUIRE(loader.plan().batches_per_slot > 1);
@@ -87,7 +87,7 @@ TEST_CASE("loader: the first batch is there once its own samples are read", "[lo
 }
 
 TEST_CASE("loader: all readers share the first batch", "[loader][host]") {
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   CAPTURE(to_string(through));
   constexpr int readers = 4;
   std::mutex mutex;
@@ -102,7 +102,7 @@ TEST_CASE("loader: all readers share the first batch", "[loader][host]") {
     changed.notify_all();
     met = changed.wait_for(lock, 20s, [&] { return inside >= readers; }) && met;
   });
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = by.load(data, sequential{}, {.batch_size = batch_size, .readers = readers});
   recorder record{by.looks()};
   for (batch& batch : loader.epoch(0, by.stream)) record(batch);
@@ -112,11 +112,11 @@ TEST_CASE("loader: all readers share the first batch", "[loader][host]") {
 
 TEST_CASE("loader: an epoch that is not read ahead gives its first batch as early as the first did",
           "[loader][host]") {
-  const way through = GENERATE(from_range(reading_ways()));
+  const data_path through = GENERATE(from_range(reading_data_paths()));
   const int readers = GENERATE(1, 4);
   CAPTURE(to_string(through), readers);
   gate_behind_first gate;
-  const travelling by{through};
+  const path_setup by{through};
   loader loader =
       by.load(gate.data(), sequential{}, {.batch_size = batch_size, .readers = readers});
   gate.open();
@@ -128,11 +128,11 @@ TEST_CASE("loader: an epoch that is not read ahead gives its first batch as earl
 
 TEST_CASE("loader: with zero readers nothing after the first batch is read for it",
           "[loader][host]") {
-  const way through = GENERATE(from_range(reading_ways()));
+  const data_path through = GENERATE(from_range(reading_data_paths()));
   CAPTURE(to_string(through));
   gate_behind_first gate;
   gate.open();
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = by.load(gate.data(), sequential{}, {.batch_size = batch_size, .readers = 0});
   REQUIRE(loader.plan().batches_per_slot > 1);
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {

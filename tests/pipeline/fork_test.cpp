@@ -7,12 +7,12 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 #include "reader/reader_turns.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ std::string refusal(pid_t owner) {
 }
 
 /// Memory that a device uses until told otherwise.
-class used_memory final : public detail::retirable {
+class used_memory final : public detail::deferred_free {
  public:
   used_memory(const bool& used, bool& freed) noexcept : used_{used}, freed_{freed} {}
   used_memory(const used_memory&) = delete;
@@ -74,7 +74,7 @@ class used_memory final : public detail::retirable {
 }  // namespace
 
 TEST_CASE("fork: a loader of the parent's refuses to be used in the child", "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   loader loader =
@@ -94,7 +94,7 @@ TEST_CASE("fork: a loader of the parent's refuses to be used in the child", "[lo
 
 TEST_CASE("fork: in the child all objects of the parent's loader can be stopped and destroyed",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   auto made = std::make_unique<loader>(
@@ -132,14 +132,14 @@ TEST_CASE("fork: the child frees none of the memory that its parent set aside",
           "[device][loader][host]") {
   bool used = true;
   bool freed = false;
-  detail::retire(std::make_unique<used_memory>(used, freed));
+  detail::free_when_idle(std::make_unique<used_memory>(used, freed));
   REQUIRE_FALSE(freed);
   used = false;
   CHECK(holds_in_child([&] {
-    detail::free_retired();
+    detail::free_deferred();
     return !freed;
   }));
-  detail::free_retired();
+  detail::free_deferred();
   CHECK(freed);
 }
 

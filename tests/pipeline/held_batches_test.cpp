@@ -10,8 +10,8 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/planned_pipeline.hpp"
-#include "support/devices/ways.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -33,13 +33,13 @@ constexpr planned_pipeline::wait_limits endless{std::chrono::hours{1}, std::chro
 
 /// 20 batches in slots of two, two slots; and a way to them.
 struct holding {
-  holding(way through, int readers, planned_pipeline::wait_limits how_long) : by{through} {
+  holding(data_path through, int readers, planned_pipeline::wait_limits how_long) : by{through} {
     under_test.emplace(
         stored_for(through, data, sequential{}), sequential{}, by.device,
-        on_way(through, *data,
-               {.batch_size = 8,
-                .readers = readers,
-                .expert = {.batches_per_slot = 2, .staging_slots = 2, .device_slots = 2}}));
+        on_data_path(through, *data,
+                     {.batch_size = 8,
+                      .readers = readers,
+                      .expert = {.batches_per_slot = 2, .staging_slots = 2, .device_slots = 2}}));
     under_test->set(how_long);
     run = under_test->claim(0, by.stream);
   }
@@ -54,10 +54,10 @@ struct holding {
     return held;
   }
 
-  travelling by;
+  path_setup by;
   dataset_ptr data = make_identity_rows(160, 8);
   std::optional<planned_pipeline> under_test;
-  std::shared_ptr<detail::epoch_run> run;
+  std::shared_ptr<detail::epoch_pass> run;
 };
 
 }  // namespace
@@ -66,12 +66,12 @@ TEST_CASE(
     "held batches: a consumer that holds some in every slot gets an error for the next, and "
     "continues when one has ended",
     "[batch][loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   holding on{through, readers, none};
   std::vector<batch> held = on.fill_slots();
-  const std::string kind = through == way::in_place ? "staging" : "device";
+  const std::string kind = through == data_path::in_place ? "staging" : "device";
   for (int i = 0; i < 2; ++i) {
     CHECK(message_of<usage_error>([&] { (void)on.next(); }) ==
           "no batch can be delivered: 2 batches are held (1 in slot 0, 1 in slot 1), of 2 " + kind +
@@ -86,7 +86,7 @@ TEST_CASE(
 }
 
 TEST_CASE("held batches: an epoch's last batches may all be held at its end", "[batch][host]") {
-  const way through = GENERATE(way::in_place, way::stream, way::decoded);
+  const data_path through = GENERATE(data_path::in_place, data_path::stream, data_path::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   holding on{through, readers, none};
@@ -97,7 +97,8 @@ TEST_CASE("held batches: an epoch's last batches may all be held at its end", "[
 
 TEST_CASE("held batches: those that another thread has taken over are waited for, however long",
           "[batch][host]") {
-  const way through = GENERATE(way::in_place, way::stream, way::transformed, way::decoded);
+  const data_path through =
+      GENERATE(data_path::in_place, data_path::stream, data_path::transformed, data_path::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   const log_capture log;
@@ -127,7 +128,8 @@ TEST_CASE("held batches: those that another thread has taken over are waited for
 TEST_CASE(
     "held batches: another thread may end them before the wait is over, though it touched none",
     "[batch][host]") {
-  const way through = GENERATE(way::in_place, way::stream, way::transformed, way::decoded);
+  const data_path through =
+      GENERATE(data_path::in_place, data_path::stream, data_path::transformed, data_path::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   holding on{through, readers, endless};
@@ -143,7 +145,7 @@ TEST_CASE(
 }
 
 TEST_CASE("held batches: stop ends the wait for one of them", "[loader][host]") {
-  const way through = GENERATE(way::in_place, way::stream, way::decoded);
+  const data_path through = GENERATE(data_path::in_place, data_path::stream, data_path::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   holding on{through, readers, endless};

@@ -9,8 +9,8 @@
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/hinted_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -75,7 +75,8 @@ struct failing_order {
 
 TEST_CASE("hints: every sample of an epoch is hinted exactly once, with any number of readers",
           "[reader][host]") {
-  const travelling by{GENERATE(way::in_place, way::stream, way::transformed, way::resident)};
+  const path_setup by{GENERATE(data_path::in_place, data_path::stream, data_path::transformed,
+                               data_path::resident)};
   const int readers = GENERATE(0, 1, 4);
   const auto last = GENERATE(partial_batch::keep, partial_batch::drop);
   CAPTURE(to_string(by.through), readers);
@@ -153,7 +154,7 @@ TEST_CASE("hints: wanted in mid-epoch, they begin there", "[reader][host]") {
 }
 
 TEST_CASE("hints: rows that the device holds are not hinted", "[reader][host]") {
-  const travelling by{GENERATE(way::cached_half, way::cached_few, way::resident)};
+  const path_setup by{GENERATE(data_path::cached_half, data_path::cached_few, data_path::resident)};
   CAPTURE(to_string(by.through));
   const auto data = hinted();
   loader loader = by.load(data, shuffle{.seed = 7}, with(0));
@@ -201,7 +202,7 @@ TEST_CASE("hints: a sampler that fails ahead is heard when its samples are read,
 
 TEST_CASE("hints: after a seek no sample before its position is hinted, and later ones are once",
           "[reader][host]") {
-  const travelling by{GENERATE(way::in_place, way::stream, way::transformed)};
+  const path_setup by{GENERATE(data_path::in_place, data_path::stream, data_path::transformed)};
   const int readers = GENERATE(0, 3);
   CAPTURE(to_string(by.through), readers);
   const auto data = hinted();

@@ -8,7 +8,7 @@
 #include "support/checks/recorder.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <span>
@@ -40,16 +40,16 @@ dataset_ptr made_by_another_loader() {
 
 TEST_CASE("nested loader: a dataset whose read uses a loader with zero readers is read right",
           "[loader][host]") {
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   const loader_options options{.batch_size = 16, .readers = readers};
-  const travelling plain{through};
+  const path_setup plain{through};
   loader alone = plain.load(make_identity_rows(sample_count, 37), shuffle{.seed = 8}, options);
   const auto expected = consume_epochs(alone, plain, 2);
   REQUIRE(all_intact(expected));
 
-  const travelling by{through};
+  const path_setup by{through};
   loader outer = by.load(made_by_another_loader(), shuffle{.seed = 8}, options);
   CHECK(consume_epochs(outer, by, 2) == expected);
 }

@@ -13,8 +13,8 @@
 #include "support/datasets/failing_dataset.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/recording_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -43,8 +43,9 @@ loader_options in_pieces(int readers, std::uint64_t samples) {
                      .device_slots = 2}};
 }
 
-const std::vector<way> copied_ways{way::stream,      way::transformed, way::resident,
-                                   way::cached_half, way::cached_few,  way::decoded};
+const std::vector<data_path> copied_ways{data_path::stream,     data_path::transformed,
+                                         data_path::resident,   data_path::cached_half,
+                                         data_path::cached_few, data_path::decoded};
 
 /// Steps through an epoch until it throws; how many batches came before.
 std::uint64_t batches_before_failure(epoch_range& range, recorder& record,
@@ -65,22 +66,24 @@ std::uint64_t batches_before_failure(epoch_range& range, recorder& record,
 
 TEST_CASE("piece: batches are the same, whatever part of one is staged at a time",
           "[staging][transfer][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 1, 4);
   const std::uint64_t samples = GENERATE(1U, 5U, 12U, 23U, 24U, 50U);
   static combinations cases;
   if (!cases.takes_next()) return;
   CAPTURE(to_string(through), readers, samples);
   const auto data = make_identity_rows(sample_count, row_bytes);
-  const travelling reference{way::in_place};
+  const path_setup reference{data_path::in_place};
   loader expected =
       reference.load(data, shuffle{.seed = 42}, {.batch_size = batch_size, .readers = 0});
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = by.load(data, shuffle{.seed = 42}, in_pieces(readers, samples));
   // Where blocks are decoded a slot's pieces are of blocks, and its tables are one.
-  if (through != way::in_place && through != way::gather && through != way::decoded)
+  if (through != data_path::in_place && through != data_path::gather &&
+      through != data_path::decoded)
     CHECK(loader.plan().piece_samples <= samples / batch_size * batch_size + batch_size);
-  if (through == way::stream && samples < batch_size) CHECK(loader.plan().piece_samples <= samples);
+  if (through == data_path::stream && samples < batch_size)
+    CHECK(loader.plan().piece_samples <= samples);
   const auto seen = consume_epochs(loader, by, 3);
   CHECK(all_intact(seen));
   CHECK(seen == consume_epochs(expected, reference, 3));
@@ -89,7 +92,7 @@ TEST_CASE("piece: batches are the same, whatever part of one is staged at a time
 TEST_CASE("piece: a user's function sees a batch that came in pieces once, and whole",
           "[transfer][host]") {
   const int readers = GENERATE(0, 3);
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   std::vector<std::uint64_t> sizes;
   loader_options options = in_pieces(readers, 7);
   options.expert.batch_transform = batch_transform{
@@ -106,7 +109,7 @@ TEST_CASE(
     "piece: a sample that cannot be read costs its batch, whichever piece it is in, and none "
     "before",
     "[reader][transfer][host]") {
-  const travelling by{GENERATE(from_range(copied_ways))};
+  const path_setup by{GENERATE(from_range(copied_ways))};
   const int readers = GENERATE(0, 1, 4);
   const std::uint64_t bad = GENERATE(48U, 55U, 71U);  // the first, a middle and the last piece
   CAPTURE(to_string(by.through), readers, bad);
@@ -126,7 +129,7 @@ TEST_CASE(
 
 TEST_CASE("piece: an epoch that is left amid a batch leaves nothing of it in the next",
           "[loader][transfer][host]") {
-  const travelling by{GENERATE(from_range(copied_ways))};
+  const path_setup by{GENERATE(from_range(copied_ways))};
   const int readers = GENERATE(1, 4);
   CAPTURE(to_string(by.through), readers);
   // Only the first pieces of epoch 0's second batch are read before the epoch is left.
@@ -160,7 +163,7 @@ TEST_CASE("piece: a batch is not ready before all its pieces are, whichever copy
   const bool young_first = GENERATE(false, true);
   const std::uint64_t samples = GENERATE(12U, 8U);  // two pieces, and three
   CAPTURE(young_first, samples);
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   if (young_first) by.on.device->favour_young_streams();
   loader loader =
       by.load(make_identity_rows(96, row_bytes), sequential{}, in_pieces(no_readers, samples));
@@ -207,7 +210,7 @@ TEST_CASE("piece: if the consumer still uses the slot, a batch's copies keep to 
 
 TEST_CASE("piece: none is written over a batch that the consumer still reads", "[transfer][host]") {
   const bool young_first = GENERATE(false, true);
-  const travelling by{GENERATE(way::stream, way::transformed)};  // others are awaited
+  const path_setup by{GENERATE(data_path::stream, data_path::transformed)};  // others are awaited
   CAPTURE(young_first, to_string(by.through));
   if (young_first) by.on.device->favour_young_streams();
   loader loader =
@@ -227,7 +230,7 @@ TEST_CASE("piece: none is written over a batch that the consumer still reads", "
 
 TEST_CASE("piece: memory stays where a copy is refused amid a batch, and the one before still runs",
           "[staging][transfer][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   {
     loader loader = by.load(make_identity_rows(sample_count, row_bytes), sequential{},
                             in_pieces(no_readers, 12));
@@ -242,7 +245,7 @@ TEST_CASE("piece: memory stays where a copy is refused amid a batch, and the one
 
 TEST_CASE("piece: a copy that the device refuses fails its batch, and none before it",
           "[transfer][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   const std::uint64_t refused =
       GENERATE(0U, 4U, 11U);  // index of the copy: four pieces of three copies
   CAPTURE(refused);
@@ -264,10 +267,11 @@ TEST_CASE("piece: a copy that the device refuses fails its batch, and none befor
 }
 
 TEST_CASE("piece: staging takes at most 40 MiB, whatever a batch takes", "[loader][host]") {
-  const way through = GENERATE(way::stream, way::transformed, way::resident);
+  const data_path through =
+      GENERATE(data_path::stream, data_path::transformed, data_path::resident);
   const std::uint64_t samples_a_batch = GENERATE(1U, 64U, 4'000U);
   CAPTURE(to_string(through), samples_a_batch);
-  const travelling by{through};
+  const path_setup by{through};
   const auto data = make_identity_rows(8'000, 3'000);
   const loader loader = by.load(data, sequential{}, {.batch_size = samples_a_batch, .readers = 0});
   CHECK(loader.plan().staging_bytes <= std::size_t{40} << 20);

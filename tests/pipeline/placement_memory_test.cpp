@@ -11,8 +11,8 @@
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -64,11 +64,11 @@ std::vector<seen_batch> two_epochs(loader& from, const scripted& on) {
 
 TEST_CASE("placement: memory is exactly the plan's, allocated once, and freed completely",
           "[device][host]") {
-  const way through = GENERATE(from_range(all_ways()));
-  if (through == way::in_place) return;
+  const data_path through = GENERATE(from_range(all_data_paths()));
+  if (through == data_path::in_place) return;
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
-  const travelling by{through};
+  const path_setup by{through};
   scripted_device& device = *by.on.device;
   const std::size_t handles = device.handles();
   {
@@ -78,18 +78,18 @@ TEST_CASE("placement: memory is exactly the plan's, allocated once, and freed co
     const auto check = [&] {
       CHECK(device.allocated_bytes(memory_kind::staging) == plan.staging_bytes);
       CHECK(device.allocated_bytes(memory_kind::device) == plan.device_bytes);
-      CHECK(device.mappings() == (through == way::gather ? 1 : 0));
+      CHECK(device.mappings() == (through == data_path::gather ? 1 : 0));
     };
     check();
-    const std::size_t answers = through == way::decoded ? plan.device_slots * 4 : 0;
+    const std::size_t answers = through == data_path::decoded ? plan.device_slots * 4 : 0;
     CHECK(plan.staging_bytes == plan.staging_slots * plan.slot_bytes + answers);
     CHECK(plan.device_bytes ==
           plan.device_slots * plan.device_slot_bytes + plan.landing_bytes + plan.cache_bytes);
     CHECK((plan.landing_bytes != 0) == plan.assembled);
-    CHECK(plan.assembled == (through != way::stream));
-    CHECK((plan.cache_bytes != 0) == (plan.cached_samples != 0 || through == way::decoded));
-    if (through == way::resident) CHECK(plan.cache_bytes == all_rows);
-    if (through == way::gather) CHECK(plan.cache_bytes == 2'816 + 512);  // small fields
+    CHECK(plan.assembled == (through != data_path::stream));
+    CHECK((plan.cache_bytes != 0) == (plan.cached_samples != 0 || through == data_path::decoded));
+    if (through == data_path::resident) CHECK(plan.cache_bytes == all_rows);
+    if (through == data_path::gather) CHECK(plan.cache_bytes == 2'816 + 512);  // small fields
     const auto allocations = device.allocations();
     (void)consume_epochs(loader, by, 3);
     check();
@@ -125,7 +125,7 @@ TEST_CASE("placement: a gather maps whole pages of the dataset's own, and counts
 
 TEST_CASE("placement: the dataset's memory is unmapped with the loader, though a batch outlives it",
           "[batch][host]") {
-  const travelling by{way::gather};
+  const path_setup by{data_path::gather};
   recorder record{by.looks()};
   std::optional<batch> kept;
   std::weak_ptr<const dataset> watch;
@@ -201,17 +201,17 @@ TEST_CASE("placement: too little staging memory is nothing that fewer rows could
 
 TEST_CASE("placement: one that was asked for outright throws out_of_memory, and nothing is kept",
           "[device][host]") {
-  const way through = GENERATE(from_range(assembled_ways()));
+  const data_path through = GENERATE(from_range(assembled_data_paths()));
   const std::uint64_t nth = GENERATE(1U, 2U, 3U, 4U);
   CAPTURE(to_string(through), nth);
   const log_capture log;
-  const travelling by{through};
+  const path_setup by{through};
   const std::size_t handles = by.on.device->handles();
   by.on.device->fail_call(device_call::allocate, nth);
   const auto make = [&] {
     return by.load(make_identity_rows(sample_count, row_bytes), sequential{}, small_slots(2));
   };
-  if (nth == 4 && through == way::transformed) {
+  if (nth == 4 && through == data_path::transformed) {
     CHECK_NOTHROW(make());  // staging, device slots, copy destinations: there is no fourth
   } else {
     CHECK_THROWS_AS(make(), out_of_memory);
@@ -228,13 +228,13 @@ TEST_CASE("placement: a failing device call ends the epoch in order", "[transfer
     device_call call;
     std::uint64_t nth;
   };
-  const way through = GENERATE(from_range(assembled_ways()));
+  const data_path through = GENERATE(from_range(assembled_data_paths()));
   const auto refused = GENERATE(refusal{device_call::copy, 3}, refusal{device_call::assemble, 1},
                                 refusal{device_call::assemble, 4}, refusal{device_call::record, 7},
                                 refusal{device_call::wait, 5}, refusal{device_call::is_done, 2});
   const int readers = GENERATE(0, 3);
   CAPTURE(to_string(through), static_cast<int>(refused.call), refused.nth, readers);
-  const travelling by{through};
+  const path_setup by{through};
   recorder record{by.looks()};
   {
     loader loader =
@@ -258,7 +258,7 @@ TEST_CASE("placement: a failing device call ends the epoch in order", "[transfer
 
 TEST_CASE("placement: a gather whose rows cannot be mapped is refused, and nothing is kept",
           "[device][host]") {
-  const travelling by{way::gather};
+  const path_setup by{data_path::gather};
   const std::size_t handles = by.on.device->handles();
   by.on.device->fail_call(device_call::map, 1);
   CHECK_THROWS_AS(
@@ -271,9 +271,9 @@ TEST_CASE("placement: a gather whose rows cannot be mapped is refused, and nothi
 
 TEST_CASE("placement: destruction with assemblies held open waits for them before memory is freed",
           "[transfer][host]") {
-  const way through = GENERATE(from_range(assembled_ways()));
+  const data_path through = GENERATE(from_range(assembled_data_paths()));
   CAPTURE(to_string(through));
-  const travelling by{through};
+  const path_setup by{through};
   scripted_device& device = *by.on.device;
   device.hold_assemblies();
   std::optional<loader> held{
@@ -290,7 +290,7 @@ TEST_CASE("placement: destruction with assemblies held open waits for them befor
     freed_too_soon = !allowed.load();
   }};
   CHECK(device.allocated_bytes(memory_kind::device) > 0);
-  CHECK(device.mappings() == (through == way::gather ? 1 : 0));
+  CHECK(device.mappings() == (through == data_path::gather ? 1 : 0));
   allowed = true;
   device.allow_all_assemblies();
   destroyer.join();

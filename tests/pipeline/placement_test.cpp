@@ -11,8 +11,8 @@
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -57,9 +57,9 @@ struct skipping {
   }
 };
 
-std::vector<seen_batch> deliver(way through, const sampler& order, const loader_options& options,
-                                std::uint64_t epochs = 3) {
-  const travelling by{through};
+std::vector<seen_batch> deliver(data_path through, const sampler& order,
+                                const loader_options& options, std::uint64_t epochs = 3) {
+  const path_setup by{through};
   loader loader = by.load(make_identity_rows(sample_count, row_bytes), order, options);
   return consume_epochs(loader, by, epochs);
 }
@@ -67,7 +67,7 @@ std::vector<seen_batch> deliver(way through, const sampler& order, const loader_
 /// A scripted device's loader whose epochs are counted one by one.
 class counted {
  public:
-  counted(way through, const loader_options& options)
+  counted(data_path through, const loader_options& options)
       : by_{through},
         loader_{
             by_.load(make_identity_rows(sample_count, row_bytes), shuffle{.seed = 4}, options)} {}
@@ -90,7 +90,7 @@ class counted {
   }
 
  private:
-  travelling by_;
+  path_setup by_;
   loader loader_;
   std::vector<seen_batch> seen_;
 };
@@ -108,11 +108,11 @@ loader_options small_slots(int readers) {
 
 TEST_CASE("placement: every one delivers the same batches, epoch after epoch, however they are cut",
           "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const bool shuffled = GENERATE(true, false);
   const sampler order = shuffled ? sampler{shuffle{.seed = 42}} : sampler{sequential{}};
   static const auto expected_of = [](const sampler& of) {
-    return deliver(way::in_place, of, {.batch_size = 16, .readers = 0});
+    return deliver(data_path::in_place, of, {.batch_size = 16, .readers = 0});
   };
   static const std::vector<seen_batch> expected[] = {expected_of(sequential{}),
                                                      expected_of(shuffle{.seed = 42})};
@@ -136,11 +136,11 @@ TEST_CASE("placement: every one delivers the same batches, epoch after epoch, ho
 
 TEST_CASE("placement: a sample that comes several times in a slot is right each time",
           "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 3);
   const std::size_t request_bytes = GENERATE(4U * sample_size, 100U * sample_size);
   CAPTURE(to_string(through), readers, request_bytes);
-  const auto expected = deliver(way::in_place, repeating{}, {.batch_size = 10, .readers = 0});
+  const auto expected = deliver(data_path::in_place, repeating{}, {.batch_size = 10, .readers = 0});
   REQUIRE(all_intact(expected));
   CHECK(deliver(through, repeating{},
                 {.batch_size = 10,
@@ -150,10 +150,11 @@ TEST_CASE("placement: a sample that comes several times in a slot is right each 
 
 TEST_CASE("placement: samples that an epoch leaves out are found in a later one",
           "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
-  const auto expected = deliver(way::in_place, skipping{}, {.batch_size = 8, .readers = 0}, 5);
+  const auto expected =
+      deliver(data_path::in_place, skipping{}, {.batch_size = 8, .readers = 0}, 5);
   REQUIRE(all_intact(expected));
   CHECK(deliver(through, skipping{},
                 {.batch_size = 8, .readers = readers, .expert = {.batches_per_slot = 3}},
@@ -174,9 +175,9 @@ TEST_CASE(
       }
     }
   };
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = by.load(make_identity_rows(sample_count, row_bytes), beyond{}, small_slots(2));
   auto range = loader.epoch(0, by.stream);
   std::optional<stage_error> failure;
@@ -197,7 +198,7 @@ TEST_CASE(
 TEST_CASE("placement: resident rows cross once, then only tables do", "[transfer][host]") {
   const int readers = GENERATE(0, 3);
   CAPTURE(readers);
-  counted on{way::resident, small_slots(readers)};
+  counted on{data_path::resident, small_slots(readers)};
   REQUIRE(on.plan().placement == placement::resident);
   const std::uint64_t first = on.epoch(0);
   CHECK(on.all_intact());
@@ -215,7 +216,7 @@ TEST_CASE("placement: resident rows cross once, then only tables do", "[transfer
 TEST_CASE("placement: cached rows cross the bus once, other rows each time", "[transfer][host]") {
   const int readers = GENERATE(0, 3);
   CAPTURE(readers);
-  counted on{way::cached_half, small_slots(readers)};
+  counted on{data_path::cached_half, small_slots(readers)};
   REQUIRE(on.plan().placement == placement::cached);
   const std::uint64_t streamed = sample_count - on.plan().cached_samples;
   CHECK(on.plan().cached_samples >= sample_count / 2);
@@ -232,7 +233,7 @@ TEST_CASE("placement: cached rows cross the bus once, other rows each time", "[t
 TEST_CASE("placement: a gather copies tables alone, from the first epoch on", "[transfer][host]") {
   const int readers = GENERATE(int{automatic_readers}, 0, 1, 3);
   CAPTURE(readers);
-  counted on{way::gather, small_slots(readers)};
+  counted on{data_path::gather, small_slots(readers)};
   CHECK(on.plan().placement == placement::gather);
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
     CHECK(on.epoch(epoch) == on.tables());
@@ -242,7 +243,7 @@ TEST_CASE("placement: a gather copies tables alone, from the first epoch on", "[
 
 TEST_CASE("placement: a gather has no reader thread unless asked for, but works ahead",
           "[loader][host]") {
-  const travelling by{way::gather};
+  const path_setup by{data_path::gather};
   const auto data = make_identity_rows(sample_count, row_bytes);
   const auto plan_with = [&](int readers) {
     return by.load(data, sequential{}, {.batch_size = 16, .readers = readers}).plan();
@@ -259,7 +260,7 @@ TEST_CASE("placement: a gather has no reader thread unless asked for, but works 
 TEST_CASE("placement: a gather reads nothing from the dataset but where its rows lie",
           "[reader][host]") {
   std::atomic<std::uint64_t> reads{0};
-  const travelling by{way::gather};
+  const path_setup by{data_path::gather};
   const auto data = gated_rows(make_identity_rows(sample_count, row_bytes), [&](auto) { ++reads; });
   loader loader = by.load(data, shuffle{.seed = 1}, {.batch_size = 16});
   CHECK(all_intact(consume_epochs(loader, by, 2)));
@@ -269,7 +270,7 @@ TEST_CASE("placement: a gather reads nothing from the dataset but where its rows
 TEST_CASE("placement: once all rows are resident the dataset is not read any more",
           "[reader][host]") {
   std::atomic<std::uint64_t> samples_read{0};
-  const travelling by{way::resident};
+  const path_setup by{data_path::resident};
   const auto data = gated(make_identity_rows(sample_count, row_bytes),
                           [&](std::span<const sample_index> run) { samples_read += run.size(); });
   loader loader = by.load(data, shuffle{.seed = 1}, {.batch_size = 16, .readers = 2});
@@ -282,13 +283,13 @@ TEST_CASE("placement: once all rows are resident the dataset is not read any mor
 TEST_CASE("placement: chosen by size where it is left open", "[loader][host]") {
   const scripted on;
   const auto data = make_identity_rows(sample_count, row_bytes);
-  const std::size_t all = on_way(way::resident, *data, {}).memory.cache;
+  const std::size_t all = on_data_path(data_path::resident, *data, {}).memory.cache;
   CHECK(all == 0);  // resident needs no budget
   const auto chosen = [&](std::size_t budget) {
     return loader{data, sequential{}, on.device, {.batch_size = 16, .memory = {.cache = budget}}}
         .plan();
   };
-  const std::size_t half = on_way(way::cached_half, *data, {}).memory.cache;
+  const std::size_t half = on_data_path(data_path::cached_half, *data, {}).memory.cache;
   CHECK(chosen(0).placement == placement::stream);
   CHECK(!chosen(0).assembled);
   CHECK(chosen(half).placement == placement::cached);
@@ -305,20 +306,21 @@ TEST_CASE("placement: if the consumer reads in place every one is stream", "[loa
   loader loader{data, sequential{}, make_host_device(), {.batch_size = 16, .placement = wanted}};
   CHECK(loader.plan().placement == placement::stream);
   CHECK(loader.plan().cached_samples == 0);
-  const travelling by{way::in_place};
+  const path_setup by{data_path::in_place};
   CHECK(in_order_and_intact(consume_epochs(loader, by, 1)));
 }
 
 TEST_CASE("placement: rows of an epoch that was left while they were being kept are right later",
           "[transfer][host]") {
-  const way through = GENERATE(way::resident, way::cached_half, way::cached_few);
+  const data_path through =
+      GENERATE(data_path::resident, data_path::cached_half, data_path::cached_few);
   const int readers = GENERATE(0, 1, 4);
   const std::uint64_t left_after = GENERATE(0U, 1U, 3U, 9U);
   const std::uint64_t epochs = GENERATE(0U, 4U);
   CAPTURE(to_string(through), readers, left_after, epochs);
   loader_options options = small_slots(readers);
   options.epochs = epochs;
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = by.load(make_identity_rows(sample_count, row_bytes), shuffle{.seed = 3}, options);
   {
     auto range = loader.epoch(0, by.stream);
@@ -334,9 +336,9 @@ TEST_CASE("placement: rows are not taken for kept before the work that keeps the
   // Readers run ahead of the transfer by a ring: while every assembly is held they must continue to
   // read rows that are not cached, and the slots filled meanwhile must find the rows that their
   // tables name.
-  const way through = GENERATE(way::resident, way::cached_half);
+  const data_path through = GENERATE(data_path::resident, data_path::cached_half);
   CAPTURE(to_string(through));
-  const travelling by{through};
+  const path_setup by{through};
   loader_options options = small_slots(3);
   options.epochs = 3;
   by.on.device->hold_assemblies();
@@ -358,10 +360,10 @@ TEST_CASE(
     "placement: an error in the epoch that fills the cache comes in order, and no row that was "
     "not read counts as kept",
     "[reader][host]") {
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(0, 1, 4);
   CAPTURE(to_string(through), readers);
-  const travelling by{through};
+  const path_setup by{through};
   const auto data =
       gated(make_identity_rows(sample_count, row_bytes), [](std::span<const sample_index> run) {
         for (const auto sample : run) {

@@ -9,8 +9,8 @@
 #include "support/checks/recorder.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <atomic>
 #include <barrier>
@@ -111,7 +111,8 @@ TEST_CASE("reader pool: a dataset that reads serially is never read by two threa
 }
 
 TEST_CASE("back-pressure: no more is read ahead than the rings hold", "[staging][host]") {
-  const travelling by{GENERATE(way::stream, way::transformed, way::cached_half, way::resident)};
+  const path_setup by{GENERATE(data_path::stream, data_path::transformed, data_path::cached_half,
+                               data_path::resident)};
   CAPTURE(to_string(by.through));
   std::atomic<std::uint64_t> consumed{0};
   std::atomic<std::uint64_t> read{0};

@@ -18,7 +18,7 @@
 #include "support/checks/recorder.hpp"
 #include "support/checks/sampler_contract.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/files/npy_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 
@@ -62,7 +62,7 @@ std::vector<std::pair<std::string, sampler>> all_samplers() {
 
 TEST_CASE("samplers: a loader delivers the order, on every path, with and without readers",
           "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   for (const auto& [name, order] : all_samplers()) {
     INFO(name << ", " << to_string(through));
     std::vector<std::uint64_t> expected;
@@ -70,7 +70,7 @@ TEST_CASE("samplers: a loader delivers the order, on every path, with and withou
       for (const std::uint64_t sample : epoch_of(order, sample_count, epoch))
         expected.push_back(sample);
     for (const int readers : {0, 3}) {
-      const travelling by{through};
+      const path_setup by{through};
       loader loader = by.load(make_identity_rows(sample_count, 37), order,
                               {.batch_size = 16, .readers = readers});
       std::vector<std::uint64_t> delivered;

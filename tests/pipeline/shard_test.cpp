@@ -12,7 +12,7 @@
 #include "support/checks/no_more_threads.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/chunked_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -70,12 +70,12 @@ struct backwards {
 /// The ranks' batches joined: by (epoch, index), with no repeats.
 using joined = std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>>;
 
-joined all_ranks(way through, const dataset_ptr& data, const sampler& order, int world,
+joined all_ranks(data_path through, const dataset_ptr& data, const sampler& order, int world,
                  int readers) {
   joined whole;
   for (int rank = 0; rank < world; ++rank) {
     const shard own{.rank = rank, .world = world};
-    const travelling by{through};
+    const path_setup by{through};
     loader loader =
         by.load(data, order,
                 {.batch_size = own.batch_share(global_batch), .shard = own, .readers = readers});
@@ -98,7 +98,7 @@ joined all_ranks(way through, const dataset_ptr& data, const sampler& order, int
 TEST_CASE("shard: on every path, the ranks' batches together are those of one process",
           "[loader][host]") {
   const log_capture unheard;
-  const auto through = GENERATE(from_range(all_ways()));
+  const auto through = GENERATE(from_range(all_data_paths()));
   const std::vector<std::pair<std::string, sampler>> samplers{
       {"sequential", sequential{}},
       {"shuffle", shuffle{.seed = 3}},
@@ -120,7 +120,7 @@ TEST_CASE("shard: on every path, the ranks' batches together are those of one pr
 TEST_CASE("shard: on every path but gather, windows and lanes of chunks are those of one process",
           "[loader][host]") {
   const log_capture unheard;
-  const auto through = GENERATE(from_range(first_reading_ways()));
+  const auto through = GENERATE(from_range(first_reading_data_paths()));
   const auto data =
       make_chunked(make_identity_rows(sample_count, 11), {.samples = 8, .bytes = 160, .kept = 100});
   static combinations cases;
@@ -137,7 +137,7 @@ TEST_CASE("shard: on every path but gather, windows and lanes of chunks are thos
 
 TEST_CASE("shard: a sample is read for its position in the order that all ranks share",
           "[loader][host]") {
-  const auto through = GENERATE(way::in_place, way::stream, way::transformed);
+  const auto through = GENERATE(data_path::in_place, data_path::stream, data_path::transformed);
   const auto data = std::make_shared<const positions>();
   const auto found = all_ranks(through, data, shuffle{.seed = 3}, 4, 2);
   std::uint64_t next = 0;

@@ -5,13 +5,13 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/threads.hpp"
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -41,8 +41,8 @@ struct blocked_dataset {
 };
 
 /// State after a loader was destroyed while work on its device slots was held until after its end.
-struct aftermath {
-  way through;
+struct outcome {
+  data_path through;
   int readers;
   bool outlived;
   int batches = 0;                    ///< batches delivered before
@@ -54,9 +54,9 @@ struct aftermath {
 };
 
 /// @param outlived A batch is the last to hold the memory.
-aftermath destroy_behind_work(way through, int readers, bool outlived) {
-  aftermath left{through, readers, outlived};
-  const travelling by{through};
+outcome destroy_behind_work(data_path through, int readers, bool outlived) {
+  outcome left{through, readers, outlived};
+  const path_setup by{through};
   const scripted& on = by.on;
   {
     std::optional<loader> destroyed{
@@ -82,7 +82,7 @@ aftermath destroy_behind_work(way through, int readers, bool outlived) {
   on.device->allow_all_work();
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
   detail::poll_until([&] {
-    detail::free_retired();
+    detail::free_deferred();
     left.device_bytes = on.device->allocated_bytes(memory_kind::device);
     left.staging_bytes = on.device->allocated_bytes(memory_kind::staging);
     left.handles = on.device->handles();
@@ -98,7 +98,7 @@ aftermath destroy_behind_work(way through, int readers, bool outlived) {
 TEST_CASE(
     "stop: ends the range at its next step, which is no error, and every later epoch is empty",
     "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   loader loader =
@@ -111,7 +111,7 @@ TEST_CASE(
 }
 
 TEST_CASE("stop: from another thread wakes a consumer that waits for a batch", "[loader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   CAPTURE(to_string(by.through));
   blocked_dataset blocked;
   loader loader = by.load(blocked.data, sequential{}, {.batch_size = 8, .readers = 2});
@@ -128,8 +128,8 @@ TEST_CASE("stop: from another thread wakes a consumer that waits for a batch", "
 TEST_CASE("destruction: does not wait for work of the consumer's that waits for this thread",
           "[loader][host]") {
   // Each case waits for a second or two until it is set aside: all of them at once.
-  std::vector<std::future<aftermath>> cases;
-  for (const way through : {way::stream, way::transformed, way::resident}) {
+  std::vector<std::future<outcome>> cases;
+  for (const data_path through : {data_path::stream, data_path::transformed, data_path::resident}) {
     for (const int readers : {0, 2}) {
       for (const bool outlived : {false, true})
         cases.push_back(
@@ -137,7 +137,7 @@ TEST_CASE("destruction: does not wait for work of the consumer's that waits for 
     }
   }
   for (auto& each : cases) {
-    const aftermath left = each.get();
+    const outcome left = each.get();
     CAPTURE(to_string(left.through), left.readers, left.outlived);
     CHECK(left.batches == 2);
     CHECK(left.kept_device_bytes != 0);
@@ -150,7 +150,7 @@ TEST_CASE("destruction: does not wait for work of the consumer's that waits for 
 
 TEST_CASE("destruction: a loader that was never used ends, with epochs read ahead or not",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const std::uint64_t epochs = GENERATE(0U, 3U);
   const int readers = GENERATE(int{automatic_readers}, 0, 1, 4);
   CAPTURE(to_string(by.through), epochs, readers);
@@ -161,7 +161,7 @@ TEST_CASE("destruction: a loader that was never used ends, with epochs read ahea
 
 TEST_CASE("destruction: waits for a read in progress, and for no more than that",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   CAPTURE(to_string(by.through));
   blocked_dataset blocked;
   std::optional<loader> loader{
@@ -175,7 +175,7 @@ TEST_CASE("destruction: waits for a read in progress, and for no more than that"
 }
 
 TEST_CASE("destruction: with a full ring, and after any number of batches", "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const std::uint64_t taken = GENERATE(0U, 1U, 2U, 5U, 31U, 32U);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), taken, readers);
@@ -208,10 +208,11 @@ TEST_CASE("destruction: a batch outlives its range and its loader, and its bytes
 TEST_CASE(
     "destruction: memory of a leased batch is freed only when the consumer's work on it is done",
     "[batch][host]") {
-  const way through = GENERATE(way::stream, way::transformed, way::gather, way::resident,
-                               way::cached_half, way::decoded);
+  const data_path through =
+      GENERATE(data_path::stream, data_path::transformed, data_path::gather, data_path::resident,
+               data_path::cached_half, data_path::decoded);
   CAPTURE(to_string(through));
-  const travelling by{through};
+  const path_setup by{through};
   const scripted on = by.on;
   recorder record{on};
   std::optional<batch> kept;
@@ -238,10 +239,11 @@ TEST_CASE(
 
 TEST_CASE("destruction: with copies held open waits for them before any memory is freed",
           "[staging][host]") {
-  const way through = GENERATE(way::stream, way::transformed, way::gather, way::resident,
-                               way::cached_half, way::decoded);
+  const data_path through =
+      GENERATE(data_path::stream, data_path::transformed, data_path::gather, data_path::resident,
+               data_path::cached_half, data_path::decoded);
   CAPTURE(to_string(through));
-  const travelling by{through};
+  const path_setup by{through};
   const scripted on = by.on;
   on.device->hold_copies();
   std::promise<void> destroyed;
@@ -282,10 +284,11 @@ TEST_CASE("batch: may be destroyed on another thread than the one that took it",
 
 TEST_CASE("batch: one that is held long does not keep the others from going round",
           "[batch][host]") {
-  const way through = GENERATE(way::stream, way::transformed, way::gather, way::resident,
-                               way::cached_half, way::decoded);
+  const data_path through =
+      GENERATE(data_path::stream, data_path::transformed, data_path::gather, data_path::resident,
+               data_path::cached_half, data_path::decoded);
   CAPTURE(to_string(through));
-  const travelling by{through};
+  const path_setup by{through};
   recorder record{by.looks()};
   loader loader =
       by.load(make_identity_rows(512, 8), sequential{},

@@ -7,8 +7,8 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/recording_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -33,12 +33,12 @@ loader_options options(int readers) {
 
 TEST_CASE("stream: it is not used once the last batch taken on it has ended, whatever follows",
           "[batch][device][host]") {
-  const way through =
-      GENERATE(way::stream, way::transformed, way::gather, way::resident, way::decoded);
+  const data_path through = GENERATE(data_path::stream, data_path::transformed, data_path::gather,
+                                     data_path::resident, data_path::decoded);
   const int readers = GENERATE(0, 2);
   const std::uint64_t taken = GENERATE(1U, 2U, 4U, 6U);
   CAPTURE(to_string(through), readers, taken);
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = by.load(make_identity_rows(batches * 8, 8), sequential{}, options(readers));
   auto left = std::make_optional(loader.epoch(0, by.stream));
   for (std::uint64_t i = 0; i < taken; ++i) REQUIRE(left->next());

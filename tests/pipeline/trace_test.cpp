@@ -9,9 +9,9 @@
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/planned_pipeline.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 #include "support/devices/wrapped_device.hpp"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ void check_lanes_do_not_overlap(const trace& all) {
 TEST_CASE(
     "trace: on every path each batch is read, moved and used, and no lane does two things at once",
     "[statistics][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const int readers = GENERATE(0, 1, 3);
   CAPTURE(to_string(by.through), readers);
   loader loader =
@@ -117,7 +117,7 @@ TEST_CASE(
 
 TEST_CASE("trace: a batch is read before it is copied, and copied before its stream computes",
           "[statistics][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader = by.load(make_identity_rows(16 * batches_per_epoch, 37), sequential{}, traced(2));
   (void)consume_epochs(loader, by, 1);
   by.on.device->drain(by.stream);
@@ -141,7 +141,7 @@ TEST_CASE("trace: a batch is read before it is copied, and copied before its str
 }
 
 TEST_CASE("trace: a consumer's stream that waits for a copy is starved", "[statistics][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   by.on.device->hold_copies();
   loader loader = by.load(make_identity_rows(64, 37), sequential{}, traced(1));
   {
@@ -160,7 +160,7 @@ TEST_CASE("trace: a consumer's stream that waits for a copy is starved", "[stati
 
 TEST_CASE("trace: a copy stream that waits for the consumer's work is stalled",
           "[statistics][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   auto options = traced(1);
   options.expert.device_slots = 2;
   options.expert.staging_slots = 3;
@@ -182,7 +182,7 @@ TEST_CASE("trace: a copy stream that waits for the consumer's work is stalled",
 
 TEST_CASE("trace: work of the stream after an epoch that was left is not recorded",
           "[statistics][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader = by.load(make_identity_rows(16 * batches_per_epoch, 37), sequential{}, traced(1));
   {
     auto range = loader.epoch(0, by.stream);
@@ -197,7 +197,7 @@ TEST_CASE("trace: work of the stream after an epoch that was left is not recorde
 }
 
 TEST_CASE("trace: each lane keeps the newest events, as many as asked for", "[statistics][host]") {
-  const travelling by{way::in_place};
+  const path_setup by{data_path::in_place};
   loader loader =
       by.load(make_identity_rows(16 * batches_per_epoch, 37), sequential{}, traced(0, 3));
   (void)consume_epochs(loader, by, 2);
@@ -214,7 +214,7 @@ TEST_CASE("trace: each lane keeps the newest events, as many as asked for", "[st
 
 TEST_CASE("trace: without the option there is none, and the error says how to get one",
           "[statistics][host]") {
-  const travelling by{way::in_place};
+  const path_setup by{data_path::in_place};
   loader loader = by.load(make_identity_rows(64, 37), sequential{}, traced(0, 0));
   CHECK(message_of<usage_error>([&] { (void)loader.trace(); }) ==
         "loader_options::expert.trace_events is 0, so there is no trace: say how many activities "
@@ -225,7 +225,7 @@ TEST_CASE("trace: without the option there is none, and the error says how to ge
 }
 
 TEST_CASE("trace: it can be taken by another thread at any time", "[statistics][host]") {
-  const travelling by{GENERATE(way::in_place, way::stream)};
+  const path_setup by{GENERATE(data_path::in_place, data_path::stream)};
   loader loader =
       by.load(make_identity_rows(16 * batches_per_epoch, 37), sequential{}, traced(2, 20));
   std::atomic<bool> done{false};
@@ -248,7 +248,7 @@ TEST_CASE("trace: it can be taken by another thread at any time", "[statistics][
 
 TEST_CASE("trace: batches, and the stream's work, may outlive a traced loader",
           "[statistics][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   std::optional<batch> kept;
   {
     loader loader = by.load(make_identity_rows(64, 37), sequential{}, traced(2));
@@ -309,14 +309,15 @@ TEST_CASE(
     "names",
     "[statistics][host]") {
   const int readers = GENERATE(0, 2);
-  const travelling by{GENERATE(way::in_place, way::stream, way::gather, way::decoded)};
+  const path_setup by{
+      GENERATE(data_path::in_place, data_path::stream, data_path::gather, data_path::decoded)};
   const std::size_t events = GENERATE(0U, 100U);
   CAPTURE(readers, to_string(by.through), events);
   const auto log = std::make_shared<range_log>(by.device);
   const auto data = make_identity_rows(16 * batches_per_epoch, 37);
   {
     loader loader{stored_for(by.through, data, sequential{}), sequential{}, log,
-                  on_way(by.through, *data, traced(readers, events))};
+                  on_data_path(by.through, *data, traced(readers, events))};
     std::uint64_t taken = 0;
     for (batch& batch : loader.epoch(0, by.stream)) taken += batch.size();
     CHECK(taken == 16 * batches_per_epoch);

@@ -9,7 +9,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -66,13 +66,14 @@ loader_options options_of(int readers) {
 }
 
 /// Options on a way; `transformed` adds a transform of identity data, which this is not.
-loader_options by_placement(way through, const dataset& data, loader_options options) {
-  return on_way(through == way::transformed ? way::stream : through, data, std::move(options));
+loader_options by_placement(data_path through, const dataset& data, loader_options options) {
+  return on_data_path(through == data_path::transformed ? data_path::stream : through, data,
+                      std::move(options));
 }
 
-table deliver(way through, const loader_options& options, std::uint64_t epochs = 2,
+table deliver(data_path through, const loader_options& options, std::uint64_t epochs = 2,
               const sampler& order = shuffle{.seed = 5}) {
-  const travelling by{through};
+  const path_setup by{through};
   const auto data = images();
   loader loader{stored_for(through, data, order), order, by.device,
                 by_placement(through, *data, options)};
@@ -107,9 +108,9 @@ table deliver(way through, const loader_options& options, std::uint64_t epochs =
 
 TEST_CASE("transforms: every placement and device delivers the same bits, epoch after epoch",
           "[loader][host]") {
-  static const table expected = deliver(way::in_place, options_of(0));
+  static const table expected = deliver(data_path::in_place, options_of(0));
   REQUIRE(expected.size() == 2 * sample_count);
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 1, 4);
   const std::uint64_t batches_per_slot = GENERATE(0U, 1U, 3U);
   const std::size_t request_bytes = GENERATE(1U, 5U * 102U, 40U * 102U);
@@ -123,18 +124,18 @@ TEST_CASE("transforms: every placement and device delivers the same bits, epoch 
 
 TEST_CASE("transforms: halves are the same everywhere too", "[loader][host]") {
   const auto to = GENERATE(element_type::f16, element_type::bf16);
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   loader_options options = options_of(2);
   options.transforms = training_transforms(to);
   loader_options reference = options;
   reference.readers = 0;
   CAPTURE(to_string(through));
-  CHECK((deliver(through, options) == deliver(way::in_place, reference)));
+  CHECK((deliver(through, options) == deliver(data_path::in_place, reference)));
 }
 
 TEST_CASE("transforms: images are resized from windows of their own, the same everywhere",
           "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
   loader_options options = options_of(2);
   options.transforms[0].crop = {};
@@ -146,7 +147,7 @@ TEST_CASE("transforms: images are resized from windows of their own, the same ev
   }
   loader_options reference = options;
   reference.readers = 0;
-  const table expected = deliver(way::in_place, reference);
+  const table expected = deliver(data_path::in_place, reference);
   CHECK((deliver(through, options) == expected));
   CHECK(expected.at({0, 3}) != expected.at({1, 3}));
 }
@@ -154,7 +155,7 @@ TEST_CASE("transforms: images are resized from windows of their own, the same ev
 TEST_CASE(
     "transforms: integers are cast to integers everywhere, masks flipped and cropped likewise",
     "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
   loader_options options = options_of(2);
   options.transforms = training_transforms();
@@ -164,9 +165,9 @@ TEST_CASE(
   options.transforms[1] = {.field = "label", .to = element_type::i64};
   loader_options reference = options;
   reference.readers = 0;
-  CHECK((deliver(through, options) == deliver(way::in_place, reference)));
+  CHECK((deliver(through, options) == deliver(data_path::in_place, reference)));
 
-  const travelling by{through};
+  const path_setup by{through};
   const auto data = images();
   loader loader{stored_for(through, data, sequential{}), sequential{}, by.device,
                 by_placement(through, *data, options)};
@@ -182,7 +183,8 @@ TEST_CASE(
 
 TEST_CASE("transforms: choices depend on seed, epoch and sample, and on no order",
           "[loader][host]") {
-  const way through = GENERATE(way::in_place, way::transformed, way::resident, way::gather);
+  const data_path through =
+      GENERATE(data_path::in_place, data_path::transformed, data_path::resident, data_path::gather);
   CAPTURE(to_string(through));
   const table shuffled = deliver(through, options_of(2));
   CHECK((deliver(through, options_of(2), 2, sequential{}) == shuffled));
@@ -202,7 +204,8 @@ TEST_CASE("transforms: choices depend on seed, epoch and sample, and on no order
 }
 
 TEST_CASE("transforms: without random ones every epoch is the same", "[loader][host]") {
-  const way through = GENERATE(way::in_place, way::transformed, way::cached_half);
+  const data_path through =
+      GENERATE(data_path::in_place, data_path::transformed, data_path::cached_half);
   CAPTURE(to_string(through));
   loader_options options = options_of(2);
   options.transforms = {{.field = "image",
@@ -215,9 +218,9 @@ TEST_CASE("transforms: without random ones every epoch is the same", "[loader][h
 
 TEST_CASE("transforms: a batch's views have the new types and shapes, and so has the plan",
           "[batch][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
-  const travelling by{through};
+  const path_setup by{through};
   const auto data = images();
   loader loader{stored_for(through, data, sequential{}), sequential{}, by.device,
                 by_placement(through, *data, options_of(1))};
@@ -225,7 +228,7 @@ TEST_CASE("transforms: a batch's views have the new types and shapes, and so has
                                   {"label", element_type::f32, {10}},
                                   {"id", element_type::u64, {}}};
   CHECK(loader.plan().fields == fields);
-  CHECK(loader.plan().assembled == (through != way::in_place));
+  CHECK(loader.plan().assembled == (through != data_path::in_place));
   auto range = loader.epoch(0, by.stream);
   const auto first = range.next();
   REQUIRE(first);
@@ -238,7 +241,7 @@ TEST_CASE("transforms: a batch's views have the new types and shapes, and so has
 
 TEST_CASE("transforms: one that does not fit the dataset is refused before anything is allocated",
           "[loader][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader_options options = options_of(0);
   options.transforms.push_back({.field = "picture"});
   CHECK(message_of<usage_error>([&] {

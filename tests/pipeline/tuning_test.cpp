@@ -16,8 +16,8 @@
 #include "support/datasets/failing_dataset.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/planned_pipeline.hpp"
-#include "support/devices/ways.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -54,8 +54,8 @@ loader_options untuned() {
 }
 
 /// The same where blocks are decoded: a slot has room for one, and the budget for slots of one.
-loader_options for_way(way through, loader_options options) {
-  if (through != way::decoded) return options;
+loader_options for_way(data_path through, loader_options options) {
+  if (through != data_path::decoded) return options;
   options.expert.piece_bytes = 1;
   options.expert.tuning.max_pinned_bytes *= 2;
   return options;
@@ -63,13 +63,13 @@ loader_options for_way(way through, loader_options options) {
 
 /// A pipeline that is tuned at every fourth slot, and a consumer that writes down what it gets.
 struct consumer {
-  consumer(const travelling& on, const dataset_ptr& data, const sampler& order,
+  consumer(const path_setup& on, const dataset_ptr& data, const sampler& order,
            const loader_options& options)
       : by{on},
         record{on.looks()},
         under_test{std::make_shared<planned_pipeline>(
             stored_for(by.through, data, order), order, by.device,
-            on_way(by.through, *data, for_way(by.through, options)))} {
+            on_data_path(by.through, *data, for_way(by.through, options)))} {
     under_test->tune_eagerly();
   }
 
@@ -86,7 +86,7 @@ struct consumer {
     under_test->abandon(run);
   }
 
-  travelling by;
+  path_setup by;
   recorder record;
   std::shared_ptr<planned_pipeline> under_test;
   std::set<std::pair<std::uint64_t, std::uint64_t>> settings = {};
@@ -95,9 +95,10 @@ struct consumer {
 /// Checks that a tuned loader delivers the same as an untuned one without readers, for the same
 /// steps.
 template <class Steps>
-void check_same(way through, const dataset_ptr& data, const sampler& order, const Steps& steps) {
-  consumer reference{travelling{through}, data, order, untuned()};
-  consumer changing{travelling{through}, data, order, tuned()};
+void check_same(data_path through, const dataset_ptr& data, const sampler& order,
+                const Steps& steps) {
+  consumer reference{path_setup{through}, data, order, untuned()};
+  consumer changing{path_setup{through}, data, order, tuned()};
   steps(reference);
   steps(changing);
   CHECK(changing.settings.size() > 1);
@@ -124,7 +125,7 @@ std::vector<std::pair<std::string, sampler>> orders() {
 
 TEST_CASE("tuning: the order is that of a loader without readers, on every path, for every sampler",
           "[loader][host]") {
-  const way through = GENERATE(from_range(reading_ways()));
+  const data_path through = GENERATE(from_range(reading_data_paths()));
   for (const auto& [name, order] : orders()) {
     INFO(name << ", " << to_string(through));
     check_same(through, make_identity_rows(samples, 37), order, [](consumer& each) {
@@ -135,7 +136,7 @@ TEST_CASE("tuning: the order is that of a loader without readers, on every path,
 
 TEST_CASE("tuning: epochs that are left early, and seeks, do not change the delivered batches",
           "[loader][host]") {
-  const way through = GENERATE(from_range(reading_ways()));
+  const data_path through = GENERATE(from_range(reading_data_paths()));
   INFO(to_string(through));
   check_same(through, make_identity_rows(samples, 37), shuffle{.seed = 3}, [](consumer& each) {
     each.take_from(0);
@@ -151,7 +152,7 @@ TEST_CASE("tuning: epochs that are left early, and seeks, do not change the deli
 
 TEST_CASE("tuning: a sample that cannot be read ends the epoch after the same batch",
           "[loader][host]") {
-  const way through = GENERATE(from_range(reading_ways()));
+  const data_path through = GENERATE(from_range(reading_data_paths()));
   INFO(to_string(through));
   std::vector<std::string> message;
   check_same(through, make_damaged(make_identity_rows(samples, 37), sample_index{390}),

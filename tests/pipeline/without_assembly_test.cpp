@@ -38,13 +38,13 @@ struct plain_device final : wrapped_device {
 };
 
 /// A way of batches through such a device.
-travelling plain() {
-  travelling by{way::stream};
+path_setup plain() {
+  path_setup by{data_path::stream};
   by.device = std::make_shared<plain_device>(by.on.device);
   return by;
 }
 
-std::vector<mixed_batch> deliver(const travelling& by, const dataset_ptr& data,
+std::vector<mixed_batch> deliver(const path_setup& by, const dataset_ptr& data,
                                  const loader_options& options) {
   loader loader = load_mixed(by, data, shuffle{.seed = 5}, options);
   CHECK_FALSE(loader.plan().assembled);
@@ -54,7 +54,7 @@ std::vector<mixed_batch> deliver(const travelling& by, const dataset_ptr& data,
 }
 
 std::string refusal_of(const loader_options& options) {
-  const travelling by = plain();
+  const path_setup by = plain();
   return message_of<usage_error>([&] {
     const loader refused{mixed_images::make(), shuffle{}, by.device, options};
   });
@@ -70,7 +70,7 @@ TEST_CASE("without assembly: converted and mixed batches are those of other devi
   CAPTURE(readers, batch_size, piece_bytes);
   loader_options options = mixed_images::mixed(batch_size, readers);
   options.expert.piece_bytes = piece_bytes;
-  const auto expected = deliver(travelling{way::in_place}, mixed_images::make(), options);
+  const auto expected = deliver(path_setup{data_path::in_place}, mixed_images::make(), options);
   CHECK((deliver(plain(), mixed_images::make(), options) == expected));
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("without assembly: samples that replace unreadable ones are mixed by t
   const auto data = [] {
     return make_damaged(make_damaged(mixed_images::make(), sample_index{11}), sample_index{40});
   };
-  const auto expected = deliver(travelling{way::in_place}, data(), options);
+  const auto expected = deliver(path_setup{data_path::in_place}, data(), options);
   CHECK((deliver(plain(), data(), options) == expected));
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("without assembly: a placement that needs it is refused, and automatic
           "loader_options::placement is " + std::string{to_string(wanted)} +
               ", but plain cannot assemble slots (device_capabilities::assembles): choose "
               "placement::stream");
-  const travelling by = plain();
+  const path_setup by = plain();
   const loader automatic{
       mixed_images::make(), shuffle{}, by.device, {.batch_size = 4, .memory = {.cache = 1U << 20}}};
   CHECK(automatic.plan().placement == placement::stream);
@@ -113,7 +113,7 @@ TEST_CASE("without assembly: a batch transform is refused, and blocks are decode
   CHECK(refusal_of(options) ==
         "loader_options::expert.batch_transform needs a device that assembles slots, and this one "
         "cannot (device_capabilities::assembles): transform the batches that the loader delivers");
-  const travelling by = plain();
+  const path_setup by = plain();
   const loader decoding{make_encoded(mixed_images::make(), 5),
                         sequential{},
                         by.device,

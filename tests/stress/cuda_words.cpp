@@ -21,7 +21,7 @@
 #include "support/command_line.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cuda_runtime_api.h>
 #include <unistd.h>
@@ -148,8 +148,8 @@ class checker {
 };
 
 /// The ways on which samples reach a GPU.
-constexpr std::array gpu_ways{way::stream,   way::transformed, way::gather,
-                              way::resident, way::cached_half, way::cached_few};
+constexpr std::array gpu_ways{data_path::stream,   data_path::transformed, data_path::gather,
+                              data_path::resident, data_path::cached_half, data_path::cached_few};
 
 /// A loader from its making to its end.
 void run(std::uint64_t seed, const settings& asked, checker& check, delay_counts& counts) {
@@ -163,8 +163,8 @@ void run(std::uint64_t seed, const settings& asked, checker& check, delay_counts
   const std::size_t row_bytes = 8 * between(1, 32);
   const auto read = [&](auto) { delay(late::read); };
   const auto rows = make_identity_rows(samples, row_bytes);
-  const way through = gpu_ways.at(seed % gpu_ways.size());
-  const bool tells_rows = through == way::gather || seed / gpu_ways.size() % 4 == 0;
+  const data_path through = gpu_ways.at(seed % gpu_ways.size());
+  const bool tells_rows = through == data_path::gather || seed / gpu_ways.size() % 4 == 0;
   const auto data = tells_rows ? gated_rows(rows, read) : gated(rows, read);
   const slow_sampler order{&delay, {.seed = seed}};
   const auto device = std::make_shared<paused_device>(delay, asked.forget_waits);
@@ -172,7 +172,7 @@ void run(std::uint64_t seed, const settings& asked, checker& check, delay_counts
                          .epochs = epochs,
                          .readers = static_cast<int>(between(0, 8)),
                          .expert = {.batches_per_slot = between(0, 3)}};
-  loader loader{data, order, device, on_way(through, *data, options)};
+  loader loader{data, order, device, on_data_path(through, *data, options)};
   std::optional<late_end> ender;
   if (between(0, 1) == 0) ender.emplace(delay);
 

@@ -13,7 +13,7 @@
 #include "support/command_line.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -46,7 +46,7 @@ struct round_plan {
   std::uint64_t samples;
   std::uint64_t batch_size;
   std::uint64_t epochs;
-  way through;
+  data_path through;
   int readers;
   bool has_function;
   bool ends_late;
@@ -63,7 +63,7 @@ round_plan draw(std::uint64_t seed) {
   plan.batch_size = between(1, 4);
   plan.samples = between(1, 20'000);
   plan.epochs = between(1, 6);
-  plan.through = ways_without_decoder()[between(0, ways_without_decoder().size() - 1)];
+  plan.through = data_paths_without_decoder()[between(0, data_paths_without_decoder().size() - 1)];
   plan.readers = static_cast<int>(between(0, 5));
   plan.has_function = between(0, 3) == 0;
   plan.ends_late = between(0, 1) == 0;
@@ -88,15 +88,15 @@ std::uint64_t run(const round_plan& plan, delay_counts& counts) {
   delays delay{plan.seed, plan.rare, counts};
   const auto read = [&](auto) { delay(late::read); };
   const auto rows = make_identity_rows(plan.samples, 9);
-  const bool tells_rows = plan.through == way::gather || plan.seed / 16 % 4 == 0;
+  const bool tells_rows = plan.through == data_path::gather || plan.seed / 16 % 4 == 0;
   const auto data = tells_rows ? gated_rows(rows, read) : gated(rows, read);
   const slow_sampler order{&delay, {.seed = plan.seed}};
-  const device_ptr device = plan.through == way::in_place
+  const device_ptr device = plan.through == data_path::in_place
                                 ? make_host_device()
                                 : std::make_shared<slow_device>(make_host_device(), delay);
   loader_options options{
       .batch_size = plan.batch_size, .epochs = plan.epochs, .readers = plan.readers};
-  options = on_way(plan.through, *data, options);
+  options = on_data_path(plan.through, *data, options);
   if (plan.has_function)
     options.expert.batch_transform = batch_transform{
         .fields = {{"id", element_type::u64, {}}}, .run = [&](const batch_function_call& call) {

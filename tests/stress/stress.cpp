@@ -15,8 +15,8 @@
 #include "support/command_line.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -46,7 +46,7 @@ struct round_plan {
   std::uint64_t samples;
   std::size_t row_bytes;
   loader_options options;
-  way through;
+  data_path through;
   std::optional<std::size_t> budget;  ///< placement is automatic, within it
   std::uint64_t reader_pause;         ///< yields before a read, at most
   std::uint64_t consumer_pause;       ///< yields a batch, at most
@@ -88,18 +88,19 @@ round_plan draw(std::uint64_t seed) {
   plan.options.expert.device_slots = random.between(2, 5);
   plan.options.expert.request_bytes = random.one_in(3) ? 0 : random.between(1, 20'000);
   plan.options.expert.piece_bytes = random.one_in(2) ? 0 : random.between(1, 40 * plan.row_bytes);
-  plan.through =
-      random.one_in(4) ? way::in_place : all_ways()[random.between(1, all_ways().size() - 1)];
+  plan.through = random.one_in(4)
+                     ? data_path::in_place
+                     : all_data_paths()[random.between(1, all_data_paths().size() - 1)];
   if (random.one_in(6))
     plan.budget = random.between(0, 2 * (plan.row_bytes + 9) * plan.samples + 2'000);
   plan.reader_pause = random.one_in(2) ? 0 : random.between(1, 20);
   plan.consumer_pause = random.one_in(2) ? 0 : random.between(1, 20);
   // Fewer slots may be held than the consumer's ring has, or it would wait for itself.
-  const std::size_t ring = plan.through == way::in_place ? plan.options.expert.staging_slots
-                                                         : plan.options.expert.device_slots;
+  const std::size_t ring = plan.through == data_path::in_place ? plan.options.expert.staging_slots
+                                                               : plan.options.expert.device_slots;
   plan.held_batches = random.one_in(2) ? 0 : random.between(0, ring - 2);
   plan.epochs = random.between(1, 4);
-  plan.tells_rows = plan.through == way::gather || random.one_in(4);
+  plan.tells_rows = plan.through == data_path::gather || random.one_in(4);
   if (random.one_in(5)) plan.failing_sample = random.between(0, plan.samples - 1);
   if (random.one_in(6)) plan.stop_after = random.between(0, 50);
   plan.leave_early = random.one_in(3) ? 2 : 0;
@@ -157,7 +158,7 @@ std::uint64_t consume(const round_plan& plan, random_source& random, epoch_range
 
 void run(const round_plan& plan) {
   random_source random{plan.seed + 1};
-  const travelling by{plan.through};
+  const path_setup by{plan.through};
   const scripted_device& device = *by.on.device;
   recorder record{by.looks()};
   std::atomic<std::uint64_t> reads{0};
@@ -176,7 +177,7 @@ void run(const round_plan& plan) {
     if (plan.budget) {
       options.memory.cache = *plan.budget;
     } else {
-      options = on_way(plan.through, *data, options);
+      options = on_data_path(plan.through, *data, options);
     }
     const sampler order = shuffle{.seed = plan.seed};
     loader loader{plan.budget ? data : stored_for(plan.through, data, order), order, by.device,

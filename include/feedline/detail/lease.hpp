@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/export.hpp>
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,7 +14,7 @@ namespace feedline::detail {
 ///
 /// @tparam Ring `end_lease(const Slot&)` ends it; `is_own_process()` tells a child of fork;
 /// `touched()` is told of each move, whose thread may be another one.
-/// @tparam Slot Which slot, and what the holder knows of it.
+/// @tparam Slot The slot, and what the holder knows of it.
 template <class Ring, class Slot>
 class lease {
  public:

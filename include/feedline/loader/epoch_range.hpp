@@ -13,7 +13,7 @@
 
 namespace feedline::detail {
 class pipeline;
-struct epoch_run;
+struct epoch_pass;
 struct take_limits;
 }  // namespace feedline::detail
 
@@ -81,13 +81,13 @@ class epoch_range {
 
  private:
   friend class loader;
-  epoch_range(std::shared_ptr<detail::pipeline> pipeline, std::shared_ptr<detail::epoch_run> run,
+  epoch_range(std::shared_ptr<detail::pipeline> pipeline, std::shared_ptr<detail::epoch_pass> pass,
               stream_ref stream);
 
   /// State that iterators point to. Its address stays the same when the range is moved.
   struct state {
     std::shared_ptr<detail::pipeline> pipeline;
-    std::shared_ptr<detail::epoch_run> run;
+    std::shared_ptr<detail::epoch_pass> pass;
     stream_ref stream;
     std::optional<batch> current = {};
     bool begun = false;

@@ -4,7 +4,7 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/statistics/trace.hpp>
 
-#include "device/traced_device.hpp"
+#include "device/trace/device.hpp"
 #include "statistics/stage_clock.hpp"
 #include "statistics/trace_recorder.hpp"
 

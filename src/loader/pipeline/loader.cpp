@@ -81,8 +81,8 @@ void loader::refuse_epoch(std::int64_t number) {
 }
 
 epoch_range loader::take_epoch(std::uint64_t number, stream_ref stream) {
-  auto run = held().claim(number, stream);
-  return {pipeline_, std::move(run), stream};
+  auto pass = held().claim(number, stream);
+  return {pipeline_, std::move(pass), stream};
 }
 
 loader_state loader::state() const {
@@ -118,8 +118,8 @@ const loader_plan& loader::plan() const {
 }
 
 epoch_range::epoch_range(std::shared_ptr<detail::pipeline> pipeline,
-                         std::shared_ptr<detail::epoch_run> run, stream_ref stream)
-    : state_{std::make_unique<state>(state{std::move(pipeline), std::move(run), stream})} {}
+                         std::shared_ptr<detail::epoch_pass> pass, stream_ref stream)
+    : state_{std::make_unique<state>(state{std::move(pipeline), std::move(pass), stream})} {}
 
 epoch_range::epoch_range(epoch_range&& other) noexcept = default;
 
@@ -162,7 +162,7 @@ optional_batch epoch_range::next(std::stop_token stop,
 }
 
 std::optional<batch> epoch_range::state::next(const detail::take_limits& limits) {
-  return pipeline->next(run, stream, limits);
+  return pipeline->next(pass, stream, limits);
 }
 
 epoch_range::state& epoch_range::held() const {
@@ -174,7 +174,7 @@ void epoch_range::abandon() noexcept {
   if (!state_) return;  // moved from
   state_->current.reset();
   if (state_->pipeline->belongs_here()) {
-    state_->pipeline->abandon(state_->run);
+    state_->pipeline->abandon(state_->pass);
   } else {
     detail::leak(std::move(state_->pipeline));
   }
@@ -184,8 +184,8 @@ void epoch_range::abandon() noexcept {
 epoch_range::iterator& epoch_range::iterator::operator++() {
   // While the slot has more batches, the current lease is not the last one, whose end would mark
   // the stream.
-  if (auto dealt = state_->pipeline->deal(state_->run)) {
-    state_->current = std::move(dealt);
+  if (auto handed_out = state_->pipeline->hand_out(state_->pass)) {
+    state_->current = std::move(handed_out);
     return *this;
   }
   state_->current.reset();  // released first: the next batch may wait for its memory

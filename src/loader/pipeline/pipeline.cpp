@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/log.hpp"
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 #include "sampler/rank_order.hpp"
 
 #include <unistd.h>
@@ -19,8 +19,8 @@ namespace feedline::detail {
 namespace {
 
 /// Parts that outlive a loader while the device still works for it.
-struct remains final : retirable {
-  remains(std::unique_ptr<slot_transfer> carrying, std::shared_ptr<device_ring> into)
+struct leftovers final : deferred_free {
+  leftovers(std::unique_ptr<slot_transfer> carrying, std::shared_ptr<device_ring> into)
       : to{std::move(into)}, by{std::move(carrying)} {}
   [[nodiscard]] bool is_idle() override { return by->is_idle() && to->is_idle(); }
 
@@ -32,11 +32,11 @@ struct remains final : retirable {
 std::shared_ptr<device_ring> make_ring(const device_ptr& device,
                                        const std::shared_ptr<staging_ring>& staging,
                                        const std::shared_ptr<const batch_format>& format,
-                                       const std::shared_ptr<failure_board>& failures,
+                                       const std::shared_ptr<failure_table>& failures,
                                        std::size_t slots) {
-  free_retired();
+  free_deferred();
   return {new device_ring{device, staging, format, failures, slots},
-          [](device_ring* ring) { retire(std::unique_ptr<retirable>{ring}); }};
+          [](device_ring* ring) { free_when_idle(std::unique_ptr<deferred_free>{ring}); }};
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       format_{std::make_shared<const batch_format>(
           batch_format{resolved_.memory.delivered(), order_of(sampler, resolved_.share),
                        dataset->size(), resolved_.share.first_repeat()})},
-      failures_{std::make_shared<failure_board>()},
+      failures_{std::make_shared<failure_table>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
       source_{dataset, format_->sampler, options.seed, resolved_.share, options.errors},
@@ -70,7 +70,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       transfer_{std::move(strategy_.slot_transfer),
                 staging_,
                 ring_,
-                strategy_.mender.get(),
+                strategy_.replacer.get(),
                 plan_.background ? transfer::usual_wait : std::chrono::seconds{0},
                 strategy_.mixer.get(),
                 plan_.background ? &schedule_ : nullptr},
@@ -100,37 +100,37 @@ pipeline::~pipeline() {
   auto slot_transfer = transfer_.take_slot_transfer();
   if (!slot_transfer || slot_transfer->uses_others_memory()) return;
   try {
-    retire(std::make_unique<remains>(std::move(slot_transfer), ring_));
+    free_when_idle(std::make_unique<leftovers>(std::move(slot_transfer), ring_));
   } catch (const std::bad_alloc&) {
     // The slot transfer is destroyed, and has waited.
   }
 }
 
-std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, stream_ref stream,
+std::optional<batch> pipeline::next(const std::shared_ptr<epoch_pass>& pass, stream_ref stream,
                                     const take_limits& limits) {
   require_own_process();
   if (failed_) failures_->rethrow();
   if (pass_failure_) throw stage_error{pass_failure_->where, pass_failure_->cause};
-  if (stopped_.load() || run->ended || limits.stop.stop_requested()) return std::nullopt;
-  if (cursor_.run() != run) {
-    if (!schedule_.begin(run)) {
+  if (stopped_.load() || pass->ended || limits.stop.stop_requested()) return std::nullopt;
+  if (cursor_.pass() != pass) {
+    if (!schedule_.begin(pass)) {
       throw usage_error{
-          "epoch " + std::to_string(run->epoch) +
+          "epoch " + std::to_string(pass->epoch) +
           " was abandoned by a later one or by a seek: consume epochs in the order they were "
           "asked for"};
     }
-    cursor_.begin(run, stream);
-    consumer_.at(run->epoch, 0, 0);
+    cursor_.begin(pass, stream);
+    consumer_.at(pass->epoch, 0, 0);
     consumer_.enter(activity::busy);
   }
   for (;;) {
-    if (auto dealt = deal()) return dealt;
+    if (auto handed_out = hand_out()) return handed_out;
     if (auto failure = cursor_.take_failure()) fail_pass(std::move(*failure));
     if (cursor_.at_end(plan_.batches_per_epoch)) {
-      run->ended = true;
+      pass->ended = true;
       consumer_.enter(activity::idle);
       activities_.end_epoch(stream);
-      schedule_.end(run);
+      schedule_.end(pass);
       return std::nullopt;
     }
     check_capture(stream);
@@ -169,7 +169,7 @@ bool pipeline::is_capturing(stream_ref stream) {
 
 void pipeline::accept(slot_index slot) {
   const device_slot& taken = (*ring_)[slot];
-  consumer_.at(taken.content.run->epoch, taken.content.first_batch, taken.content.batches);
+  consumer_.at(taken.content.pass->epoch, taken.content.first_batch, taken.content.batches);
   consumer_.count_slot(taken.delivered_at, consumer_.since());
   try {
     cursor_.accept(slot);

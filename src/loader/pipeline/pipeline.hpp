@@ -59,27 +59,28 @@ class pipeline {
 
   /// Puts an epoch in line; after a failure it never comes. @throws usage_error if the device
   /// cannot use the stream, if the last seek was to another epoch, and in a child of fork.
-  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, stream_ref stream) {
+  [[nodiscard]] std::shared_ptr<epoch_pass> claim(std::uint64_t epoch, stream_ref stream) {
     require_own_process();
     device_->check(stream);
     const epoch_place begin = progress_.begin_of(epoch);
-    if (pass_failure_) return std::make_shared<epoch_run>(epoch, begin.batch, begin.losses);
+    if (pass_failure_) return std::make_shared<epoch_pass>(epoch, begin.batch, begin.losses);
     return schedule_.claim(epoch, begin.batch, begin.losses);
   }
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it
   /// differs from the last one. @throws stage_error; deadline_error, after which the next call
   /// waits for the same batch; usage_error in a child of fork.
-  [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream,
-                                          const take_limits& limits = {});
+  [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_pass>& pass,
+                                          stream_ref stream, const take_limits& limits = {});
   /// The same if the current slot has a batch of the epoch; never blocks.
-  [[nodiscard]] std::optional<batch> deal(const std::shared_ptr<epoch_run>& run) {
-    if (!belongs_here() || failed_ || stopped_.load() || cursor_.run() != run) return std::nullopt;
-    return deal();
+  [[nodiscard]] std::optional<batch> hand_out(const std::shared_ptr<epoch_pass>& pass) {
+    if (!belongs_here() || failed_ || stopped_.load() || cursor_.pass() != pass)
+      return std::nullopt;
+    return hand_out();
   }
   /// The rest of an epoch is not wanted any more.
-  void abandon(const std::shared_ptr<epoch_run>& run) {
-    schedule_.end(run);
-    if (cursor_.run() == run) leave_epoch();
+  void abandon(const std::shared_ptr<epoch_pass>& pass) {
+    schedule_.end(pass);
+    if (cursor_.pass() == pass) leave_epoch();
   }
 
   /// Same as `loader::state`. @throws usage_error in a child of fork.
@@ -137,19 +138,19 @@ class pipeline {
   void require_own_process() const;
   /// After the last batch that the consumer took, or after the epoch whose end it has seen.
   [[nodiscard]] epoch_place place() const noexcept {
-    const auto& run = cursor_.run();
-    if (!run) return progress_.place();
-    if (run->ended) return {run->epoch + 1, 0};
-    return {run->epoch, run->first_batch + cursor_.dealt(), cursor_.losses()};
+    const auto& pass = cursor_.pass();
+    if (!pass) return progress_.place();
+    if (pass->ended) return {pass->epoch + 1, 0};
+    return {pass->epoch, pass->first_batch + cursor_.handed_out(), cursor_.losses()};
   }
   /// The next batch of the current slot.
-  [[nodiscard]] std::optional<batch> deal() {
-    auto dealt = cursor_.deal();
-    if (dealt) {
+  [[nodiscard]] std::optional<batch> hand_out() {
+    auto handed_out = cursor_.hand_out();
+    if (handed_out) {
       consumer_.count_batches(1);
-      consumer_.count_samples(dealt->size());
+      consumer_.count_samples(handed_out->size());
     }
-    return dealt;
+    return handed_out;
   }
   void leave_epoch() {
     consumer_.enter(activity::idle);
@@ -203,7 +204,7 @@ class pipeline {
   activity_recorder activities_;
   const device_ptr device_;  ///< a tracing device if a trace is wanted
   const std::shared_ptr<const batch_format> format_;
-  const std::shared_ptr<failure_board> failures_;
+  const std::shared_ptr<failure_table> failures_;
   const std::shared_ptr<staging_ring> staging_;
   const std::shared_ptr<device_ring> ring_;
   sample_source source_;

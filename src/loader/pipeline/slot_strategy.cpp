@@ -85,8 +85,8 @@ slot_strategy make_slot_strategy(const resolved_plan& plan, const dataset& datas
                                  sample_source& source) {
   slot_strategy made = make_writer_and_transfer(plan, dataset, device, options, source);
   if (options.errors.action != error_action::fail)
-    made.mender = std::make_unique<slot_mender>(options.errors, source, *made.writer, plan.share,
-                                                options.partial_batch);
+    made.replacer = std::make_unique<sample_replacer>(options.errors, source, *made.writer,
+                                                      plan.share, options.partial_batch);
   return made;
 }
 

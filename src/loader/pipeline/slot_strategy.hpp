@@ -6,8 +6,8 @@
 
 #include "decoding/decoding_parts.hpp"
 #include "loader/plan/resolved_plan.hpp"
+#include "reader/sample_replacer.hpp"
 #include "reader/sample_source.hpp"
-#include "reader/slot_mender.hpp"
 #include "reader/slot_mixer.hpp"
 #include "reader/slot_writer.hpp"
 #include "staging/device_row_cache.hpp"
@@ -33,7 +33,7 @@ struct slot_strategy {
   std::unique_ptr<slot_writer> writer;
   std::unique_ptr<detail::slot_transfer> slot_transfer;      ///< null where slots are read in place
   std::shared_ptr<const device_row_cache> cached = nullptr;  ///< null where no rows are cached
-  std::unique_ptr<slot_mender> mender = nullptr;             ///< null where errors end the epoch
+  std::unique_ptr<sample_replacer> replacer = nullptr;       ///< null where errors end the epoch
   std::unique_ptr<slot_mixer> mixer = nullptr;  ///< null where samples are not mixed in staging
   std::unique_ptr<decoding_parts> decoding = nullptr;  ///< null where readers decode
 };

@@ -119,21 +119,22 @@ std::pair<std::string, std::optional<std::uint64_t>> pipeline::reads_now() const
   const auto now = std::chrono::steady_clock::now();
   const auto reads = reads_under_way(scratch_);
   std::string words = in_words(reads, now, source_, plan_.batch_size);
-  const auto mended = strategy_.mender ? strategy_.mender->look() : std::nullopt;
-  if (!mended) return {words, reads.empty() ? std::nullopt : first_sample(reads.front(), source_)};
+  const auto replacing = strategy_.replacer ? strategy_.replacer->look() : std::nullopt;
+  if (!replacing)
+    return {words, reads.empty() ? std::nullopt : first_sample(reads.front(), source_)};
   // Delivery waits for this sample whatever readers do later, so it comes first.
-  const std::string mending = "the transfer reads sample " + std::to_string(mended->first.value) +
-                              " (epoch " + std::to_string(mended->epoch) +
-                              ") instead of one that cannot be read, and began " +
-                              in_words(now - mended->since) + " ago";
-  return {mending + (words.empty() ? "" : "; ") + words, mended->first.value};
+  const std::string words_of_transfer =
+      "the transfer reads sample " + std::to_string(replacing->first.value) + " (epoch " +
+      std::to_string(replacing->epoch) + ") instead of one that cannot be read, and began " +
+      in_words(now - replacing->since) + " ago";
+  return {words_of_transfer + (words.empty() ? "" : "; ") + words, replacing->first.value};
 }
 
 void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const {
   const auto now = std::chrono::steady_clock::now();
   const auto [reads, sample] = reads_now();
-  awaited_batch missed{.epoch = cursor_.run()->epoch,
-                       .batch = cursor_.run()->first_batch + cursor_.dealt(),
+  awaited_batch missed{.epoch = cursor_.pass()->epoch,
+                       .batch = cursor_.pass()->first_batch + cursor_.handed_out(),
                        .waited = now - began,
                        .sample = {},
                        .all_held = ring_->all_leased()};

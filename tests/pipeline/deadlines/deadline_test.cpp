@@ -14,7 +14,7 @@
 #include "support/datasets/bad_samples.hpp"
 #include "support/datasets/hanging_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -57,12 +57,12 @@ TEST_CASE(
     "deadline: a read that hangs leaves the consumer free, with an error that names the sample, "
     "and delivery continues when it returns",
     "[loader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(1, 3);
   CAPTURE(to_string(by.through), readers);
   const hanging_dataset hanging{make_identity_rows(32, 8), 20};
   loader_options options = singly(readers);
-  if (by.through == way::decoded) {
+  if (by.through == data_path::decoded) {
     // The sample's block comes ahead: another reader must be there for the samples before it, whose
     // blocks are not in the same piece.
     if (readers == 1) return;
@@ -93,7 +93,7 @@ TEST_CASE(
 }
 
 TEST_CASE("deadline: a replacement sample that hangs is named", "[loader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const bool skips = GENERATE(true, false);
   CAPTURE(to_string(by.through), skips);
   const hanging_dataset hanging{make_bad_rows(32, {5}), 31};
@@ -135,7 +135,7 @@ TEST_CASE("deadline: the error names the batch that is being read in a request o
 
 TEST_CASE("deadline: one that has passed takes a ready batch, and asking again makes progress",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const int readers = GENERATE(0, 1, 3);
   CAPTURE(to_string(by.through), readers);
   loader loader = by.load(make_identity_rows(64, 8), sequential{},
@@ -164,7 +164,7 @@ TEST_CASE("deadline: one that has passed takes a ready batch, and asking again m
 TEST_CASE(
     "deadline: a consumer that only polls gets the error of a failing read, after the good batches",
     "[loader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   const auto failing = gated(make_identity_rows(32, 8), [](auto samples) {
@@ -189,7 +189,7 @@ TEST_CASE(
 
 TEST_CASE("deadline: a batch that comes as it passes is neither lost nor delivered twice",
           "[loader][host]") {
-  const travelling by{GENERATE(way::in_place, way::stream)};
+  const path_setup by{GENERATE(data_path::in_place, data_path::stream)};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   loader loader = by.load(make_identity_rows(4'000, 8), sequential{}, singly(readers));
@@ -207,7 +207,7 @@ TEST_CASE("deadline: a batch that comes as it passes is neither lost nor deliver
 
 TEST_CASE("deadline: it is kept while batches are held in every slot, and the error says so",
           "[batch][loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   loader loader = by.load(make_identity_rows(16, 8), sequential{}, singly(readers));
@@ -226,7 +226,7 @@ TEST_CASE("deadline: it is kept while batches are held in every slot, and the er
 
 TEST_CASE("deadline: if no reader reads, the error tells the states of the staging slots",
           "[loader][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   by.on.device->hold_copies();
   loader loader = by.load(make_identity_rows(16, 8), sequential{}, singly(1));
   auto range = loader.epoch(0, by.stream);
@@ -290,7 +290,7 @@ TEST_CASE("deadline: a read of an epoch that was left is named with its own epoc
 
 TEST_CASE("stop token: a request ends the wait from another thread, and the next call continues",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const bool with_deadline = GENERATE(false, true);
   CAPTURE(to_string(by.through), with_deadline);
   const hanging_dataset hanging{make_identity_rows(32, 8), 2};
@@ -314,7 +314,7 @@ TEST_CASE("stop token: a request ends the wait from another thread, and the next
 
 TEST_CASE("stop token: a request ends the wait for batches that are held in every slot",
           "[batch][loader][host]") {
-  const travelling by{GENERATE(way::in_place, way::stream, way::transformed)};
+  const path_setup by{GENERATE(data_path::in_place, data_path::stream, data_path::transformed)};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   loader loader = by.load(make_identity_rows(16, 8), sequential{}, singly(readers));

@@ -6,14 +6,14 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/threads.hpp"
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/hanging_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/planned_pipeline.hpp"
-#include "support/devices/ways.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -39,7 +39,7 @@ loader_options impatient(int readers) {
 
 /// A loader with a read that hangs, and its objects that survive it.
 struct hanging_loader {
-  hanging_loader(way through, int readers) : by{through} {
+  hanging_loader(data_path through, int readers) : by{through} {
     under_test.emplace(by.load(hanging.data, sequential{}, impatient(readers)));
     range.emplace(under_test->epoch(0, by.stream));
     first = range->next();
@@ -51,12 +51,12 @@ struct hanging_loader {
   void let_return() {
     hanging.gate->open();
     detail::poll_until([&] {
-      detail::free_retired();
+      detail::free_deferred();
       return dataset.expired();
     });
   }
 
-  travelling by;
+  path_setup by;
   hanging_dataset hanging{make_identity_rows(32, 8), 1};
   std::weak_ptr<const feedline::dataset> dataset;
   std::optional<loader> under_test;
@@ -70,7 +70,7 @@ TEST_CASE(
     "destruction: abandons a read that takes longer than its limit, says which, and the read frees "
     "all it used when it returns",
     "[loader][host]") {
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(1, 3);
   const bool assigned = GENERATE(false, true);
   CAPTURE(to_string(through), readers, assigned);
@@ -102,7 +102,7 @@ TEST_CASE(
   on.range.reset();
   on.first.reset();
   on.let_return();
-  if (through == way::in_place) return;
+  if (through == data_path::in_place) return;
   detail::poll_until([&] { return on.by.on.device->allocated_bytes(memory_kind::staging) == 0; });
   CHECK(on.by.on.device->allocated_bytes(memory_kind::device) == 0);
   CHECK(on.by.on.device->freed_in_use() == 0);
@@ -112,7 +112,8 @@ TEST_CASE(
     "destruction: a range or batch that outlives the loader may end before or after an abandoned "
     "read",
     "[loader][batch][host]") {
-  const way through = GENERATE(way::in_place, way::stream, way::transformed);
+  const data_path through =
+      GENERATE(data_path::in_place, data_path::stream, data_path::transformed);
   CAPTURE(to_string(through));
   const log_capture log{spdlog::level::err};
   hanging_loader on{through, 2};
@@ -123,7 +124,7 @@ TEST_CASE(
     CHECK_FALSE(on.range->next());
     on.range.reset();
     detail::poll_until([&] { return kept.expired(); });
-    if (through == way::in_place) CHECK(look_at(*on.first).samples.front() == 0);
+    if (through == data_path::in_place) CHECK(look_at(*on.first).samples.front() == 0);
     on.first.reset();
   }
   SECTION("before it") {
@@ -134,7 +135,7 @@ TEST_CASE(
 }
 
 TEST_CASE("destruction: a read that returns within the limit is not abandoned", "[loader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   CAPTURE(to_string(by.through));
   const log_capture log;
   auto options = impatient(2);
@@ -183,7 +184,7 @@ TEST_CASE("destruction: an abandoned read gives back its turn under the CPU budg
     ~budget() { set_cpu_budget(0); }
   } const one;
   const log_capture log{spdlog::level::err};
-  hanging_loader on{way::in_place, 2};
+  hanging_loader on{data_path::in_place, 2};
   on.under_test.reset();
   loader next{make_identity_rows(32, 8), sequential{}, make_host_device(), impatient(2)};
   auto range = next.epoch(0);

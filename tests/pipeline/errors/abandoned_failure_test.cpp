@@ -9,7 +9,7 @@
 #include "support/checks/message_of.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -90,7 +90,7 @@ struct failing_order {
 };
 
 /// A loader whose batch 41 cannot be read: the dataset fails, or the sampler.
-loader failing(const travelling& by, bad_place& bad, bool in_sampler, int readers) {
+loader failing(const path_setup& by, bad_place& bad, bool in_sampler, int readers) {
   const auto rows = make_identity_rows(64 * batch_size, 16);
   if (in_sampler) return by.load(rows, failing_order{&bad}, options(readers));
   const auto data = gated(
@@ -100,7 +100,7 @@ loader failing(const travelling& by, bad_place& bad, bool in_sampler, int reader
 
 /// Takes two batches of an epoch and leaves it; `before_leaving` is called between.
 template <class Function>
-void take_two(loader& loader, const travelling& by, std::uint64_t epoch, Function before_leaving) {
+void take_two(loader& loader, const path_setup& by, std::uint64_t epoch, Function before_leaving) {
   auto range = loader.epoch(epoch, by.stream);
   for (std::uint64_t i = 0; i < 2; ++i) {
     const auto batch = range.next();
@@ -111,7 +111,7 @@ void take_two(loader& loader, const travelling& by, std::uint64_t epoch, Functio
 }
 
 /// All good batches of an epoch come, then its failure, again and again.
-void check_consumed_wholly(loader& loader, const travelling& by, std::uint64_t epoch) {
+void check_consumed_wholly(loader& loader, const path_setup& by, std::uint64_t epoch) {
   auto range = loader.epoch(epoch, by.stream);
   for (std::uint64_t i = 0; i < bad_batch; ++i) {
     const auto batch = range.next();
@@ -130,7 +130,7 @@ void check_consumed_wholly(loader& loader, const travelling& by, std::uint64_t e
 
 TEST_CASE("error: one that was met in an epoch that is left then ends nothing",
           "[reader][transfer][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const bool in_sampler = GENERATE(false, true);
   const int readers = GENERATE(0, 1, 4);
   CAPTURE(to_string(by.through), in_sampler, readers);
@@ -147,8 +147,9 @@ TEST_CASE("error: one that was met in an epoch that is left then ends nothing",
 TEST_CASE("error: one that is met in an epoch that was left ends nothing",
           "[reader][transfer][host]") {
   // Where the device decodes, the closed gate may hold all readers at blocks that come ahead.
-  const travelling by{GENERATE(filter([](way through) { return through != way::decoded; },
-                                      from_range(first_reading_ways())))};
+  const path_setup by{
+      GENERATE(filter([](data_path through) { return through != data_path::decoded; },
+                      from_range(first_reading_data_paths())))};
   const bool in_sampler = GENERATE(false, true);
   const int readers = GENERATE(1, 4);
   CAPTURE(to_string(by.through), in_sampler, readers);
@@ -164,7 +165,7 @@ TEST_CASE("error: one that is met in an epoch that was left ends nothing",
 
 TEST_CASE("error: in the current slot it ends nothing if its epoch is left before it",
           "[batch][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   bad_place bad;
@@ -174,7 +175,7 @@ TEST_CASE("error: in the current slot it ends nothing if its epoch is left befor
     for (std::uint64_t i = 0; i < bad_batch; ++i) REQUIRE(range.next());
     // All fields of the batch's blocks, one sample each, are read one by one; and the consumer
     // reads the first bad sample again, to know why.
-    const std::uint64_t times = by.through == way::decoded ? 3 * batch_size + 1 : 1;
+    const std::uint64_t times = by.through == data_path::decoded ? 3 * batch_size + 1 : 1;
     CHECK(bad.met() == times * (epoch + 1));
   }
   check_consumed_wholly(loader, by, 4);

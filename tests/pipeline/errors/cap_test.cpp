@@ -8,7 +8,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/datasets/bad_samples.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ struct end_of_run {
   std::optional<stage_error> failure = {};
 };
 
-end_of_run run(loader& loader, const travelling& by, std::uint64_t epoch) {
+end_of_run run(loader& loader, const path_setup& by, std::uint64_t epoch) {
   end_of_run end;
   auto range = loader.epoch(epoch, by.stream);
   try {
@@ -41,7 +41,7 @@ end_of_run run(loader& loader, const travelling& by, std::uint64_t epoch) {
 TEST_CASE("cap: a share that is reached exactly is allowed, and each epoch counts from 0",
           "[reader][host]") {
   const log_capture unheard;
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   const auto action = GENERATE(error_action::skip, error_action::substitute);
   // 0.29 × 100 is less than 29 in doubles.
@@ -59,10 +59,10 @@ TEST_CASE(
     "failed, the limit, the last cause and what to do",
     "[reader][host]") {
   const log_capture unheard;
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(0, 1, 3);
   const std::uint64_t batches_per_slot = GENERATE(1U, 3U);
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = by.load(make_bad_rows(40, {2, 3, 17, 18, 30}), sequential{},
                           {.batch_size = 4,
                            .readers = readers,
@@ -89,7 +89,7 @@ TEST_CASE(
 TEST_CASE("cap: with the share 0 the first bad sample ends the epoch, at its batch",
           "[reader][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader =
       by.load(make_bad_rows(40, {9}), sequential{},
               {.batch_size = 4, .errors = {.action = error_action::skip, .max_share = 0}});
@@ -101,7 +101,7 @@ TEST_CASE("cap: with the share 0 the first bad sample ends the epoch, at its bat
 
 TEST_CASE("cap: bad samples from the epoch's end count where they are wanted", "[reader][host]") {
   const log_capture unheard;
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   // Sample 5 would be replaced by 39, 38 or 37: the third bad one is one too many.
   loader loader =
       by.load(make_bad_rows(40, {5, 38, 39}), sequential{},
@@ -116,7 +116,7 @@ TEST_CASE(
     "cap: an epoch whose last batch is cut off still ends with the error, if more failed than may",
     "[reader][host]") {
   const log_capture unheard;
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   struct ending {
     std::uint64_t batch_size;
@@ -156,7 +156,7 @@ TEST_CASE(
 
 TEST_CASE("cap: repeats count neither as samples nor as failures", "[reader][host]") {
   const log_capture unheard;
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   const double max_share = GENERATE(1.0, 0.9, 0.85);
   // 12 positions for 10 samples, of which 9 are bad; samples 0 and 1 come again.
@@ -181,7 +181,7 @@ TEST_CASE("cap: no rank fails where any share may", "[reader][host]") {
   sample_set bad;
   for (std::uint64_t i = 1; i < 25; ++i) bad.insert(i);
   for (int rank = 0; rank < world; ++rank) {
-    const travelling by{way::stream};
+    const path_setup by{data_path::stream};
     loader loader = by.load(make_bad_rows(25, bad), sequential{},
                             {.batch_size = 4,
                              .partial_batch = last,
@@ -193,7 +193,7 @@ TEST_CASE("cap: no rank fails where any share may", "[reader][host]") {
 
 TEST_CASE("cap: a rank's error says of how many of its own samples", "[reader][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader = by.load(make_bad_rows(25, {3, 7}), sequential{},
                           {.batch_size = 4,
                            .shard = {.rank = 0, .world = 2},

@@ -10,8 +10,8 @@
 #include "support/checks/recorder.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/ways.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -52,7 +52,7 @@ TEST_CASE(
     "error: a read that fails throws after every batch before it, with stage, epoch, batch, sample "
     "and path",
     "[reader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 1, 4);
   const std::uint64_t batches_per_slot = GENERATE(1U, 5U, 32U);
   CAPTURE(to_string(by.through), readers, batches_per_slot);
@@ -76,7 +76,7 @@ TEST_CASE(
 
 TEST_CASE("error: every later step throws the same, in this epoch and in others",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   loader loader = by.load(failing_at({0}), sequential{}, {.batch_size = 8, .readers = readers});
@@ -91,12 +91,12 @@ TEST_CASE(
     "error: if several reads fail, the first in the epoch's order is thrown, with any number of "
     "readers",
     "[reader][host]") {
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(0, 1, 2, 8);
   CAPTURE(to_string(through), readers);
-  const int rounds = through == way::in_place ? 20 : 5;
+  const int rounds = through == data_path::in_place ? 20 : 5;
   for (int round = 0; round < rounds; ++round) {
-    const travelling by{through};
+    const path_setup by{through};
     loader loader = by.load(failing_at({250, 90, 91, 131, 95}), sequential{},
                             {.batch_size = 8,
                              .readers = readers,

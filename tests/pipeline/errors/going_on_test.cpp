@@ -10,7 +10,7 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/bad_samples.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,7 @@ constexpr std::uint64_t samples = 64;
 
 /// Takes epochs to their end; at each error it seeks past the unavailable batch.
 /// @param failed Gets those batches.
-batch_log take_past_errors(loader& loader, const travelling& by, std::uint64_t epochs,
+batch_log take_past_errors(loader& loader, const path_setup& by, std::uint64_t epochs,
                            std::vector<std::pair<std::uint64_t, std::uint64_t>>& failed) {
   batch_log log;
   for (std::uint64_t epoch = 0; epoch < epochs;) {
@@ -66,7 +66,7 @@ batch_log take_past_errors(loader& loader, const travelling& by, std::uint64_t e
 TEST_CASE("going on: a seek past a bad batch delivers all others, again and again, on every path",
           "[loader][host]") {
   const log_capture unheard;
-  const travelling by{GENERATE(from_range(reading_ways()))};
+  const path_setup by{GENERATE(from_range(reading_data_paths()))};
   const int readers = GENERATE(0, 1, 3);
   const std::uint64_t batches_per_slot = GENERATE(1U, 3U);
   const std::uint64_t epochs_told = GENERATE(0U, 3U);
@@ -100,7 +100,7 @@ TEST_CASE(
     "going on: until the seek every step throws the error, and epochs asked for before it are "
     "abandoned",
     "[loader][host]") {
-  const travelling by{GENERATE(from_range(reading_ways()))};
+  const path_setup by{GENERATE(from_range(reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), readers);
   loader loader =
@@ -130,7 +130,7 @@ TEST_CASE(
 }
 
 TEST_CASE("going on: nothing is read between the error and the seek", "[reader][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   std::atomic<bool> is_over{false};
   std::atomic<int> late{0};
   const auto data = gated(make_identity_rows(samples, 8), [&](std::span<const sample_index> run) {
@@ -149,7 +149,7 @@ TEST_CASE("going on: nothing is read between the error and the seek", "[reader][
 TEST_CASE("going on: if delivery has ended, a seek is refused with the reason and the remedy",
           "[loader][host]") {
   const int readers = GENERATE(0, 2);
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader = by.load(make_identity_rows(samples, 8), sequential{},
                           {.batch_size = 4, .readers = readers, .expert = {.batches_per_slot = 1}});
   auto range = loader.epoch(0, by.stream);
@@ -171,7 +171,7 @@ TEST_CASE("going on: if delivery has ended, a seek is refused with the reason an
 TEST_CASE("going on: a batch transform that threw is not called again before the consumer knows",
           "[transfer][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   const int readers = GENERATE(0, 2);
   const std::uint64_t epochs = GENERATE(0U, 2U);
   std::mutex mutex;
@@ -224,7 +224,7 @@ TEST_CASE("going on: a batch transform that threw is not called again before the
 TEST_CASE("going on: an epoch that is left before its failure holds no later one up",
           "[transfer][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   std::atomic<bool> throws{true};
   const batch_transform function{
       .fields = {{"id", element_type::u64, {}}}, .run = [&](const batch_function_call& call) {

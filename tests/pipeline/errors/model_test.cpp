@@ -10,7 +10,7 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/bad_samples.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <random>
@@ -30,7 +30,7 @@ struct outcome {
   friend bool operator==(const outcome&, const outcome&) = default;
 };
 
-outcome take(loader& loader, const travelling& by, std::uint64_t epoch,
+outcome take(loader& loader, const path_setup& by, std::uint64_t epoch,
              std::uint64_t most = UINT64_MAX) {
   outcome got;
   recorder record{by.looks()};
@@ -83,7 +83,7 @@ struct configuration {
       options.shard = {.rank = static_cast<int>(pick(0, world - 1)),
                        .world = static_cast<int>(world)};
     }
-    through = first_reading_ways()[pick(0, first_reading_ways().size() - 1)];
+    through = first_reading_data_paths()[pick(0, first_reading_data_paths().size() - 1)];
     // Nothing would be left of the epoch to drop from.
     if (options.partial_batch == partial_batch::drop &&
         samples < options.batch_size * static_cast<std::uint64_t>(options.shard.world))
@@ -108,7 +108,7 @@ struct configuration {
   sample_set bad;
   sampler order{sequential{}};
   loader_options options;
-  way through = way::stream;
+  data_path through = data_path::stream;
 };
 
 constexpr std::uint64_t configurations = 600;
@@ -124,7 +124,7 @@ TEST_CASE(
   for (std::uint64_t number = first_case(0); number < configurations; number += case_stride) {
     const configuration of{number};
     CAPTURE(number, of.samples, of.options.batch_size, to_string(of.through));
-    const travelling by{of.through};
+    const path_setup by{of.through};
     loader loader = by.load(make_bad_rows(of.samples, of.bad), of.order, of.options);
     const modelled_run first = of.model(0);
     CHECK(take(loader, by, 0) == outcome{first.batches, first.fails});
@@ -154,13 +154,13 @@ TEST_CASE("model: an epoch that is cut and resumed ends where the undisturbed on
     const modelled_run whole = of.model(0);
     const std::uint64_t cut = number % (whole.batches.size() + 1);
     CAPTURE(number, of.samples, of.options.batch_size, cut, to_string(of.through));
-    const travelling before{of.through};
+    const path_setup before{of.through};
     loader first = before.load(make_bad_rows(of.samples, of.bad), of.order, of.options);
     outcome got = take(first, before, 0, cut);
     REQUIRE(!got.fails);
     auto state = first.state();
     if (state.epoch != 0) continue;  // its end was seen
-    const travelling after{first_reading_ways()[number % first_reading_ways().size()]};
+    const path_setup after{first_reading_data_paths()[number % first_reading_data_paths().size()]};
     of.options.expert.batches_per_slot = number % 4;
     loader second = after.load(make_bad_rows(of.samples, of.bad), of.order, of.options);
     state.transforms = second.state().transforms;  // one of the ways converts a field

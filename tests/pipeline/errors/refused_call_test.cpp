@@ -10,7 +10,7 @@
 #include "support/checks/recorder.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -23,11 +23,13 @@ namespace {
 
 constexpr std::uint64_t always = 1U << 20U;
 
-const std::vector<way> on_device{way::stream,   way::transformed, way::gather,
-                                 way::resident, way::cached_half, way::decoded};
+const std::vector<data_path> on_device{data_path::stream,      data_path::transformed,
+                                       data_path::gather,      data_path::resident,
+                                       data_path::cached_half, data_path::decoded};
 /// Those of them on which a batch is there before the device has done anything for it.
-const std::vector<way> not_awaited{way::stream, way::transformed, way::gather, way::resident,
-                                   way::cached_half};
+const std::vector<data_path> not_awaited{data_path::stream, data_path::transformed,
+                                         data_path::gather, data_path::resident,
+                                         data_path::cached_half};
 
 loader_options options(int readers) {
   return {.batch_size = 8,
@@ -40,7 +42,7 @@ loader_options options(int readers) {
 TEST_CASE(
     "refused calls: memory stays where the device will not mark the end of the consumer's work",
     "[device][batch][host]") {
-  const travelling by{GENERATE(from_range(on_device))};
+  const path_setup by{GENERATE(from_range(on_device))};
   CAPTURE(to_string(by.through));
   recorder record{by.looks()};
   {
@@ -62,7 +64,7 @@ TEST_CASE(
 TEST_CASE(
     "refused calls: memory stays where the device will not be waited for, and the log says so",
     "[device][staging][transfer][host]") {
-  const travelling by{GENERATE(from_range(not_awaited))};
+  const path_setup by{GENERATE(from_range(not_awaited))};
   const bool hold_copies = GENERATE(false, true);
   CAPTURE(to_string(by.through), hold_copies);
   recorder record{by.looks()};
@@ -97,7 +99,7 @@ TEST_CASE(
 
 TEST_CASE("refused calls: memory is kept if no event can be recorded after a copy",
           "[staging][transfer][host]") {
-  const travelling by{GENERATE(from_range(on_device))};
+  const path_setup by{GENERATE(from_range(on_device))};
   CAPTURE(to_string(by.through));
   {
     loader loader = by.load(make_identity_rows(64, 8), sequential{}, options(0));
@@ -117,12 +119,12 @@ TEST_CASE("refused calls: whichever one is, nothing is freed in use, and no batc
                              device_call::wait, device_call::is_done, device_call::sync);
   const std::uint64_t times = GENERATE(1U, 2U, 4U);
   const int readers = GENERATE(0, 2);
-  const way through = GENERATE(way::stream, way::resident, way::decoded);
+  const data_path through = GENERATE(data_path::stream, data_path::resident, data_path::decoded);
   const std::size_t piece_bytes = GENERATE(0U, 3U * 17U);  // a batch in one piece, and in three
   for (std::uint64_t nth = 1 + first_case(times + piece_bytes); nth <= 12; nth += case_stride) {
     CAPTURE(static_cast<int>(call), nth, times, readers, to_string(through), piece_bytes);
     const log_capture log;
-    const travelling by{through};
+    const path_setup by{through};
     recorder record{by.looks()};
     {
       loader_options loading = options(readers);
@@ -157,7 +159,7 @@ TEST_CASE(
     }
   };
 
-  const travelling plain{way::transformed};
+  const path_setup plain{data_path::transformed};
   recorder expected{plain.looks()};
   loader alone = plain.load(data, order, loading);
   auto whole = alone.epoch(1, plain.stream);
@@ -165,7 +167,7 @@ TEST_CASE(
 
   // One piece of epoch 0's second batch is in flight, and the next piece's copy is refused. That
   // stream continues first, and with it what epoch 1 writes into the same slot.
-  const travelling by{way::transformed};
+  const path_setup by{data_path::transformed};
   recorder seen{by.looks()};
   loader loader = by.load(data, order, loading);
   by.on.device->hold_assemblies();

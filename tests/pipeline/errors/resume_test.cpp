@@ -11,7 +11,7 @@
 #include "support/checks/message_of.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/bad_samples.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <string>
@@ -46,23 +46,23 @@ loader_options options_of(std::uint64_t number, partial_batch last, const error_
 TEST_CASE("resume: cut at any batch, an epoch with bad samples continues as if undisturbed",
           "[loader][host]") {
   const log_capture unheard;
-  const way before = GENERATE(from_range(first_reading_ways()));
+  const data_path before = GENERATE(from_range(first_reading_data_paths()));
   const auto action = GENERATE(error_action::skip, error_action::substitute);
   const auto last = GENERATE(partial_batch::keep, partial_batch::drop, partial_batch::fill);
   const sampler order = GENERATE(0, 1) == 0 ? sampler{sequential{}} : shuffle{.seed = 8};
   const auto data = make_bad_rows(sample_count, bad);
-  const travelling whole{before};
+  const path_setup whole{before};
   loader undisturbed = whole.load(data, order, options_of(0, last, with(action)));
   const batch_log expected = take_epochs(undisturbed, whole, 0, epochs);
   static combinations cases;
   for (std::uint64_t cut = 0; cut <= expected.batches.size(); ++cut) {
     if (!cases.takes_next()) continue;
     CAPTURE(to_string(before), static_cast<int>(action), static_cast<int>(last), cut);
-    const travelling first{before};
+    const path_setup first{before};
     loader cut_short = first.load(data, order, options_of(cut, last, with(action)));
     batch_log got = take_epochs(cut_short, first, 0, epochs, cut);
     auto state = loader_state::from_json(to_json(cut_short.state()));
-    const travelling second{first_reading_ways()[cut % first_reading_ways().size()]};
+    const path_setup second{first_reading_data_paths()[cut % first_reading_data_paths().size()]};
     loader resumed = second.load(data, order, options_of(cut + 1, last, with(action)));
     state.transforms = resumed.state().transforms;  // one of the ways converts a field
     resumed.seek(state);
@@ -82,7 +82,7 @@ TEST_CASE("resume: failures before the cut count for the share that may fail", "
   errors.max_share = 0.05;  // 2 of 40
   const loader_options options{.batch_size = 4, .errors = errors};
   const auto data = make_bad_rows(40, {1, 6, 9});
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader first = by.load(data, sequential{}, options);
   (void)take_epochs(first, by, 0, 1, 2);
   loader second = by.load(data, sequential{}, options);
@@ -96,7 +96,7 @@ TEST_CASE("resume: a run that failed at a bad sample continues with a policy tha
           "[loader][host]") {
   const log_capture unheard;
   const auto data = make_bad_rows(20, {9});
-  const travelling by{way::in_place};
+  const path_setup by{data_path::in_place};
   loader failing = by.load(data, sequential{}, {.batch_size = 4});
   CHECK_THROWS_AS(take_epochs(failing, by, 0, 1), stage_error);
   loader going_on =
@@ -110,7 +110,7 @@ TEST_CASE("resume: a state whose epoch lacks samples is refused where none may b
           "[loader][host]") {
   const log_capture unheard;
   const auto data = make_bad_rows(20, {1});
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader skipping =
       by.load(data, sequential{}, {.batch_size = 4, .errors = with(error_action::skip)});
   (void)take_epochs(skipping, by, 0, 1, 2);

@@ -8,7 +8,7 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/bad_samples.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -67,7 +67,7 @@ error_policy retrying(error_action action, int retries) {
 TEST_CASE("retry: a read that succeeds when it is tried again leaves no trace but a count",
           "[reader][host]") {
   const log_capture heard;
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   const auto action = GENERATE(error_action::fail, error_action::skip, error_action::substitute);
   CAPTURE(to_string(by.through), readers, static_cast<int>(action));
@@ -92,7 +92,7 @@ TEST_CASE(
     "retry: a read that fails every time is tried as often as asked for, then the action follows",
     "[reader][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   const int retries = GENERATE(0, 1, 3);
   hiccups storage{{{5, 1000}}};
   // Without a fixed cut, a slot that readers take slowly is cut into requests of a sample each.
@@ -112,7 +112,8 @@ TEST_CASE(
     "is read with",
     "[reader][host]") {
   const log_capture unheard;
-  const travelling by{GENERATE(way::in_place, way::stream, way::transformed, way::cached_half)};
+  const path_setup by{GENERATE(data_path::in_place, data_path::stream, data_path::transformed,
+                               data_path::cached_half)};
   const std::uint64_t batch_size = GENERATE(1U, 5U, 64U);
   const std::size_t request_bytes = GENERATE(1U, 1'000'000U);
   const int readers = GENERATE(0, 2);
@@ -164,7 +165,7 @@ TEST_CASE(
     "retry: storage of which each hundredth read of a sample fails loses none in large batches",
     "[reader][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   const auto action = GENERATE(error_action::fail, error_action::skip, error_action::substitute);
   const std::uint64_t batch_size = GENERATE(1U, 256U);
   std::mutex mutex;
@@ -197,7 +198,7 @@ TEST_CASE(
     "retry: an error that names no sample counts as no sample's try, and reading each alone is one",
     "[reader][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   const auto action = GENERATE(error_action::fail, error_action::skip);
   std::mutex mutex;
   std::map<std::uint64_t, int> alone;
@@ -220,7 +221,7 @@ TEST_CASE(
 }
 
 TEST_CASE("retry: a read that succeeds reads its samples once, in one call", "[reader][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   std::atomic<int> calls{0};
   loader loader =
       by.load(gated(make_identity_rows(64, 8), [&](std::span<const sample_index>) { ++calls; }),
@@ -235,7 +236,7 @@ TEST_CASE("retry: a read that succeeds reads its samples once, in one call", "[r
 
 TEST_CASE("retry: an epoch that is to fail does so after the last try", "[reader][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   hiccups storage{{{5, 3}}};
   loader loader = by.load(storage.data(20), sequential{},
                           {.batch_size = 4,
@@ -250,7 +251,7 @@ TEST_CASE("retry: an epoch that is to fail does so after the last try", "[reader
 
 TEST_CASE("retry: a sample from the epoch's end is tried again too", "[reader][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   // Sample 39 is read when it replaces sample 1, long before its own turn.
   hiccups storage{{{1, 1000}, {39, 1}}};
   loader loader = by.load(storage.data(40), sequential{},
@@ -270,7 +271,7 @@ TEST_CASE("retry: stopping and destroying a loader end a pause", "[loader][host]
   unreadable storage;
   auto policy = retrying(action, 3);
   policy.first_pause = policy.max_pause = 24h;
-  const travelling by{way::in_place};
+  const path_setup by{data_path::in_place};
   auto under_test = std::make_unique<loader>(
       by.load(storage.data, sequential{}, {.batch_size = 4, .readers = 2, .errors = policy}));
   auto range = under_test->epoch(0);
@@ -288,7 +289,7 @@ TEST_CASE("retry: with no readers, another thread's stop ends the pause in the c
   unreadable storage;
   auto policy = retrying(error_action::skip, 3);
   policy.first_pause = policy.max_pause = 24h;
-  const travelling by{way::in_place};
+  const path_setup by{data_path::in_place};
   loader loader = by.load(storage.data, sequential{},
                           {.batch_size = 4, .readers = no_readers, .errors = policy});
   std::thread other{[&] {
@@ -311,7 +312,7 @@ TEST_CASE("retry: leaving an epoch ends a pause in it, and the next one comes", 
   });
   auto policy = retrying(error_action::skip, 3);
   policy.first_pause = policy.max_pause = 24h;
-  const travelling by{way::in_place};
+  const path_setup by{data_path::in_place};
   loader loader = by.load(data, sequential{}, {.batch_size = 4, .readers = 1, .errors = policy});
   {
     const auto left = loader.epoch(0);

@@ -10,7 +10,7 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/bad_samples.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -64,7 +64,7 @@ TEST_CASE(
     "slots and pieces",
     "[reader][host]") {
   const log_capture unheard;
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(0, 1, 3);
   const sampler order = shuffle{.seed = 5};
   std::uint64_t seed = 0;
@@ -85,7 +85,7 @@ TEST_CASE(
       }
       options.readers = readers;
       options.errors = skipping_all();
-      const travelling by{through};
+      const path_setup by{through};
       loader loader = by.load(make_bad_rows(sample_count, bad), order, options);
       const batch_log got = take_epochs(loader, by, 0, 3);
       CHECK(got.batches == batches);
@@ -101,7 +101,7 @@ TEST_CASE(
 TEST_CASE("skip: bad samples at the epoch's end are cut off, and all bad make an empty epoch",
           "[reader][host]") {
   const log_capture unheard;
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(0, 2);
   const std::uint64_t good = GENERATE(0U, 1U, 4U, 7U, 8U, 9U, 19U);
   const std::uint64_t batches_per_slot = GENERATE(1U, 2U, 5U);
@@ -110,7 +110,7 @@ TEST_CASE("skip: bad samples at the epoch's end are cut off, and all bad make an
   for (std::uint64_t i = good; i < 20; ++i) bad.insert(i);
   std::vector<std::uint64_t> first;
   for (std::uint64_t i = 0; i < good; ++i) first.push_back(i);
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = by.load(make_bad_rows(20, bad), sequential{},
                           {.batch_size = 4,
                            .readers = readers,
@@ -126,7 +126,7 @@ TEST_CASE("skip: bad samples at the epoch's end are cut off, and all bad make an
 TEST_CASE("skip: the rest of a shortened epoch is dropped or filled like any last batch",
           "[reader][host]") {
   const log_capture unheard;
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(0, 2);
   const auto policy = GENERATE(partial_batch::drop, partial_batch::fill);
   const std::size_t piece_bytes = GENERATE(0U, 60U);
@@ -147,7 +147,7 @@ TEST_CASE("skip: the rest of a shortened epoch is dropped or filled like any las
         ++repeats.back();
       }
       CAPTURE(samples, count);
-      const travelling by{through};
+      const path_setup by{through};
       loader loader = by.load(make_bad_rows(samples, bad), sequential{},
                               {.batch_size = 4,
                                .partial_batch = policy,
@@ -164,7 +164,7 @@ TEST_CASE("skip: the rest of a shortened epoch is dropped or filled like any las
 TEST_CASE("skip: a failure is reported with epoch, position, sample, path, words and replacement",
           "[loader][host]") {
   const log_capture heard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader = by.load(make_bad_rows(20, {6, 19}), sequential{},
                           {.batch_size = 4, .errors = skipping_all()});
   CHECK(loader.failures().count == 0);
@@ -192,7 +192,7 @@ TEST_CASE("skip: a failure is reported with epoch, position, sample, path, words
 TEST_CASE("skip: failures count as their batches are taken, and those beyond the list are counted",
           "[loader][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   auto policy = skipping_all();
   policy.listed = 2;
   loader loader = by.load(make_bad_rows(20, {1, 5, 9}), sequential{},
@@ -210,7 +210,7 @@ TEST_CASE("skip: failures count as their batches are taken, and those beyond the
 TEST_CASE("skip: a batch whose last pieces are cut off reaches the user's function",
           "[transfer][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   sample_set bad;
   for (std::uint64_t i = 5; i < 16; ++i) bad.insert(i);
   std::uint64_t seen = 0;

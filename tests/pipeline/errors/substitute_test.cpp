@@ -12,7 +12,7 @@
 #include "support/checks/message_of.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/bad_samples.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -51,7 +51,7 @@ TEST_CASE(
     "pieces and ranks",
     "[reader][host]") {
   const log_capture unheard;
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const int readers = GENERATE(0, 1, 3);
   const int world = GENERATE(1, 2);
   const sample_set bad{0, 7, 8, 9, 30, 44};
@@ -68,7 +68,7 @@ TEST_CASE(
     options.errors = with(17);
     for (int rank = 0; rank < world; ++rank) {
       options.shard = {.rank = rank, .world = world};
-      const travelling clean{through};
+      const path_setup clean{through};
       loader undisturbed = clean.load(make_bad_rows(sample_count, {}), order, options);
       auto expected = take_epochs(undisturbed, clean, 0, 3);
       std::uint64_t failures = 0;
@@ -79,7 +79,7 @@ TEST_CASE(
           ++failures;
         }
       }
-      const travelling by{through};
+      const path_setup by{through};
       loader loader = by.load(make_bad_rows(sample_count, bad), order, options);
       CHECK(take_epochs(loader, by, 0, 3) == expected);
       CHECK(loader.failures().count == failures);
@@ -97,7 +97,7 @@ TEST_CASE(
 TEST_CASE("substitute: one that cannot be read either ends the epoch after the good batches",
           "[reader][host]") {
   const log_capture unheard;
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   const int readers = GENERATE(0, 2);
   loader loader = by.load(
       make_bad_rows(20, {9, 11}), sequential{},
@@ -114,7 +114,7 @@ TEST_CASE("substitute: one that cannot be read either ends the epoch after the g
 TEST_CASE("error policy: a user's function that throws a dataset_error is about its sample",
           "[dataset][host]") {
   const log_capture unheard;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader = by.load(mapped([] {
                             throw dataset_error{{}, "no face in it"};
                           }),
@@ -136,7 +136,7 @@ TEST_CASE("error policy: an exception that is no dataset_error ends the epoch un
                                   concatenate({mapped(runtime), make_identity_rows(4, 8)}),
                                   read_throws(runtime), read_throws(memory), read_throws(usage)}) {
     for (const int readers : {0, 2}) {
-      const travelling by{way::stream};
+      const path_setup by{data_path::stream};
       loader loader = by.load(
           data, sequential{},
           {.batch_size = 4, .readers = readers, .errors = {.action = action, .max_share = 1}});
@@ -160,7 +160,7 @@ TEST_CASE("error policy: a dataset_error that tells its own cause is about the d
       }
     }
   });
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader = by.load(data, sequential{}, {.batch_size = 4, .errors = with(5)});
   CHECK(take_epochs(loader, by, 0, 1).batches[0] == std::vector<std::uint64_t>{0, 1, 5, 3});
 }

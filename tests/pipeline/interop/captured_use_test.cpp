@@ -8,7 +8,7 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/threads.hpp"
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
@@ -162,7 +162,7 @@ TEST_CASE("captured use: a loader that is destroyed in a capture frees its memor
   CHECK(by.on.device->allocated_bytes(memory_kind::device) != 0);
   by.on.device->end_capture(by.further);
   detail::poll_until([&] {
-    detail::free_retired();  // the next loader does this
+    detail::free_deferred();  // the next loader does this
     return by.on.device->allocated_bytes(memory_kind::device) == 0;
   });
   CHECK(by.on.device->captured_calls() == 0);

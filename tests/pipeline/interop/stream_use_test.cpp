@@ -6,7 +6,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
@@ -335,7 +335,7 @@ TEST_CASE("stream use: if the device refuses its end, the loader fails and frees
     use.reset();
     CHECK_THROWS_AS((void)range.next(), stage_error);
   }
-  detail::free_retired();
+  detail::free_deferred();
   CHECK(by.on.device->freed_in_use() == 0);
   by.on.device->allow_all_work();
   CHECK(in_order_and_intact(by.record_further.seen()));

@@ -5,7 +5,7 @@
 
 #include "device/sample_mix.hpp"
 #include "device/sample_random_bits.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -73,7 +73,7 @@ struct mixed_batch {
 };
 
 /// Takes batches to the end of an epoch, or this many of them.
-inline void take_batches(loader& loader, const travelling& by, std::uint64_t epoch,
+inline void take_batches(loader& loader, const path_setup& by, std::uint64_t epoch,
                          std::vector<mixed_batch>& seen, std::size_t most = ~std::size_t{0}) {
   // Where an epoch fails, the device has looks at batches before that still to do.
   const auto mutex = std::make_shared<std::mutex>();
@@ -104,17 +104,19 @@ inline void take_batches(loader& loader, const travelling& by, std::uint64_t epo
 
 /// A loader of mixed images on a way. `transformed` adds a transform of identity data, which these
 /// are not.
-[[nodiscard]] inline loader load_mixed(const travelling& by, const dataset_ptr& data,
+[[nodiscard]] inline loader load_mixed(const path_setup& by, const dataset_ptr& data,
                                        const sampler& order, const loader_options& options) {
   return loader{data, order, by.device,
-                on_way(by.through == way::transformed ? way::stream : by.through, *data, options)};
+                on_data_path(by.through == data_path::transformed ? data_path::stream : by.through,
+                             *data, options)};
 }
 
-[[nodiscard]] inline std::vector<mixed_batch> deliver_mixed(way through, const dataset_ptr& data,
+[[nodiscard]] inline std::vector<mixed_batch> deliver_mixed(data_path through,
+                                                            const dataset_ptr& data,
                                                             const sampler& order,
                                                             const loader_options& options,
                                                             std::uint64_t epochs = 2) {
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = load_mixed(by, data, order, options);
   std::vector<mixed_batch> seen;
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) take_batches(loader, by, epoch, seen);

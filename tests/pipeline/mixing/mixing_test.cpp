@@ -30,7 +30,7 @@ pair_mixing mixing_of(const loader_options& options) {
 
 std::vector<mixed_batch> expected_of(loader_options options, std::uint64_t epochs = 2) {
   options.readers = 0;
-  return deliver_mixed(way::in_place, mixed_images::make(), order, options, epochs);
+  return deliver_mixed(data_path::in_place, mixed_images::make(), order, options, epochs);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ TEST_CASE("mixing: each sample is mixed with its neighbour in the batch, by its 
 
 TEST_CASE("mixing: every placement and device delivers the same bits, however slots are cut",
           "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 1, 4);
   const std::uint64_t batch_size = GENERATE(7U, 8U);
   CAPTURE(to_string(through), readers, batch_size);
@@ -70,7 +70,7 @@ TEST_CASE("mixing: every placement and device delivers the same bits, however sl
 
 TEST_CASE("mixing: partners of a batch that comes in pieces come in one piece",
           "[transfer][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const std::uint64_t batch_size = GENERATE(13U, 14U, 45U, 100U);
   const std::size_t samples_a_piece = GENERATE(1U, 2U, 3U, 6U, 12U);
   CAPTURE(to_string(through), batch_size, samples_a_piece);
@@ -81,7 +81,7 @@ TEST_CASE("mixing: partners of a batch that comes in pieces come in one piece",
 
 TEST_CASE("mixing: a last batch that is dropped or filled is mixed like the others",
           "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const auto last = GENERATE(partial_batch::drop, partial_batch::fill);
   loader_options options = mixed_images::mixed(8, 2);
   options.partial_batch = last;
@@ -101,10 +101,10 @@ TEST_CASE("mixing: it depends on seed and epoch, and 16-bit floats are mixed the
   CHECK(expected_of(options)[0].images != first[0].images);
   CHECK(expected_of(options)[0].labels != first[0].labels);
   const auto to = GENERATE(element_type::f16, element_type::bf16);
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   for (field_transform& each : options.transforms) each.to = to;
-  const auto bytes_of = [&](way along) {
-    const travelling by{along};
+  const auto bytes_of = [&](data_path along) {
+    const path_setup by{along};
     loader loader = load_mixed(by, mixed_images::make(), order, options);
     auto range = loader.epoch(0, by.stream);
     const auto batch = range.next();
@@ -116,7 +116,7 @@ TEST_CASE("mixing: it depends on seed and epoch, and 16-bit floats are mixed the
     }
     return bytes;
   };
-  CHECK((bytes_of(through) == bytes_of(way::in_place)));
+  CHECK((bytes_of(through) == bytes_of(data_path::in_place)));
 }
 
 TEST_CASE("mixing: images that are floats in the dataset need no transform", "[loader][host]") {
@@ -127,10 +127,10 @@ TEST_CASE("mixing: images that are floats in the dataset need no transform", "[l
   const auto data = make_memory_dataset({own("image", planes, {4, 6}), own("id", ids)});
   loader_options options{.batch_size = 6, .readers = 1};
   options.mixing = mixing{.image = "image", .mixup_alpha = 1, .cutmix_alpha = 1};
-  const auto images_of = [&](way along) {
-    const travelling by{along};
+  const auto images_of = [&](data_path along) {
+    const path_setup by{along};
     loader loader = load_mixed(by, data, sequential{}, options);
-    CHECK(loader.plan().assembled == (along != way::in_place));
+    CHECK(loader.plan().assembled == (along != data_path::in_place));
     std::vector<float> seen;
     for (batch& batch : loader.epoch(0, by.stream)) {
       const auto view = batch["image"];
@@ -140,10 +140,10 @@ TEST_CASE("mixing: images that are floats in the dataset need no transform", "[l
     }
     return seen;
   };
-  const std::vector<float> expected = images_of(way::in_place);
+  const std::vector<float> expected = images_of(data_path::in_place);
   CHECK(expected != planes);
   CHECK(expected.size() == planes.size());
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CHECK((images_of(through) == expected));
   // The dataset's values differ from the mixed ones.
   std::vector<float> row(24);
@@ -156,12 +156,12 @@ TEST_CASE("mixing: images that are floats in the dataset need no transform", "[l
 }
 
 TEST_CASE("mixing: a function of the user's gets batches that are mixed", "[transfer][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
   loader_options options = mixed_images::mixed(14, 2);
   const auto expected = expected_of(options);
   options.expert.piece_bytes = GENERATE(0U, 500U);
-  const travelling by{through};
+  const path_setup by{through};
   options.expert.batch_transform =
       batch_transform{.fields = {{"image", element_type::f32, {6, 5, 3}},
                                  {"label", element_type::f32, {10}},
@@ -186,7 +186,7 @@ TEST_CASE("mixing: a function of the user's gets batches that are mixed", "[tran
 }
 
 TEST_CASE("mixing: ranks with even batches mix the same pairs as one process", "[loader][host]") {
-  const way through = GENERATE(way::in_place, way::stream, way::gather);
+  const data_path through = GENERATE(data_path::in_place, data_path::stream, data_path::gather);
   loader_options options = mixed_images::mixed(12, 1);
   options.partial_batch = partial_batch::drop;
   const auto whole = expected_of(options, 1);
@@ -211,12 +211,12 @@ TEST_CASE("mixing: ranks with even batches mix the same pairs as one process", "
 
 TEST_CASE("mixing: a run that resumes in an epoch mixes what the first one would have",
           "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const std::uint64_t done = GENERATE(1U, 4U);
   CAPTURE(to_string(through), done);
   const loader_options options = mixed_images::mixed(7, 2);
   const auto expected = expected_of(options, 1);
-  const travelling by{through};
+  const path_setup by{through};
   std::vector<mixed_batch> seen;
   loader_state state;
   {
@@ -257,7 +257,7 @@ TEST_CASE("mixing: a state of a run that mixes otherwise is refused, and ranks' 
 
 TEST_CASE("mixing: options that do not fit the fields are refused before anything is allocated",
           "[loader][host]") {
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader_options options = mixed_images::mixed(8, 2);
   options.transforms.pop_back();
   CHECK(message_of<usage_error>([&] {
@@ -281,10 +281,10 @@ TEST_CASE("mixing: samples of blocks that the device decodes are mixed the same"
   loader_options options = mixed_images::mixed(batch_size, 2);
   const dataset_ptr data = make_encoded(mixed_images::make(), rows);
   const sampler windows = shuffle{.seed = 9, .within = chunks(2)};
-  const auto expected = deliver_mixed(way::in_place, data, windows, options);
+  const auto expected = deliver_mixed(data_path::in_place, data, windows, options);
   options.decode_on = decode_on::device;
   options.placement = placement::stream;
-  const travelling by{way::stream};
+  const path_setup by{data_path::stream};
   loader loader{data, windows, by.device, options};
   REQUIRE(loader.plan().decode_on == decode_on::device);
   std::vector<mixed_batch> seen;

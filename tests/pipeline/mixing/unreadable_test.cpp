@@ -47,14 +47,14 @@ TEST_CASE(
     "[reader][host]") {
   const log_capture unheard;
   const auto action = GENERATE(error_action::skip, error_action::substitute);
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const std::uint64_t batch_size = GENERATE(7U, 8U, 45U);
   const auto last = GENERATE(partial_batch::keep, partial_batch::fill);
   CAPTURE(static_cast<int>(action), to_string(through), batch_size, static_cast<int>(last));
   const sample_set bad{0, 3, 4, 11, 30, 31, 44};
   loader_options options = tolerant(action, batch_size, 0);
   options.partial_batch = last;
-  const auto expected = deliver_mixed(way::in_place, bad_images(bad), order, options);
+  const auto expected = deliver_mixed(data_path::in_place, bad_images(bad), order, options);
   const pair_mixing by =
       detail::convert_fields(mixed_images::make()->fields(), options.transforms, options.mixing)
           .mixing.value();
@@ -75,14 +75,14 @@ TEST_CASE(
 }
 
 TEST_CASE("mixing: batches before one that cannot be read are mixed", "[reader][host]") {
-  const way through = GENERATE(from_range(first_reading_ways()));
+  const data_path through = GENERATE(from_range(first_reading_data_paths()));
   const std::uint64_t batches_per_slot = GENERATE(1U, 4U);
   CAPTURE(to_string(through), batches_per_slot);
   loader_options options = mixed_images::mixed(8, 2);
   options.expert.batches_per_slot = batches_per_slot;
-  const auto expected = deliver_mixed(way::in_place, mixed_images::make(), order, options, 1);
+  const auto expected = deliver_mixed(data_path::in_place, mixed_images::make(), order, options, 1);
   const std::uint64_t bad = expected[3].ids[2];
-  const travelling by{through};
+  const path_setup by{through};
   loader loader = load_mixed(by, bad_images({bad}), order, options);
   std::vector<mixed_batch> seen;
   CHECK_THROWS_AS(take_batches(loader, by, 0, seen), stage_error);

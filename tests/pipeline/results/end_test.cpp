@@ -3,8 +3,8 @@
 #include <feedline/backend/device.hpp>
 #include <feedline/results/ring.hpp>
 
+#include "device/deferred_free.hpp"
 #include "device/owned.hpp"
-#include "device/retired.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"

@@ -6,7 +6,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/catch.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -17,7 +17,7 @@
 #include "support/checks/sampler_contract.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/chunked_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -65,23 +65,23 @@ std::vector<std::pair<std::string, sampler>> all_samplers() {
           {"checked", checked{shuffle{.seed = 1}}}};
 }
 
-dataset_ptr data_for(way through) {
+dataset_ptr data_for(data_path through) {
   auto rows = make_identity_rows(sample_count, 11);
   // A dataset with chunks is not in memory, as `gather` needs it.
-  if (through == way::gather) return rows;
+  if (through == data_path::gather) return rows;
   return make_chunked(std::move(rows), {.samples = 8, .bytes = 160, .kept = 100});
 }
 
 /// One setting of a run: options that may differ before and after a cut.
 struct manner {
-  way through = way::in_place;
+  data_path through = data_path::in_place;
   int readers = no_readers;
   int world = 1;
   loader_options options = {};
 };
 
 /// Differs from `cut` to `cut` in all that may differ.
-manner some_manner(way through, std::uint64_t cut) {
+manner some_manner(data_path through, std::uint64_t cut) {
   manner how{.through = through,
              .readers = static_cast<int>(cut % 3),
              .world = cut % 6 == 1   ? 4
@@ -105,7 +105,7 @@ std::string run(const manner& how, const sampler& order, const std::string& from
                 std::uint64_t count, joined& into) {
   std::string to;
   for (int rank = 0; rank < how.world; ++rank) {
-    const travelling by{how.through};
+    const path_setup by{how.through};
     loader_options options = how.options;
     options.shard = {.rank = rank, .world = how.world};
     options.batch_size = options.shard.batch_share(global_batch);
@@ -149,13 +149,13 @@ TEST_CASE(
     "every other",
     "[loader][host]") {
   const log_capture unheard;
-  const way before = GENERATE(from_range(all_ways()));
-  const auto ways = all_ways();
+  const data_path before = GENERATE(from_range(all_data_paths()));
+  const auto ways = all_data_paths();
   std::uint64_t number = 0;
   static combinations cases;
   for (const auto& [name, order] : all_samplers()) {
     ++number;
-    if (before == way::gather && name.find("chunks") != std::string::npos) continue;
+    if (before == data_path::gather && name.find("chunks") != std::string::npos) continue;
     joined expected;
     const manner reference{.through = before};
     (void)run(reference, order, {}, UINT64_MAX, expected);
@@ -164,22 +164,23 @@ TEST_CASE(
       // Every cut of every order is made on half of the ways.
       if ((cut + number + static_cast<std::uint64_t>(before)) % 2 == 0) continue;
       if (!cases.takes_next()) continue;
-      way behind = ways[(static_cast<std::size_t>(before) + cut + number) % ways.size()];
+      data_path after = ways[(static_cast<std::size_t>(before) + cut + number) % ways.size()];
       // The order of chunks is not that of rows in memory.
-      if (name.find("chunks") != std::string::npos && behind == way::gather) behind = way::stream;
+      if (name.find("chunks") != std::string::npos && after == data_path::gather)
+        after = data_path::stream;
       INFO(name << ", cut at " << cut << ", " << to_string(before) << ", then "
-                << to_string(behind));
+                << to_string(after));
       joined found;
       const std::string state = run(some_manner(before, cut), order, {}, cut, found);
       CHECK(found.size() == cut);
-      (void)run(some_manner(behind, cut + 1), order, state, UINT64_MAX, found);
+      (void)run(some_manner(after, cut + 1), order, state, UINT64_MAX, found);
       CHECK(found == expected);
     }
   }
 }
 
 TEST_CASE("resume: a run that is cut again and again is the undisturbed one", "[loader][host]") {
-  const way through = GENERATE(from_range(all_ways()));
+  const data_path through = GENERATE(from_range(all_data_paths()));
   const sampler order = shuffle{.seed = 5};
   joined expected;
   (void)run({.through = through}, order, {}, UINT64_MAX, expected);
@@ -287,7 +288,7 @@ TEST_CASE("resume: conversions of fields are those of the undisturbed run, at ra
 TEST_CASE(
     "resume: at random positions of a large epoch, every path delivers the samples of the order",
     "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   constexpr std::uint64_t large = 100'003;
   constexpr std::uint64_t batch_size = 64;
   CAPTURE(to_string(by.through));

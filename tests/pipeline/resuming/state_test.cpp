@@ -9,7 +9,7 @@
 #include "support/checks/message_of.hpp"
 #include "support/datasets/failing_dataset.hpp"
 #include "support/datasets/gated_dataset.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <span>
@@ -170,7 +170,7 @@ TEST_CASE(
 
 TEST_CASE("seek: abandons ranges that were asked for before, and batches that are held stay",
           "[loader][host]") {
-  const travelling by{GENERATE(from_range(all_ways()))};
+  const path_setup by{GENERATE(from_range(all_data_paths()))};
   CAPTURE(to_string(by.through));
   loader loader =
       by.load(make_identity_rows(20, 8), sequential{},

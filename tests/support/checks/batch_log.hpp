@@ -4,7 +4,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/recorder.hpp"
-#include "support/devices/ways.hpp"
+#include "support/devices/data_paths.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -21,7 +21,7 @@ struct batch_log {
 
 /// Takes all batches of epochs `first` to `end` - 1, or `most`. Each must be intact, follow the one
 /// before, and say of itself which samples it holds.
-[[nodiscard]] inline batch_log take_epochs(loader& loader, const travelling& by,
+[[nodiscard]] inline batch_log take_epochs(loader& loader, const path_setup& by,
                                            std::uint64_t first, std::uint64_t end,
                                            std::uint64_t most = UINT64_MAX) {
   batch_log log;

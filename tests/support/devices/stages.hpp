@@ -41,13 +41,13 @@ struct stages {
         writer{source, format->layout, format->layout, {}, detail::held_rows{*dataset}} {}
 
   /// The work that the slot scheduler would give a slot for a ticket of an epoch.
-  [[nodiscard]] detail::slot_work work(const std::shared_ptr<detail::epoch_run>& run,
+  [[nodiscard]] detail::slot_work work(const std::shared_ptr<detail::epoch_pass>& pass,
                                        std::uint64_t ticket) const {
     const std::uint64_t first_batch = ticket * plan.batches_per_slot;
     const std::uint64_t first = first_batch * plan.batch_size;
     const std::uint64_t samples =
         std::min(plan.batches_per_slot * plan.batch_size, plan.samples_per_epoch - first);
-    return {.run = run,
+    return {.pass = pass,
             .ticket = feedline::ticket{ticket},
             .first = position{first},
             .first_batch = first_batch,
@@ -57,15 +57,15 @@ struct stages {
   }
 
   /// Claims a slot and opens it for a ticket.
-  slot_index open(const std::shared_ptr<detail::epoch_run>& run, std::uint64_t ticket) {
+  slot_index open(const std::shared_ptr<detail::epoch_pass>& pass, std::uint64_t ticket) {
     const slot_index slot = staging->claim().value();
-    staging->open(slot, work(run, ticket));
+    staging->open(slot, work(pass, ticket));
     return slot;
   }
 
   /// The same, and fills it.
-  slot_index fill(const std::shared_ptr<detail::epoch_run>& run, std::uint64_t ticket) {
-    const slot_index slot = open(run, ticket);
+  slot_index fill(const std::shared_ptr<detail::epoch_pass>& pass, std::uint64_t ticket) {
+    const slot_index slot = open(pass, ticket);
     detail::request_executor request_executor{plan.batch_size, writer, *staging};
     const std::uint32_t requests = (*staging)[slot].work.requests();
     detail::reader_scratch own;
@@ -89,7 +89,7 @@ struct stages {
   const loader_plan& plan = resolved.report;
   const detail::slot_plan& slots = resolved.slots;
   std::shared_ptr<const detail::batch_format> format;
-  std::shared_ptr<detail::failure_board> failures = std::make_shared<detail::failure_board>();
+  std::shared_ptr<detail::failure_table> failures = std::make_shared<detail::failure_table>();
   std::shared_ptr<detail::staging_ring> staging;
   std::shared_ptr<detail::device_ring> ring;
   detail::sample_source source;

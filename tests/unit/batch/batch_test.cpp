@@ -31,13 +31,13 @@ struct leasing {
       make_host_device(), make_identity_dataset(10, 8),
       loader_options{.batch_size = 4, .expert = {.batches_per_slot = 1, .staging_slots = 2}},
       shuffle{.seed = 1}};
-  std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(2);
+  std::shared_ptr<epoch_pass> pass = std::make_shared<epoch_pass>(2);
 
   batch take(std::uint64_t ticket) {
-    const slot_index slot = parts.fill(run, ticket);
+    const slot_index slot = parts.fill(pass, ticket);
     (void)parts.staging->next_filled();
-    parts.staging->lend(slot);
-    const slot_work work = parts.work(run, ticket);
+    parts.staging->lease(slot);
+    const slot_work work = parts.work(pass, ticket);
     parts.ring->deliver(slot, {work});
     parts.ring->lease(parts.ring->take().value(), {});
     batch taken = parts.ring->lease_batch(slot, 0);

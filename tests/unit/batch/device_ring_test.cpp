@@ -34,8 +34,8 @@ const loader_options small{
     .batch_size = 4, .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}};
 
 /// The content of a ticket 0 of three batches.
-slot_content whole_slot(const std::shared_ptr<epoch_run>& run) {
-  return {{.run = run,
+slot_content whole_slot(const std::shared_ptr<epoch_pass>& pass) {
+  return {{.pass = pass,
            .ticket = ticket{0},
            .first = position{0},
            .first_batch = 0,
@@ -47,10 +47,10 @@ struct on_recording {
   std::shared_ptr<recording_device> device = std::make_shared<recording_device>();
   stages parts{device, make_identity_dataset(96, 8), small};
   device_ring& ring = *parts.ring;
-  std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(5);
+  std::shared_ptr<epoch_pass> pass = std::make_shared<epoch_pass>(5);
   stream_ref stream = device->make_stream();
 
-  slot_content content(std::uint64_t ticket) const { return {parts.work(run, ticket)}; }
+  slot_content content(std::uint64_t ticket) const { return {parts.work(pass, ticket)}; }
   /// Does the transfer's work, without the copy.
   slot_index deliver(std::uint64_t ticket) {
     const slot_index slot = ring.acquire().value();
@@ -227,9 +227,9 @@ TEST_CASE("device ring: a batch knows its position, and the last of an epoch its
   const auto device = std::make_shared<recording_device>();
   stages parts{device, make_identity_dataset(18, 8), small};  // batches of 4 4 4 | 4 2
   device_ring& ring = *parts.ring;
-  const auto run = std::make_shared<epoch_run>(7);
+  const auto pass = std::make_shared<epoch_pass>(7);
   const slot_index slot = ring.acquire().value();
-  ring.deliver(slot, {{.run = run,
+  ring.deliver(slot, {{.pass = pass,
                        .ticket = ticket{1},
                        .first = position{12},
                        .first_batch = 3,
@@ -338,11 +338,11 @@ TEST_CASE("device ring: batches keep it, the staging ring and the device alive",
   const std::weak_ptr<staging_ring> staging = parts->staging;
   const std::weak_ptr<device_ring> ring = parts->ring;
   const std::weak_ptr<device> device = parts->device;
-  const auto run = std::make_shared<epoch_run>(0);
-  const slot_index slot = parts->fill(run, 0);
+  const auto pass = std::make_shared<epoch_pass>(0);
+  const slot_index slot = parts->fill(pass, 0);
   (void)parts->staging->next_filled();
-  parts->staging->lend(slot);
-  parts->ring->deliver(slot, whole_slot(run));
+  parts->staging->lease(slot);
+  parts->ring->deliver(slot, whole_slot(pass));
   parts->ring->lease(parts->ring->take().value(), {});
   std::optional<batch> cached{parts->ring->lease_batch(slot, 1)};
   parts->ring->let_go(slot);
@@ -360,16 +360,16 @@ TEST_CASE("device ring in place: its slots are the staging slots, and go back th
   stages parts{make_host_device(), make_identity_dataset(96, 8), small};
   device_ring& ring = *parts.ring;
   CHECK(ring.in_place());
-  const auto run = std::make_shared<epoch_run>(0);
-  const slot_index slot = parts.fill(run, 0);
+  const auto pass = std::make_shared<epoch_pass>(0);
+  const slot_index slot = parts.fill(pass, 0);
   CHECK(ring[slot].data == (*parts.staging)[slot].data);
   (void)parts.staging->next_filled();
-  parts.staging->lend(slot);
-  ring.deliver(slot, whole_slot(run));
+  parts.staging->lease(slot);
+  ring.deliver(slot, whole_slot(pass));
   CHECK(ring.take() == slot);
   SECTION("after the last lease") {
     ring.lease(slot, {});
-    CHECK((*parts.staging)[slot].state.load() == staging_state::lent);
+    CHECK((*parts.staging)[slot].state.load() == staging_state::leased);
     ring.let_go(slot);
   }
   SECTION("unwanted") {

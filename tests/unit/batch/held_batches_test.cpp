@@ -25,7 +25,7 @@ TEST_CASE("device ring: it knows when batches are held in every slot, how many a
       loader_options{.batch_size = 4,
                      .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}}};
   device_ring& ring = *parts.ring;
-  const auto run = std::make_shared<epoch_run>(0);
+  const auto run = std::make_shared<epoch_pass>(0);
   const stream_ref stream = device->make_stream();
   std::vector<batch> held;
   for (std::uint64_t ticket = 0; ticket < 2; ++ticket) {

@@ -109,7 +109,7 @@ struct scheduled {
   std::vector<std::byte> memory;
   block_reader reader{plan, table_at};
   block_schedule schedule;
-  epoch_run pass{0};
+  epoch_pass pass{0};
   staging_slot slot{std::make_shared<scripted_device>()};
   std::shared_ptr<carried_blocks> blocks;  ///< blocks of the last slot
 };

@@ -56,7 +56,7 @@ block_plan make_plan_of(const dataset_ptr& data) {
 /// A stage between the test's streams: that of copies continues first, that of assemblies last.
 struct staged {
   void begin_run(std::uint64_t epoch) {
-    run = std::make_shared<epoch_run>(epoch);
+    pass = std::make_shared<epoch_pass>(epoch);
     next = 0;
     begins = true;
   }
@@ -74,12 +74,12 @@ struct staged {
     carried->first_load = next;
     carried->loads = blocks;
     carried->begins_pass = std::exchange(begins, false);
-    slot.work = {.run = run, .blocks = carried};
+    slot.work = {.pass = pass, .blocks = carried};
     auto* load = reinterpret_cast<block_load*>(slot.data + tables.chunks_at());
     std::size_t at = tables.chunks_at() + block_plan::table_bytes(blocks * fields);
     for (std::uint32_t block = 0; block < blocks; ++block) {
       sample_index number{};
-      plan->order.blocks(run->epoch, next + block, {&number, 1});
+      plan->order.blocks(pass->epoch, next + block, {&number, 1});
       for (std::uint32_t field = 0; field < fields; ++field, ++load) {
         const auto as = plan->stored(field, number);
         *load = {.field = field,
@@ -104,7 +104,7 @@ struct staged {
   /// Whether the rows in the slots of some blocks are theirs.
   bool holds(std::uint64_t first, std::uint64_t blocks) {
     std::vector<sample_index> numbers(blocks);
-    plan->order.blocks(run->epoch, first, numbers);
+    plan->order.blocks(pass->epoch, first, numbers);
     bool all = true;
     for (std::uint64_t block = 0; block < blocks; ++block) {
       std::uint64_t id = 0;  // the first field of the block's first row
@@ -130,7 +130,7 @@ struct staged {
   block_reader reader{plan, tables.chunks_at()};
   std::list<device_memory> memories;
   std::list<staging_slot> slots;
-  std::shared_ptr<epoch_run> run;
+  std::shared_ptr<epoch_pass> pass;
   std::uint64_t next = 0;
   bool begins = false;
 };

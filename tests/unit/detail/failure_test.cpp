@@ -12,11 +12,11 @@
 #include <vector>
 
 using namespace feedline;
-using feedline::detail::failure_board;
+using feedline::detail::failure_table;
 
 namespace {
 
-void report(failure_board& board, std::uint64_t ticket, const std::string& what) {
+void report(failure_table& board, std::uint64_t ticket, const std::string& what) {
   detail::failure failed;
   failed.where.stage = stage::reader;
   failed.where.ticket = ticket;
@@ -27,13 +27,13 @@ void report(failure_board& board, std::uint64_t ticket, const std::string& what)
 }  // namespace
 
 TEST_CASE("failure: an empty table throws nothing", "[detail][host]") {
-  const failure_board board;
+  const failure_table board;
   CHECK_NOTHROW(board.rethrow());
 }
 
 TEST_CASE("failure: the first one recorded stays, and is thrown each time, with stage and cause",
           "[detail][host]") {
-  failure_board board;
+  failure_table board;
   report(board, 3, "first");
   report(board, 1, "second");
   for (int i = 0; i < 3; ++i) {
@@ -50,11 +50,11 @@ TEST_CASE("failure: the first one recorded stays, and is thrown each time, with 
 
 // Called where another exception could not be reported.
 static_assert(
-    noexcept(std::declval<failure_board&>().report(std::declval<feedline::detail::failure>())));
+    noexcept(std::declval<failure_table&>().report(std::declval<feedline::detail::failure>())));
 
 TEST_CASE("failure: if several threads fail at once, one wins, for good", "[detail][host]") {
   constexpr std::uint64_t count = 4;
-  failure_board board;
+  failure_table board;
   std::latch gate{count};
   std::vector<std::thread> threads;
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-#include "device/stream_lane.hpp"
+#include "device/trace/stream_lane.hpp"
 
 #include <feedline/error.hpp>
 

@@ -81,7 +81,7 @@ struct converting {
         slot{std::make_shared<test::scripted_device>()},
         memory(batches.slot_bytes(), untouched) {
     slot.data = memory.data();
-    slot.work.run = std::make_shared<epoch_run>(epoch);
+    slot.work.pass = std::make_shared<epoch_pass>(epoch);
     slot.work.first = position{4};
   }
 
@@ -209,7 +209,7 @@ TEST_CASE("batch writer: rows in memory are copied across batches, as they are r
   const sampler order = shuffle{.seed = 3};
   sample_source source{data, order, seed};
   staging_slot slot{std::make_shared<test::scripted_device>()};
-  slot.work.run = std::make_shared<epoch_run>(epoch);
+  slot.work.pass = std::make_shared<epoch_pass>(epoch);
   slot.work.first = position{2};
   reader_scratch scratch;
   const auto read = [&](batch_writer& by, std::vector<sample_run> runs) {

@@ -18,7 +18,7 @@ namespace {
 std::pair<std::uint64_t, std::uint64_t> next(epoch_schedule& schedule) {
   const auto taken = schedule.take().value();
   schedule.opened(taken, 1);
-  return {taken.run->epoch, taken.ticket.value};
+  return {taken.pass->epoch, taken.ticket.value};
 }
 
 using line = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
@@ -56,21 +56,21 @@ TEST_CASE("epoch schedule: with their number unknown only claimed epochs are rea
           "[loader][host]") {
   epoch_schedule schedule{2, 0};
   auto waiting = std::async(std::launch::async, [&] { return next(schedule); });
-  const auto run = schedule.claim(7);
+  const auto pass = schedule.claim(7);
   CHECK(waiting.get() == std::pair<std::uint64_t, std::uint64_t>{7, 0});
   CHECK(next(schedule) == std::pair<std::uint64_t, std::uint64_t>{7, 1});
   const auto again = schedule.claim(7);
-  CHECK(again != run);  // another pass over the same order
+  CHECK(again != pass);  // another pass over the same order
   CHECK(next(schedule, 2) == line{{7, 0}, {7, 1}});
 }
 
 TEST_CASE("epoch schedule: the claim of another epoch than was guessed abandons the guess",
           "[loader][host]") {
   epoch_schedule schedule{2, 10};
-  const auto guessed = schedule.take().value().run;
-  const auto run = schedule.claim(5);
+  const auto guessed = schedule.take().value().pass;
+  const auto pass = schedule.claim(5);
   CHECK(guessed->abandoned.load());
-  CHECK_FALSE(run->abandoned.load());
+  CHECK_FALSE(pass->abandoned.load());
   CHECK(next(schedule, 3) == line{{5, 0}, {5, 1}, {6, 0}});
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("epoch schedule: an epoch outside of those announced is read, and noth
   const std::uint64_t epoch =
       GENERATE(std::uint64_t{2}, std::uint64_t{3}, std::numeric_limits<std::uint64_t>::max());
   epoch_schedule schedule{1, 3};
-  const auto run = schedule.claim(epoch);
+  const auto pass = schedule.claim(epoch);
   CHECK(next(schedule) == std::pair{epoch, std::uint64_t{0}});
   auto waiting = std::async(std::launch::async, [&] { return schedule.take().has_value(); });
   schedule.close();
@@ -130,19 +130,19 @@ TEST_CASE("epoch schedule: a range that is dropped before it began leaves the ot
 TEST_CASE("epoch schedule: a ticket begins where the one before it ended, however long that was",
           "[loader][host]") {
   epoch_schedule schedule{10, 2};
-  const auto run = schedule.claim(0);
+  const auto pass = schedule.claim(0);
   std::uint64_t ticket = 0;
   std::uint64_t first = 0;
   for (const std::uint64_t batches : {1U, 2U, 4U, 3U}) {
     const auto taken = schedule.take().value();
-    CHECK(taken.run == run);
+    CHECK(taken.pass == pass);
     CHECK(taken.ticket.value == ticket++);
     CHECK(taken.first_batch == first);
     schedule.opened(taken, batches);
     first += batches;
   }
   const auto taken = schedule.take().value();
-  CHECK(taken.run->epoch == 1);
+  CHECK(taken.pass->epoch == 1);
   CHECK(taken.first_batch == 0);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("epoch schedule: a ticket tells whether there was nothing to open befo
       return schedule.take().value().waited;
     });
     started.wait();
-    const auto run = schedule.claim(0);
+    const auto pass = schedule.claim(0);
     waited = waiting.get();
   }
   CHECK(waited);
@@ -196,10 +196,10 @@ TEST_CASE("epoch schedule: closing wakes a slot scheduler that waits, and gives 
 TEST_CASE("epoch schedule: an epoch can begin at any batch, and with none left it is not opened",
           "[loader][host]") {
   epoch_schedule schedule{5, 0};
-  const auto run = schedule.claim(2, 3);
+  const auto pass = schedule.claim(2, 3);
   const auto none = schedule.claim(3, 5);
   const auto whole = schedule.claim(4);
-  CHECK(run->first_batch == 3);
+  CHECK(pass->first_batch == 3);
   CHECK(schedule.take().value().first_batch == 3);
   CHECK(next(schedule, 2) == line{{2, 0}, {2, 1}});
   CHECK(next(schedule) == std::pair<std::uint64_t, std::uint64_t>{4, 0});
@@ -219,11 +219,11 @@ TEST_CASE(
   CHECK(second->abandoned.load());
   CHECK_FALSE(schedule.begin(first));
   CHECK_FALSE(schedule.begin(second));
-  std::shared_ptr<epoch_run> guess;
-  if (epochs != 0) guess = schedule.take().value().run;
-  const auto run = schedule.claim(7, 2);
-  if (guess) CHECK(run == guess);
-  CHECK_FALSE(run->abandoned.load());
+  std::shared_ptr<epoch_pass> guess;
+  if (epochs != 0) guess = schedule.take().value().pass;
+  const auto pass = schedule.claim(7, 2);
+  if (guess) CHECK(pass == guess);
+  CHECK_FALSE(pass->abandoned.load());
   CHECK(schedule.take().value().first_batch == 2);
   CHECK(next(schedule, 3) == line{{7, 0}, {7, 1}, {7, 2}});
   if (epochs != 0) CHECK(next(schedule) == std::pair<std::uint64_t, std::uint64_t>{8, 0});
@@ -247,19 +247,19 @@ TEST_CASE("epoch schedule: a wait for an epoch to be abandoned ends, whatever en
           "[loader][host]") {
   const int ends = GENERATE(0, 1, 2, 3, 4);
   epoch_schedule schedule{5, 0};
-  const auto run = schedule.claim(0);
+  const auto pass = schedule.claim(0);
   const auto next = schedule.claim(1);
   std::latch begun{1};
   auto waits = std::async(std::launch::async, [&] {
     begun.count_down();
-    schedule.await_abandoned(*run);
+    schedule.await_abandoned(*pass);
   });
   begun.wait();
-  if (ends == 0) schedule.end(run);
+  if (ends == 0) schedule.end(pass);
   if (ends == 1) CHECK(schedule.begin(next));
   if (ends == 2) schedule.seek(0, 0);
   if (ends == 3) schedule.abandon_all();
   if (ends == 4) schedule.close();
   waits.get();
-  CHECK(run->abandoned.load() == (ends != 4));
+  CHECK(pass->abandoned.load() == (ends != 4));
 }

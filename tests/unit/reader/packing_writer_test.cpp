@@ -52,7 +52,7 @@ struct packing {
         slot{device},
         memory(layout.slot_bytes(), untouched) {
     slot.data = memory.data();
-    slot.work.run = std::make_shared<epoch_run>(5);
+    slot.work.pass = std::make_shared<epoch_pass>(5);
     slot.work.layout = runs;
   }
 

@@ -42,7 +42,7 @@ struct filling {
         under_test{parts.plan.batch_size, parts.writer, *parts.staging} {}
 
   slot_index open(std::uint64_t ticket) {
-    const slot_index slot = parts.open(run, ticket);
+    const slot_index slot = parts.open(pass, ticket);
     std::fill_n((*parts.staging)[slot].data, parts.plan.slot_bytes, untouched);
     return slot;
   }
@@ -66,7 +66,7 @@ struct filling {
 
   stages parts;
   request_executor under_test;
-  std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(3);
+  std::shared_ptr<epoch_pass> pass = std::make_shared<epoch_pass>(3);
 };
 
 /// Fails for some samples, as a file would.
@@ -253,7 +253,7 @@ TEST_CASE("request executor: an abandoned epoch is not read, but its slots are c
   CHECK_FALSE(on.fill(slot, 0));
   const int before = reads.load();
   CHECK(before > 0);
-  on.run->abandoned.store(true);
+  on.pass->abandoned.store(true);
   CHECK_FALSE(on.fill(slot, 1));
   CHECK(on.fill(slot, 2));
   CHECK(reads.load() == before);

@@ -46,7 +46,7 @@ std::string failure_of(const std::vector<sample_index>& samples) {
     std::vector<std::byte> ids(samples.size() * 8);
     std::vector<std::byte> rows(samples.size() * 4);
     std::vector<unreadable_sample> bad;
-    source.read(epoch_run{0},
+    source.read(epoch_pass{0},
                 {.samples = samples,
                  .out = std::vector<std::span<std::byte>>{ids, rows},
                  .context = {0, 0, samples, position{0}}},

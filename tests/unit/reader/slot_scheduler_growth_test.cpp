@@ -66,7 +66,7 @@ struct growing {
     for (int i = 0; i < count; ++i) batches.push_back(slot(a_request));
     return batches;
   }
-  std::shared_ptr<epoch_run> begin(std::uint64_t epoch) {
+  std::shared_ptr<epoch_pass> begin(std::uint64_t epoch) {
     batches_before = 0;
     return schedule.claim(epoch);
   }

@@ -66,7 +66,7 @@ TEST_CASE("slot scheduler: a ticket becomes the requests that cover its slot, in
       CHECK(work.samples == 12);
       CHECK(work.batches == 3);
       CHECK(work.requests() == 3);
-      CHECK(work.run->epoch == 0);
+      CHECK(work.pass->epoch == 0);
     }
   }
 }
@@ -89,8 +89,8 @@ TEST_CASE("slot scheduler: the next epoch's first ticket follows the last of thi
           "[reader][host]") {
   opening on{12, 2};
   const auto run = on.schedule.claim(0);  // lets epoch 1 be read ahead
-  for (int i = 0; i < 3; ++i) CHECK(on.work(on.under_test.next().value()).run->epoch == 0);
-  for (int i = 0; i < 3; ++i) CHECK(on.work(on.under_test.next().value()).run->epoch == 1);
+  for (int i = 0; i < 3; ++i) CHECK(on.work(on.under_test.next().value()).pass->epoch == 0);
+  for (int i = 0; i < 3; ++i) CHECK(on.work(on.under_test.next().value()).pass->epoch == 1);
 }
 
 TEST_CASE(

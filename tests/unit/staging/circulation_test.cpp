@@ -23,7 +23,7 @@ struct circulation {
 
   slot_index open_next() {
     const slot_index slot = ring.claim().value();
-    ring.open(slot, {.run = std::make_shared<epoch_run>(0),
+    ring.open(slot, {.pass = std::make_shared<epoch_pass>(0),
                      .ticket = feedline::ticket{next++},
                      .samples = 1,
                      .batches = 1});
@@ -31,7 +31,7 @@ struct circulation {
   }
   void fill_and_lend(slot_index slot) {
     ring.finish_request(slot);
-    ring.lend(ring.next_filled().value());
+    ring.lease(ring.next_filled().value());
   }
   /// The slots that are used when each is given back before the next is taken.
   std::set<std::size_t> used() {

@@ -43,7 +43,7 @@ struct numbered_blocks final : slot_blocks {
 TEST_CASE("staging ring: a slot passes blocks that are ahead if it needs none of them",
           "[staging][host]") {
   staging_ring ring{std::make_shared<recording_device>(), 4, slot_bytes};
-  const auto run = std::make_shared<epoch_run>(0);
+  const auto pass = std::make_shared<epoch_pass>(0);
   const auto open = [&](slot_work work) {
     const slot_index slot = ring.claim().value();
     ring.open(slot, std::move(work));
@@ -57,14 +57,14 @@ TEST_CASE("staging ring: a slot passes blocks that are ahead if it needs none of
     return *taken;
   };
   const auto ahead = [&](std::uint64_t first) {
-    return slot_work{.run = run,
+    return slot_work{.pass = pass,
                      .ends_ticket = false,
                      .blocks = std::make_shared<numbered_blocks>(first, 1, true)};
   };
   const slot_index held = open(ahead(7));
   const auto needs = std::make_shared<numbered_blocks>(0, 0, false);
   needs->needed_end = 7;
-  slot_work passing{.run = run, .samples = 1, .blocks = needs};
+  slot_work passing{.pass = pass, .samples = 1, .blocks = needs};
 
   SECTION("as often as slots do") {
     for (int i = 0; i < 5; ++i) {
@@ -85,7 +85,7 @@ TEST_CASE("staging ring: a slot passes blocks that are ahead if it needs none of
     const int reason = GENERATE(0, 1, 2);
     if (reason == 0) needs->needed_end = 8;
     if (reason == 1) needs->count = 1;
-    if (reason == 2) passing.run = std::make_shared<epoch_run>(0);
+    if (reason == 2) passing.pass = std::make_shared<epoch_pass>(0);
     const slot_index slot = open(passing);
     for (std::uint32_t i = passing.requests(); i > 0; --i) (void)ring.finish_request(slot);
     CHECK(fill_and_take(held) == held);

@@ -27,10 +27,10 @@ namespace {
 
 constexpr std::size_t slot_bytes = 512;
 constexpr std::array all_states{staging_state::free, staging_state::filling, staging_state::filled,
-                                staging_state::copying, staging_state::lent};
+                                staging_state::copying, staging_state::leased};
 
 slot_work work(std::uint64_t ticket, std::uint32_t requests = 1) {
-  return {.run = std::make_shared<epoch_run>(0),
+  return {.pass = std::make_shared<epoch_pass>(0),
           .ticket = feedline::ticket{ticket},
           .first = position{ticket * 8},
           .first_batch = ticket,
@@ -83,10 +83,10 @@ TEST_CASE("staging ring: every transition of the table is made, and no other", "
       {"recycle_after_copy",
        [](auto& ring, auto slot) { ring.recycle_after_copy(slot); },
        {{filled, copying}}},
-      {"lend", [](auto& ring, auto slot) { ring.lend(slot); }, {{filled, lent}}},
+      {"lease", [](auto& ring, auto slot) { ring.lease(slot); }, {{filled, leased}}},
       {"recycle",
        [](auto& ring, auto slot) { ring.recycle(slot); },
-       {{filled, free}, {lent, free}}},
+       {{filled, free}, {leased, free}}},
   };
   for (const auto& row : table) {
     for (const staging_state from : all_states) {

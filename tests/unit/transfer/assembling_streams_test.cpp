@@ -13,7 +13,7 @@ using namespace feedline::test::carried;
 using feedline::test::device_call;
 using feedline::test::recorded_call;
 using feedline::test::recording_device;
-using feedline::test::way;
+using feedline::test::data_path;
 
 namespace {
 
@@ -41,7 +41,7 @@ carried_slot carry(carrying<Device>& on, std::uint64_t ticket) {
 TEST_CASE(
     "assembling transfer: copies are issued to one stream, copy destinations are taken in turns",
     "[transfer][host]") {
-  carrying<recording_device> on{way::gather};
+  carrying<recording_device> on{data_path::gather};
   std::vector<carried_slot> slots;
   for (std::uint64_t i = 0; i < 2 * landing_buffers + 1; ++i) slots.push_back(carry(on, i % 3));
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -53,7 +53,7 @@ TEST_CASE(
 
 TEST_CASE("assembling transfer: assemblies of cached rows take turns on a buffer's stream each",
           "[transfer][host]") {
-  carrying<recording_device> on{way::gather};
+  carrying<recording_device> on{data_path::gather};
   std::vector<carried_slot> slots;
   for (std::uint64_t i = 0; i < 2 * landing_buffers + 1; ++i) slots.push_back(carry(on, i % 3));
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -65,7 +65,7 @@ TEST_CASE("assembling transfer: assemblies of cached rows take turns on a buffer
 
 TEST_CASE("assembling transfer: if all rows come by copies, assemblies stand on one stream",
           "[transfer][host]") {
-  carrying<recording_device> on{way::transformed};
+  carrying<recording_device> on{data_path::transformed};
   const stream_ref first = carry(on, 0).stream;
   for (std::uint64_t i = 1; i < 2 * landing_buffers; ++i) CHECK(carry(on, i % 3).stream == first);
 }
@@ -74,7 +74,7 @@ TEST_CASE(
     "assembling transfer: after a slot that caches rows all later slots wait for it, until its "
     "copy destination is reused",
     "[transfer][host]") {
-  carrying<recording_device> on{way::resident};
+  carrying<recording_device> on{data_path::resident};
   const carried_slot keeping = carry(on, 0);
   for (std::size_t behind = 1; behind < landing_buffers; ++behind) {
     const auto calls = on.carry(0);  // all its rows are held
@@ -88,7 +88,7 @@ TEST_CASE(
 TEST_CASE(
     "assembling transfer: a slot that keeps rows waits for those before, which may be reading them",
     "[transfer][host]") {
-  carrying<recording_device> on{way::resident};
+  carrying<recording_device> on{data_path::resident};
   std::vector<event_handle> reading;
   for (std::size_t i = 0; i < 2 * landing_buffers; ++i) {
     reading.push_back(on.carry(0).end()[-2].event);

@@ -20,13 +20,13 @@ using feedline::test::device_call;
 using feedline::test::recorded_call;
 using feedline::test::recording_device;
 using feedline::test::scripted_device;
-using feedline::test::way;
+using feedline::test::data_path;
 
 TEST_CASE(
     "assembling transfer: a slot is copied after the buffer's last assembly, and assembled after "
     "its copy and its last use and before all its events",
     "[transfer][host]") {
-  const way through = GENERATE(from_range(test::slotwise_ways()));
+  const data_path through = GENERATE(from_range(test::slotwise_data_paths()));
   CAPTURE(to_string(through));
   carrying<recording_device> on{through};
   const slot_index slot = on.fill(0);
@@ -60,7 +60,7 @@ TEST_CASE(
 
 TEST_CASE("assembling transfer: the rows arrive at their positions, in every kind of slot",
           "[transfer][host]") {
-  const way through = GENERATE(from_range(test::slotwise_ways()));
+  const data_path through = GENERATE(from_range(test::slotwise_data_paths()));
   CAPTURE(to_string(through));
   carrying<recording_device> on{through};
   for (int pass = 0; pass < 3; ++pass) {
@@ -77,7 +77,7 @@ TEST_CASE(
     "assembling transfer: a slot that was not taken is assembled again only after its last "
     "assembly is done",
     "[transfer][host]") {
-  const way through = GENERATE(from_range(test::slotwise_ways()));
+  const data_path through = GENERATE(from_range(test::slotwise_data_paths()));
   CAPTURE(to_string(through));
   carrying<scripted_device> on{through};
   on.device->hold_assemblies();
@@ -102,13 +102,13 @@ TEST_CASE("assembling transfer: only tables and rows that the device lacks are c
           "[transfer][host]") {
   const auto bytes_of = [](const std::vector<recorded_call>& calls) { return calls.at(1).bytes; };
   SECTION("none of them: each time all") {
-    carrying<recording_device> on{way::transformed};
+    carrying<recording_device> on{data_path::transformed};
     const std::size_t first = bytes_of(on.carry(0));
     CHECK(first >= on.table_bytes() + 12 * (8 + row_bytes + 1));
     CHECK(bytes_of(on.carry(0)) == first);
   }
   SECTION("resident: the first time all, then none") {
-    carrying<recording_device> on{way::resident};
+    carrying<recording_device> on{data_path::resident};
     CHECK(bytes_of(on.carry(0)) >= on.table_bytes() + 12 * (8 + row_bytes + 1));
     CHECK(bytes_of(on.carry(0)) == on.table_bytes());
     CHECK(bytes_of(on.carry(1)) > on.table_bytes());
@@ -116,12 +116,12 @@ TEST_CASE("assembling transfer: only tables and rows that the device lacks are c
     CHECK(bytes_of(on.carry(1)) == on.table_bytes());
   }
   SECTION("gather: none") {
-    carrying<recording_device> on{way::gather};
+    carrying<recording_device> on{data_path::gather};
     for (std::uint64_t ticket = 0; ticket < 3; ++ticket)
       CHECK(bytes_of(on.carry(ticket)) == on.table_bytes());
   }
   SECTION("cached: about half of them") {
-    carrying<recording_device> on{way::cached_half};
+    carrying<recording_device> on{data_path::cached_half};
     const std::size_t cached = on.parts->plan.cached_samples;
     CHECK(cached >= samples / 2);
     CHECK(cached < samples);
@@ -136,7 +136,7 @@ TEST_CASE(
     "assembling transfer: rows of a slot that was cut short by a failure are kept as far as it "
     "goes",
     "[transfer][host]") {
-  carrying<recording_device> on{way::resident};
+  carrying<recording_device> on{data_path::resident};
   const slot_index slot = on.fill(0);
   stage_location where;
   where.stage = stage::reader;
@@ -159,7 +159,7 @@ TEST_CASE(
   // In the order of the test above; the work on either stream is marked after all of it.
   const auto refused = static_cast<std::size_t>(GENERATE(range(0, 9)));
   CAPTURE(refused);
-  carrying<recording_device> on{way::resident};
+  carrying<recording_device> on{data_path::resident};
   std::size_t count = 0;
   on.device->on_call = [&](const recorded_call&) {
     if (count++ == refused) throw device_error{"refused"};
@@ -190,7 +190,7 @@ TEST_CASE(
 TEST_CASE(
     "assembling transfer: the first refusal is reported, although the device then refuses all",
     "[transfer][host]") {
-  carrying<recording_device> on{way::resident};
+  carrying<recording_device> on{data_path::resident};
   bool gone = false;
   on.device->on_call = [&](const recorded_call& call) {
     if (gone) throw device_error{"gone"};
@@ -213,7 +213,7 @@ TEST_CASE("assembling transfer: memory is not freed under work, whichever call w
                                 refusal{device_call::wait, 1}, refusal{device_call::wait, 2},
                                 refusal{device_call::wait, 3}, refusal{device_call::wait, 4},
                                 refusal{device_call::record, 4}, refusal{device_call::assemble, 1});
-  const way through = GENERATE(from_range(test::slotwise_ways()));
+  const data_path through = GENERATE(from_range(test::slotwise_data_paths()));
   const bool hold_copies = GENERATE(true, false);
   CAPTURE(static_cast<int>(refused.call), refused.nth, to_string(through), hold_copies);
   const auto device = std::make_shared<scripted_device>();
@@ -238,7 +238,7 @@ TEST_CASE("assembling transfer: memory is not freed under work, whichever call w
 }
 
 TEST_CASE("assembling transfer: it issues its work without waiting for any", "[transfer][host]") {
-  carrying<scripted_device> on{way::resident};
+  carrying<scripted_device> on{data_path::resident};
   on.device->hold_copies();
   for (std::uint64_t ticket = 0; ticket < 3; ++ticket) {
     (void)on.fill(ticket);

@@ -5,10 +5,10 @@
 
 #include "loader/pipeline/slot_strategy.hpp"
 #include "support/checks/catch.hpp"
+#include "support/devices/data_paths.hpp"
 #include "support/devices/recording_device.hpp"
 #include "support/devices/scripted_device.hpp"
 #include "support/devices/stages.hpp"
-#include "support/devices/ways.hpp"
 #include "transfer/transfer.hpp"
 
 #include <cstdint>
@@ -26,19 +26,19 @@ inline constexpr std::uint64_t samples = 34;
 inline constexpr std::size_t row_bytes = 13;
 
 /// 34 samples in batches of 4 4 4 | 4 4 4 | 4 4 2, a request each; rings of 3 slots.
-inline loader_options small(way through) {
-  return test::on_way(through, *make_identity_rows(samples, row_bytes),
-                      {.batch_size = 4,
-                       .expert = {.batches_per_slot = 3,
-                                  .request_bytes = 4 * (8 + row_bytes + 1),
-                                  .staging_slots = 3,
-                                  .device_slots = 3}});
+inline loader_options small(data_path through) {
+  return test::on_data_path(through, *make_identity_rows(samples, row_bytes),
+                            {.batch_size = 4,
+                             .expert = {.batches_per_slot = 3,
+                                        .request_bytes = 4 * (8 + row_bytes + 1),
+                                        .staging_slots = 3,
+                                        .device_slots = 3}});
 }
 
 /// Rings, and what a loader would put between them; the test plays slot scheduler and reader.
 template <class Device>
 struct carrying {
-  explicit carrying(way through, std::shared_ptr<Device> on = std::make_shared<Device>())
+  explicit carrying(data_path through, std::shared_ptr<Device> on = std::make_shared<Device>())
       : device{std::move(on)},
         parts{std::in_place, device, make_identity_rows(samples, row_bytes), small(through)},
         strategy{make_slot_strategy(parts->resolved, *parts->dataset, device, small(through),
@@ -46,7 +46,7 @@ struct carrying {
         under_test{std::in_place, std::move(strategy.slot_transfer), parts->staging, parts->ring} {}
 
   slot_index fill(std::uint64_t ticket) {
-    const slot_index slot = parts->open(run, ticket);
+    const slot_index slot = parts->open(pass, ticket);
     request_executor request_executor{parts->plan.batch_size, *strategy.writer, *parts->staging};
     reader_scratch own;
     for (std::uint32_t number = 0; number < staged(slot).work.requests(); ++number)
@@ -91,7 +91,7 @@ struct carrying {
   std::optional<stages> parts;
   slot_strategy strategy;
   std::optional<transfer> under_test;
-  std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
+  std::shared_ptr<epoch_pass> pass = std::make_shared<epoch_pass>(4);
   stream_ref stream = device->make_stream();  ///< the consumer's
 };
 

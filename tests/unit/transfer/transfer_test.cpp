@@ -40,7 +40,7 @@ struct transferring {
   transfer under_test{
       std::make_unique<copy_transfer>(device, parts.format->layout, parts.format->layout),
       parts.staging, parts.ring};
-  std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
+  std::shared_ptr<epoch_pass> pass = std::make_shared<epoch_pass>(4);
 
   staging_slot& staged(slot_index slot) { return (*parts.staging)[slot]; }
   staging_state state(slot_index slot) { return staged(slot).state.load(); }
@@ -51,7 +51,7 @@ struct transferring {
 void fail_batch(staging_slot& slot, std::uint64_t batch) {
   stage_location where;
   where.stage = stage::reader;
-  where.epoch = slot.work.run->epoch;
+  where.epoch = slot.work.pass->epoch;
   where.ticket = slot.work.ticket.value;
   where.batch = slot.work.first_batch + batch;
   slot.fail({{where, std::make_exception_ptr(std::runtime_error{"unreadable"})},
@@ -72,7 +72,7 @@ TEST_CASE("transfer: nothing is issued into a device slot before the consumer is
     issued_early += on.device->calls().size();
     return ++questions == 3;
   };
-  (void)on.parts.fill(on.run, 0);
+  (void)on.parts.fill(on.pass, 0);
   REQUIRE(on.under_test.step());
   CHECK(questions == 3);
   CHECK(issued_early == 0);
@@ -83,7 +83,7 @@ TEST_CASE("transfer: nothing is issued into a device slot before the consumer is
 TEST_CASE("transfer: a slot moves in one copy, after its last use and before both its events",
           "[transfer][host]") {
   transferring<recording_device> on;
-  const slot_index slot = on.parts.fill(on.run, 0);
+  const slot_index slot = on.parts.fill(on.pass, 0);
   REQUIRE(on.under_test.step());
   const auto calls = on.device->calls();
   REQUIRE(calls.size() == 5);
@@ -111,13 +111,13 @@ TEST_CASE(
     "transfer: a delivered slot describes its content, and a short slot is copied only to its end",
     "[transfer][host]") {
   transferring<recording_device> on;
-  (void)on.parts.fill(on.run, 0);
-  (void)on.parts.fill(on.run, 1);
+  (void)on.parts.fill(on.pass, 0);
+  (void)on.parts.fill(on.pass, 1);
   REQUIRE(on.under_test.step());
   REQUIRE(on.under_test.step());
   (void)on.parts.ring->take();
   const slot_content& content = (*on.parts.ring)[on.parts.ring->take().value()].content;
-  CHECK(content.run == on.run);
+  CHECK(content.pass == on.pass);
   CHECK(content.ticket == ticket{1});
   CHECK(content.first == position{12});
   CHECK(content.first_batch == 3);
@@ -128,7 +128,7 @@ TEST_CASE(
 
 TEST_CASE("transfer: the bytes arrive", "[transfer][host]") {
   transferring<recording_device> on;
-  const slot_index slot = on.parts.fill(on.run, 1);
+  const slot_index slot = on.parts.fill(on.pass, 1);
   REQUIRE(on.under_test.step());
   const std::byte* const to = (*on.parts.ring)[on.parts.ring->take().value()].data;
   const std::size_t bytes = on.parts.format->layout.used_bytes(6);
@@ -139,8 +139,8 @@ TEST_CASE("transfer: the bytes arrive", "[transfer][host]") {
 TEST_CASE("transfer: it issues copies without waiting for one", "[transfer][host]") {
   transferring<scripted_device> on;
   on.device->hold_copies();
-  (void)on.parts.fill(on.run, 0);
-  (void)on.parts.fill(on.run, 1);
+  (void)on.parts.fill(on.pass, 0);
+  (void)on.parts.fill(on.pass, 1);
   CHECK(on.under_test.step());
   CHECK(on.under_test.step());
   CHECK(on.device->issued_copies() == 2);
@@ -151,11 +151,11 @@ TEST_CASE("transfer: it issues copies without waiting for one", "[transfer][host
 
 TEST_CASE("transfer: it waits for room on the device", "[transfer][host]") {
   transferring<recording_device> on;
-  (void)on.parts.fill(on.run, 0);
-  (void)on.parts.fill(on.run, 1);
+  (void)on.parts.fill(on.pass, 0);
+  (void)on.parts.fill(on.pass, 1);
   REQUIRE(on.under_test.step());
   REQUIRE(on.under_test.step());
-  (void)on.parts.fill(on.run, 0);
+  (void)on.parts.fill(on.pass, 0);
   auto third = std::async(std::launch::async, [&] { return on.under_test.step(); });
   const slot_index slot = on.parts.ring->take().value();
   on.parts.ring->discard(slot);
@@ -166,8 +166,8 @@ TEST_CASE("transfer: it waits for room on the device", "[transfer][host]") {
 
 TEST_CASE("transfer: a slot of an abandoned epoch is given back uncopied", "[transfer][host]") {
   transferring<recording_device> on;
-  const slot_index slot = on.parts.fill(on.run, 0);
-  on.run->abandoned.store(true);
+  const slot_index slot = on.parts.fill(on.pass, 0);
+  on.pass->abandoned.store(true);
   CHECK(on.under_test.step());
   CHECK(on.device->calls().empty());
   CHECK_FALSE(on.parts.ring->try_take().has_value());
@@ -176,15 +176,15 @@ TEST_CASE("transfer: a slot of an abandoned epoch is given back uncopied", "[tra
 
 TEST_CASE("transfer: a failed read in an abandoned epoch fails no consumer", "[transfer][host]") {
   transferring<recording_device> on;
-  const slot_index slot = on.parts.fill(on.run, 0);
+  const slot_index slot = on.parts.fill(on.pass, 0);
   fail_batch(on.staged(slot), 1);
-  on.run->abandoned.store(true);
+  on.pass->abandoned.store(true);
   CHECK(on.under_test.step());
   CHECK(on.failure() == nothing_thrown);
   CHECK(on.state(slot) == staging_state::free);
 
   // The slot is like new for the next epoch.
-  const auto next = std::make_shared<epoch_run>(5);
+  const auto next = std::make_shared<epoch_pass>(5);
   (void)on.parts.fill(next, 0);
   CHECK(on.parts.fill(next, 1) == slot);
   CHECK(on.under_test.step());
@@ -197,15 +197,15 @@ TEST_CASE(
     "pass is moved, and it continues with another",
     "[transfer][host]") {
   transferring<recording_device> on;
-  const slot_index slot = on.parts.fill(on.run, 0);
+  const slot_index slot = on.parts.fill(on.pass, 0);
   fail_batch(on.staged(slot), 2);
-  const slot_index later = on.parts.fill(on.run, 1);
+  const slot_index later = on.parts.fill(on.pass, 1);
   CHECK(on.under_test.step());
   const std::size_t issued = on.device->calls().size();
   CHECK(on.under_test.step());
   CHECK(on.device->calls().size() == issued);
   CHECK(on.state(later) == staging_state::free);
-  const auto other = std::make_shared<epoch_run>(5);
+  const auto other = std::make_shared<epoch_pass>(5);
   (void)on.parts.fill(other, 0);
   CHECK(on.under_test.step());
   const auto taken = on.parts.ring->take();
@@ -220,13 +220,13 @@ TEST_CASE(
   CHECK(on.device->calls()[2].bytes == on.parts.format->layout.used_bytes(8));
   const auto next = on.parts.ring->take();
   REQUIRE(next);
-  CHECK((*on.parts.ring)[*next].content.run == other);
+  CHECK((*on.parts.ring)[*next].content.pass == other);
   CHECK_FALSE((*on.parts.ring)[*next].content.failure);
 }
 
 TEST_CASE("transfer: a slot with no good batch is not copied at all", "[transfer][host]") {
   transferring<recording_device> on;
-  const slot_index slot = on.parts.fill(on.run, 1);
+  const slot_index slot = on.parts.fill(on.pass, 1);
   fail_batch(on.staged(slot), 0);
   CHECK(on.under_test.step());
   CHECK(on.device->calls().empty());
@@ -241,7 +241,7 @@ TEST_CASE("transfer: a call the device refuses is its failure, and both slots ci
   on.device->on_call = [refused](const recorded_call& call) {
     if (call.what == refused) throw device_error{"refused"};
   };
-  const slot_index slot = on.parts.fill(on.run, 1);
+  const slot_index slot = on.parts.fill(on.pass, 1);
   CHECK(on.under_test.step());
   CHECK(on.state(slot) == staging_state::copying);
   const slot_index to = on.parts.ring->take().value();
@@ -260,7 +260,7 @@ TEST_CASE("transfer: if no event can be recorded after a copy, the slots are not
   on.device->on_call = [](const recorded_call& call) {
     if (call.what == device_call::record) throw device_error{"refused"};
   };
-  const slot_index slot = on.parts.fill(on.run, 1);
+  const slot_index slot = on.parts.fill(on.pass, 1);
   CHECK_FALSE(on.under_test.step());
   CHECK(on.staged(slot).lost);
   CHECK(on.failure() == "the transfer stage failed in epoch 4, batch 3: refused");
@@ -276,7 +276,7 @@ TEST_CASE("transfer: a copy that was issued is known to both rings, though an ev
   transferring<scripted_device> on;
   on.device->hold_copies();
   on.device->fail_call(device_call::record, nth);
-  const slot_index slot = on.parts.fill(on.run, 0);
+  const slot_index slot = on.parts.fill(on.pass, 0);
   CHECK(on.under_test.step());
   CHECK_FALSE(on.staged(slot).lost);
   CHECK_FALSE(on.device->is_done(on.staged(slot).copied.get()));
@@ -292,7 +292,7 @@ TEST_CASE("transfer: a copy that was issued is known to both rings, though an ev
 TEST_CASE("transfer: the reason why opening ended is its failure, after all that was opened",
           "[transfer][host]") {
   transferring<recording_device> on;
-  (void)on.parts.fill(on.run, 0);
+  (void)on.parts.fill(on.pass, 0);
   stage_location where;
   where.stage = stage::staging;
   where.epoch = 4;
@@ -318,7 +318,7 @@ TEST_CASE("transfer: when the rings close it ends, and that is no failure", "[tr
   SECTION("while it waits for room") {
     (void)on.parts.ring->acquire();
     (void)on.parts.ring->acquire();
-    (void)on.parts.fill(on.run, 0);
+    (void)on.parts.fill(on.pass, 0);
     auto waiting = std::async(std::launch::async, [&] { return on.under_test.step(); });
     on.parts.ring->close();
     CHECK_FALSE(waiting.get());
@@ -330,10 +330,10 @@ TEST_CASE("transfer: if the consumer reads in place, nothing is copied, and slot
           "[transfer][host]") {
   stages parts{make_host_device(), make_identity_dataset(18, 8), small};
   transfer under_test{nullptr, parts.staging, parts.ring};
-  const auto run = std::make_shared<epoch_run>(0);
-  const slot_index slot = parts.fill(run, 0);
+  const auto pass = std::make_shared<epoch_pass>(0);
+  const slot_index slot = parts.fill(pass, 0);
   CHECK(under_test.step());
   CHECK(parts.ring->take() == slot);
-  CHECK((*parts.staging)[slot].state.load() == staging_state::lent);
+  CHECK((*parts.staging)[slot].state.load() == staging_state::leased);
   CHECK((*parts.ring)[slot].content.batches == 3);
 }

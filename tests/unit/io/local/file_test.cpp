@@ -255,9 +255,9 @@ TEST_CASE("local file: both ways to find the pages in memory agree", "[dataset][
     CHECK(resident_share_by_cachestat(file, size).value_or(0.0) == 0.0);
     // Asking brings in a page a question: 64 of 8192. A virtual disk may have answered before the
     // system refuses, a question after another for a while: then it is asked again.
-    const auto patience = std::chrono::steady_clock::now() + 20s;
+    const auto adaptive_spin = std::chrono::steady_clock::now() + 20s;
     double told = resident_share_by_reads(file, size).value_or(0.0);
-    while (told >= 0.2 && std::chrono::steady_clock::now() < patience) {
+    while (told >= 0.2 && std::chrono::steady_clock::now() < adaptive_spin) {
       (void)test::drop_from_memory(path);
       told = resident_share_by_reads(file, size).value_or(0.0);
     }
@@ -276,8 +276,9 @@ TEST_CASE("local file: announced bytes come into memory by themselves", "[datase
   REQUIRE(file.is_cold());
   file.will_need(0, 4 << 20);
   file.will_need(~std::uint64_t{0}, 1);  // beyond its end: nothing to do
-  const auto patience = std::chrono::steady_clock::now() + 30s;
-  while (file.is_cold() && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  const auto adaptive_spin = std::chrono::steady_clock::now() + 30s;
+  while (file.is_cold() && std::chrono::steady_clock::now() < adaptive_spin)
+    std::this_thread::yield();
   CHECK_FALSE(file.is_cold());
 }
 

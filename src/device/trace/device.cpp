@@ -1,4 +1,4 @@
-#include "device/traced_device.hpp"
+#include "device/trace/device.hpp"
 
 #include <chrono>
 #include <string>

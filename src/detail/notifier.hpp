@@ -52,28 +52,28 @@ bool spin_until(Ready&& ready, int pauses = 1, std::chrono::nanoseconds time = s
 /// How long a waiter spins before it sleeps: as long as that has paid lately, and hardly at all
 /// while enough others spin.
 ///
-/// It measures the time from one ring to the next. If it is longer than spinning covers, each wait
-/// halves the spinning of the next one, down to a few microseconds; a short time restores it at
-/// once. So threads that exchange work of about ten microseconds keep spinning, and threads whose
-/// work comes each millisecond sleep at once. Waking up is part of a wait: a thread that slept
-/// spins again if spinning covers both. Many waiters take turns, and each may wait for many rings:
-/// the length of one wait does not tell how soon the next ring comes.
+/// It measures the time from one notification to the next. If it is longer than spinning covers,
+/// each wait halves the spinning of the next one, down to a few microseconds; a short time restores
+/// it at once. So threads that exchange work of about ten microseconds keep spinning, and threads
+/// whose work comes each millisecond sleep at once. Waking up is part of a wait: a thread that
+/// slept spins again if spinning covers both. Many waiters take turns, and each may wait for many
+/// notifications: the length of one wait does not tell how soon the next one comes.
 ///
 /// A few of many waiters spin, and begin with new work at once; the others are woken meanwhile. Any
 /// thread.
-class patience {
+class adaptive_spin {
  public:
   using duration = std::chrono::nanoseconds;
   /// Waiters that spin at a time.
   static constexpr int max_spinners = 4;
 
   /// @param most Time that a waiter spins at most.
-  explicit patience(duration most) noexcept : most_{most} {}
+  explicit adaptive_spin(duration most) noexcept : most_{most} {}
 
   /// A waiter that spins, from construction to destruction.
   class spinner {
    public:
-    explicit spinner(patience& of) noexcept
+    explicit spinner(adaptive_spin& of) noexcept
         : of_{of},
           is_one_of_few_{of.spinners_.fetch_add(1, std::memory_order_relaxed) < max_spinners} {}
     spinner(const spinner&) = delete;
@@ -87,15 +87,15 @@ class patience {
     }
 
    private:
-    patience& of_;
+    adaptive_spin& of_;
     bool is_one_of_few_;
   };
 
   /// Learns how long a wait took, sleep included.
-  /// @param rings Number of rings during the wait; at least one is counted.
-  void learn(duration waited, std::uint32_t rings) noexcept {
+  /// @param notified Number of notifications during the wait; at least one is counted.
+  void learn(duration waited, std::uint32_t notified) noexcept {
     const int before = halved_.load(std::memory_order_relaxed);
-    const bool is_short = waited <= most_ * std::max<std::uint32_t>(rings, 1);
+    const bool is_short = waited <= most_ * std::max<std::uint32_t>(notified, 1);
     const int after = is_short ? 0 : std::min(before + 1, max_halved);
     if (after != before) halved_.store(after, std::memory_order_relaxed);
   }
@@ -112,34 +112,34 @@ class patience {
 /// Threads sleep on it until another thread has changed something: the only waiting policy of the
 /// pipeline.
 ///
-/// The ringer first changes the state and then rings; the waiter names a condition over that state.
-/// No ring is missed, whichever comes first. Any thread may do either.
-class doorbell {
+/// The notifying thread first changes the state and then notifies; the waiter names a condition
+/// over that state. No notification is missed, whichever comes first. Any thread may do either.
+class notifier {
  public:
   /// Wakes this many waiters, or as many as sleep. A thread about to sleep sees the changed state.
-  void ring(std::size_t waiters) noexcept {
-    rings_.fetch_add(1);
-    for (; waiters != 0; --waiters) rings_.notify_one();
+  void notify(std::size_t waiters) noexcept {
+    notifications_.fetch_add(1);
+    for (; waiters != 0; --waiters) notifications_.notify_one();
     wake_timed();
   }
 
   /// Wakes all waiters.
-  void ring_all() noexcept {
-    rings_.fetch_add(1);
-    rings_.notify_all();
+  void notify_all() noexcept {
+    notifications_.fetch_add(1);
+    notifications_.notify_all();
     wake_timed();
   }
 
   /// Returns once `ready()` is true: spins briefly, where that has paid, then sleeps. Blocks, using
   /// no CPU while asleep.
-  /// @param ready Is asked again after every ring.
+  /// @param ready Is asked again after every notification.
   template <class Ready>
   void wait_until(Ready&& ready) {
     if (!ready()) spin_then(ready, [&] { return sleep_until(ready); });
   }
 
   /// The same, but until a deadline at most; returns the last result of `ready()`. For few waiters
-  /// at a time, because every ring wakes all of them.
+  /// at a time, because every notification wakes all of them.
   template <class Ready>
   bool wait_until(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
     if (ready()) return true;
@@ -147,7 +147,7 @@ class doorbell {
     return spin_then(ready, [&] {
       std::unique_lock lock{timed_mutex_};
       timed_.fetch_add(1);
-      (void)rings_.load();  // shows changes by ringers that saw no waiter here
+      (void)notifications_.load();  // shows changes by threads that saw no waiter here
       const bool answer = timed_changed_.wait_until(lock, deadline, ready);
       timed_.fetch_sub(1);
       return answer;
@@ -158,21 +158,21 @@ class doorbell {
   template <class Ready, class Sleep>
   bool spin_then(Ready& ready, Sleep&& sleep) {
     const auto began = std::chrono::steady_clock::now();
-    const std::uint32_t rung = rings_.load(std::memory_order_relaxed);
+    const std::uint32_t seen = notifications_.load(std::memory_order_relaxed);
     // The spinner ends before the waiter sleeps.
-    const bool spun = spin_until(ready, 1, patience::spinner{patience_}.time());
+    const bool spun = spin_until(ready, 1, adaptive_spin::spinner{spin_}.time());
     const bool answer = spun || sleep();
-    patience_.learn(std::chrono::steady_clock::now() - began,
-                    rings_.load(std::memory_order_relaxed) - rung);
+    spin_.learn(std::chrono::steady_clock::now() - began,
+                notifications_.load(std::memory_order_relaxed) - seen);
     return answer;
   }
 
   template <class Ready>
   bool sleep_until(Ready& ready) {
     for (;;) {
-      const auto seen = rings_.load();
+      const auto seen = notifications_.load();
       if (ready()) return true;
-      rings_.wait(seen);
+      notifications_.wait(seen);
     }
   }
 
@@ -183,8 +183,8 @@ class doorbell {
     timed_changed_.notify_all();
   }
 
-  std::atomic<std::uint32_t> rings_{0};
-  patience patience_{spin_time()};
+  std::atomic<std::uint32_t> notifications_{0};
+  adaptive_spin spin_{spin_time()};
   std::atomic<std::uint32_t> timed_{0};  ///< number of waiters with a deadline, which an atomic
                                          ///< cannot have
   std::mutex timed_mutex_;

@@ -1,4 +1,4 @@
-#include "device/retired.hpp"
+#include "device/deferred_free.hpp"
 
 #include "detail/log.hpp"
 #include "detail/own_process.hpp"
@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::chrono::seconds longest_wait{1};
 
-using all_retired = std::vector<std::unique_ptr<retirable>>;
+using all_deferred = std::vector<std::unique_ptr<deferred_free>>;
 
 /// Never destroyed: a loader may be destroyed after all static objects.
 struct set_aside {
   own_process process;  ///< in a child of fork the contents belong to the parent
   std::mutex mutex;
-  all_retired all;
+  all_deferred all;
 };
 
 set_aside& aside() {
@@ -31,7 +31,7 @@ set_aside& aside() {
   return *things;
 }
 
-bool is_idle(retirable& what) noexcept {
+bool is_idle(deferred_free& what) noexcept {
   try {
     return what.is_idle();
   } catch (const std::exception&) {
@@ -41,8 +41,8 @@ bool is_idle(retirable& what) noexcept {
 
 }  // namespace
 
-void retire(std::unique_ptr<retirable> what) noexcept {
-  free_retired();
+void free_when_idle(std::unique_ptr<deferred_free> what) noexcept {
+  free_deferred();
   const auto until = std::chrono::steady_clock::now() + longest_wait;
   bool idle = false;
   poll_until([&] {
@@ -66,8 +66,9 @@ void retire(std::unique_ptr<retirable> what) noexcept {
   (void)what.release();  // leaked: the device uses it
 }
 
-void free_retired() noexcept {
-  all_retired idle;  // destroyed without the lock, because its members may call `retire` too
+void free_deferred() noexcept {
+  all_deferred
+      idle;  // destroyed without the lock, because its members may call `free_when_idle` too
   try {
     set_aside& things = aside();
     if (!things.process.is_this()) return;

@@ -28,27 +28,27 @@ namespace feedline::detail {
 /// `partial_batch::drop` then leaves it out: its lost samples count, wherever slots end.
 ///
 /// Reads where it must, so it may block like a reader. Threads: the transfer's.
-class slot_mender {
+class sample_replacer {
  public:
   /// Borrows source and writer for its life.
   /// @param share With `skip`, all of an epoch: a world of one.
-  slot_mender(const error_policy& policy, const sample_source& source, slot_writer& writer,
-              const epoch_share& share, partial_batch last)
+  sample_replacer(const error_policy& policy, const sample_source& source, slot_writer& writer,
+                  const epoch_share& share, partial_batch last)
       : policy_{policy}, source_{source}, writer_{writer}, share_{share}, last_{last} {}
 
-  /// Whether `mend` has anything to do for a filled slot.
+  /// Whether `replace` has anything to do for a filled slot.
   [[nodiscard]] bool concerns(const staging_slot& slot) const noexcept {
     return !slot.unreadable.empty() ||
-           (slot.work.run->losses.skipped != 0 &&
-            slot.work.first.value + slot.work.samples > end_of(*slot.work.run));
+           (slot.work.pass->losses.skipped != 0 &&
+            slot.work.first.value + slot.work.samples > end_of(*slot.work.pass));
   }
   /// Replaces the unreadable samples of a filled slot, up to its failure if it has one.
   /// @param failed The slot's failure. It may become one that is earlier, or none if it is past the
   /// end. An error that replacing throws stays: too many unreadable samples end the epoch, even if
   /// the batch with the last of them is cut off.
   /// @param ticket Repairs of the ticket known from the slots before it; null: none.
-  void mend(staging_slot& slot, std::optional<slot_failure>& failed,
-            std::shared_ptr<slot_repairs>& ticket);
+  void replace(staging_slot& slot, std::optional<slot_failure>& failed,
+               std::shared_ptr<slot_repairs>& ticket);
 
   /// The current read: `first` holds the sample itself, not a position. Any thread.
   [[nodiscard]] std::optional<read_under_way> look() const noexcept { return scratch_.now.look(); }
@@ -62,12 +62,12 @@ class slot_mender {
   };
 
   /// Positions before it are delivered, except for repeats.
-  [[nodiscard]] std::uint64_t end_of(const epoch_run& run) const noexcept {
-    return policy_.action == error_action::skip ? share_.positions - run.losses.skipped
+  [[nodiscard]] std::uint64_t end_of(const epoch_pass& pass) const noexcept {
+    return policy_.action == error_action::skip ? share_.positions - pass.losses.skipped
                                                 : share_.places();
   }
   /// Number of samples of the epoch that are delivered, with repeats.
-  [[nodiscard]] std::uint64_t places_of(const epoch_run& run) const noexcept;
+  [[nodiscard]] std::uint64_t places_of(const epoch_pass& pass) const noexcept;
   void handle(const work_place& at, const unreadable_sample& bad);
   void skip(const work_place& at, const unreadable_sample& bad);
   void substitute(const work_place& at, const unreadable_sample& bad);
@@ -77,7 +77,7 @@ class slot_mender {
   /// Empty if it was written; otherwise why it cannot be read.
   [[nodiscard]] std::optional<unreadable_sample> try_replace(const work_place& at, sample_index by,
                                                              position from);
-  [[nodiscard]] sample_index sample_at(const epoch_run& run, position at) const;
+  [[nodiscard]] sample_index sample_at(const epoch_pass& pass, position at) const;
   /// Counts a failure. @throws dataset_error if there are too many now.
   void count(const work_place& at, const unreadable_sample& bad);
   /// The samples that `max_share` is a share of: each of the rank's samples once, without repeats.

@@ -2,7 +2,7 @@
 
 #include <feedline/backend/device.hpp>
 
-#include "device/stream_lane.hpp"
+#include "device/trace/stream_lane.hpp"
 #include "statistics/stage_clock.hpp"
 #include "statistics/trace_recorder.hpp"
 
