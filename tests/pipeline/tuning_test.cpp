@@ -10,6 +10,7 @@
 #include <feedline/sampler/take.hpp>
 #include <feedline/sampler/weighted.hpp>
 
+#include "detail/threads.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
@@ -230,6 +231,17 @@ TEST_CASE("tuning: without readers, and without a budget, nothing is tuned", "[l
   const loader without_budget{data, sequential{}, make_host_device(), {.readers = 2}};
   CHECK_FALSE(without_budget.statistics().tuning.on);
   CHECK(without_budget.statistics().reader.threads == 2);
+}
+
+TEST_CASE("tuning: an automatic number of readers is tuned, if there are cores for more",
+          "[loader][host]") {
+  const loader automatic{make_identity_dataset(samples, 37), sequential{}, make_host_device(), {}};
+  const tuning_statistics seen = automatic.statistics().tuning;
+  REQUIRE(seen.on == (detail::usable_cores() > 1));
+  if (!seen.on) return;
+  CHECK(seen.readers == static_cast<unsigned>(automatic.plan().first_readers));
+  CHECK(seen.max_readers == static_cast<unsigned>(automatic.plan().readers));
+  CHECK(seen.max_staging_slots == automatic.plan().staging_slots);
 }
 
 TEST_CASE("tuning: if reads wait, it comes to many readers, and says why", "[loader][host]") {

@@ -42,7 +42,7 @@ struct expert_options {
   /// 10,000,000; newer ones replace older ones. 0: there is no trace.
   std::size_t trace_events = 0;
   /// The budget within which the loader seeks the number of readers and staging slots while it
-  /// works. All 0: they stay as they are.
+  /// works.
   tuning_budget tuning = {};
 };
 

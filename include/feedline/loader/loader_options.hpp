@@ -18,8 +18,9 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// For `loader_options::readers`: half the cores that the process may use, at least 1 and at most
-/// 8; 1 for a dataset that is read by one thread at a time; none for the gather placement, where
+/// For `loader_options::readers`: at first half the cores that the process may use, at least 1 and
+/// at most 8. If the consumer waits, the loader tries other numbers, up to twice as many and no more
+/// than there are cores, and keeps the fastest (`expert_options::tuning`). 1 for a dataset that is read by one thread at a time; none for the gather placement, where
 /// one thread of the loader's own writes down which rows the device is to fetch.
 inline constexpr int automatic_readers = -1;
 

@@ -69,6 +69,15 @@ int reader_count(const loader_options& options, placement placement, read_concur
   return std::clamp(static_cast<int>(usable_cores() / 2), 1, 8);
 }
 
+/// The most readers that a loader may use: those that it begins with, unless they are tuned. An
+/// automatic number is tuned among the process's cores.
+int most_readers(const loader_options& options, read_concurrency concurrency, int first_readers) {
+  if (concurrency == read_concurrency::serialized) return first_readers;
+  if (options.expert.tuning.max_readers != 0) return options.expert.tuning.max_readers;
+  if (options.readers != automatic_readers) return first_readers;
+  return std::clamp(2 * first_readers, 1, std::max(1, static_cast<int>(usable_cores())));
+}
+
 /// Cores for the loader's threads: near the device, if there is one for each reader.
 std::vector<unsigned> cores_for(int readers, const device_capabilities& device) {
   std::vector<unsigned> cores = choose_cores(device.near_cores);
@@ -234,13 +243,12 @@ class planner {
   /// The rings for the whole budget; the loader begins with those sized without it.
   void tune() {
     const tuning_budget& budget = options_.expert.tuning;
-    if (budget.max_readers == 0 && budget.max_pinned_bytes == 0) return;
     const int first_readers = plan_.readers;
     const std::size_t first_slots = plan_.staging_slots;
-    const bool fixed =
-        budget.max_readers == 0 || dataset_.concurrency() == read_concurrency::serialized;
-    const int readers = fixed ? first_readers : budget.max_readers;
-    if (!fixed) size_rings(readers, options_.expert.staging_slots);
+    const int readers = most_readers(options_, dataset_.concurrency(), first_readers);
+    if (budget.max_readers != 0 && readers != first_readers)
+      size_rings(readers, options_.expert.staging_slots);
+    plan_.readers = readers;
     if (budget.max_pinned_bytes != 0) {
       const std::size_t besides = plan_.staging_bytes - plan_.staging_slots * plan_.slot_bytes;
       const std::size_t fitting = (budget.max_pinned_bytes - besides) / plan_.slot_bytes;

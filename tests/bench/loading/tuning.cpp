@@ -10,6 +10,10 @@
 /// medians of the rates, and the ratio as the median of the runs' ratios [least, most]; and how
 /// many batches the search took, of how many in an epoch.
 ///
+/// A second table compares the default, an automatic number of readers, with a loader that keeps the
+/// default's first number. Both run in turns from their creation for 20 times `--seconds`, so the
+/// search is included; then, once the default has settled, for `--seconds`.
+///
 /// A dataset's samples wait (a sleep: storage that serves any number of reads at a time), compute
 /// (a loop: decoding), or are copied only. The consumer sleeps for its step, or does nothing.
 
@@ -263,6 +267,42 @@ void compare(const place& where, const example& of, const options& options) {
   std::fflush(stdout);
 }
 
+/// Batches that a loader delivers in its first seconds.
+double batches_from_start(feed& of, double seconds) {
+  std::uint64_t batches = 0;
+  for (const auto start = clock_type::now(); seconds_since(start) < seconds; ++batches)
+    of.take_one();
+  return static_cast<double>(batches);
+}
+
+void compare_default(const place& where, const example& of, const options& options) {
+  std::vector<double> at_first;
+  std::vector<double> later;
+  tuning_statistics found;
+  int first = 0;
+  for (int run = 0; run < options.runs; ++run) {
+    feed automatic{where, of, options_of(of)};
+    loader_options with = options_of(of);
+    with.readers = first = automatic.source().plan().first_readers;
+    feed fixed{where, of, with};
+    const double of_fixed = batches_from_start(fixed, 20 * options.seconds);
+    at_first.push_back(batches_from_start(automatic, 20 * options.seconds) / of_fixed);
+    for (std::uint64_t batches = 0; batches < 100 * of.batches; ++batches) {
+      found = automatic.source().statistics().tuning;
+      if (!found.on || found.settled) break;
+      automatic.take_one();
+    }
+    const double rate = fixed.rate(options.seconds);
+    later.push_back(automatic.rate(options.seconds) / rate);
+  }
+  const auto [least, most] = std::minmax_element(at_first.begin(), at_first.end());
+  const auto [least_later, most_later] = std::minmax_element(later.begin(), later.end());
+  std::printf("%-19s %7d %7u %7.3f [%.3f, %.3f] %7.3f [%.3f, %.3f]\n", of.name.c_str(), first,
+              found.readers, median(at_first), *least, *most, median(later), *least_later,
+              *most_later);
+  std::fflush(stdout);
+}
+
 void run(const options& options) {
   const place where = make_place(options.gpu);
   std::printf("%s, %u hardware threads; %s; budget of %d readers and 16 slots; %d runs of %.1f s\n",
@@ -274,6 +314,12 @@ void run(const options& options) {
               "readers", "slots", "batches/s", "ratio", "[least, most]", "searched batches");
   for (const example& each : examples())
     if (each.name.find(options.name) != std::string::npos) compare(where, each, options);
+  std::printf("\nthe default relative to its first number of readers, kept: the first %.0f s, and "
+              "once it has settled\n%-19s %7s %7s %7s %14s %7s %14s\n",
+              20 * options.seconds, "", "first", "found", "ratio", "[least, most]", "later",
+              "[least, most]");
+  for (const example& each : examples())
+    if (each.name.find(options.name) != std::string::npos) compare_default(where, each, options);
 }
 
 }  // namespace

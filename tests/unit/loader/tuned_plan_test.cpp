@@ -4,12 +4,14 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/sampler/sequential.hpp>
 
+#include "detail/threads.hpp"
 #include "loader/plan/resolved_plan.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -65,6 +67,23 @@ TEST_CASE("tuned plan: a loader gets the budget, and begins as it would without"
   CHECK(tuned.staging_bytes <= 100 * mib);
   CHECK(to_string(tuned).find("; 16 readers; tuned, from 2 and 4 staging slots") !=
         std::string::npos);
+}
+
+TEST_CASE("tuned plan: an automatic number of readers may double, within the process's cores",
+          "[loader][host]") {
+  const loader_plan automatic = plan({.batch_size = 64});
+  const int cores = static_cast<int>(detail::usable_cores());
+  CHECK(automatic.first_readers == std::clamp(cores / 2, 1, 8));
+  CHECK(automatic.readers == std::clamp(2 * automatic.first_readers, 1, std::max(cores, 1)));
+
+  // Slots are as deep, and cut as finely, as for the first number.
+  const loader_plan kept = plan({.batch_size = 64, .readers = automatic.first_readers});
+  CHECK(kept.readers == kept.first_readers);
+  CHECK(automatic.staging_slots == kept.staging_slots);
+  CHECK(automatic.request_samples == kept.request_samples);
+  CHECK(automatic.min_requests == kept.min_requests);
+
+  CHECK(plan({.batch_size = 64, .readers = no_readers}).readers == 0);
 }
 
 TEST_CASE("tuned plan: limits that the budget does not name are unchanged", "[loader][host]") {
