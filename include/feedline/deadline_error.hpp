@@ -19,7 +19,7 @@ struct awaited_batch {
   /// First sample of the read that has been in progress the longest; empty if no read is in
   /// progress.
   std::optional<std::uint64_t> sample = {};
-  /// Whether batches are held in every slot: no batch arrives until some are ended.
+  /// Whether the consumer holds batches in every slot. Then no batch arrives until it ends some.
   bool all_held = false;
 };
 

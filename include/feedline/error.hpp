@@ -26,8 +26,8 @@ class usage_error : public error {
   using error::error;
 };
 
-/// A thread cannot be started. `what()` names the thread, says how many were wanted, and what to
-/// do. Threads that were started before it have ended.
+/// A thread cannot be started. `what()` names the thread, the number of threads wanted, and the
+/// remedy. Threads that were started before it have ended.
 class thread_error : public error {
  public:
   using error::error;

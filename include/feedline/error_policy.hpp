@@ -71,8 +71,8 @@ struct sample_failure {
 
 /// Unreadable samples of the batches taken from a loader so far.
 struct failure_report {
-  /// Unreadable samples in all epochs. A sample counts again in each epoch, and also where it would
-  /// have been repeated and another one replaced it.
+  /// Unreadable samples in all epochs. A sample counts once for each position at which it should
+  /// have been delivered, so it counts again in each epoch, and as a repeat.
   std::uint64_t count = 0;
   /// Samples that could not be read at first but succeeded when tried again, including samples of
   /// batches that were not taken yet. If a read of several samples failed and each of them could

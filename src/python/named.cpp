@@ -16,7 +16,7 @@ element_type parse_dtype(nb::handle spelled) {
       name =
           nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(spelled).attr("name"));
     } catch (const nb::python_error& refusal) {
-      throw usage_error{"no element type is spelled so: " + std::string{refusal.what()}};
+      throw usage_error{"this does not name an element type: " + std::string{refusal.what()}};
     }
   }
   for (int type = 0; type <= static_cast<int>(element_type::boolean); ++type)

@@ -14,7 +14,7 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// One field of one block in a table of loads, which precedes blocks that arrived.
+/// One field of one block, in a table at the beginning of the blocks that arrived.
 struct block_load {
   std::uint32_t field = 0;
   std::uint32_t place = 0;    ///< index in the store to decode to

@@ -40,11 +40,10 @@ struct device_capabilities {
 enum class event_handle : std::uintptr_t { none = 0 };
 
 /// Everything that the pipeline needs from a device: memory, streams, events, copies in both
-/// directions, and the assembly of slots.
-///
-/// An event is never recorded, pending, or done. `wait` on an event that was never recorded waits
-/// for nothing, and `is_done` returns true. Recording again gives the event a new meaning; waits
-/// issued before keep the old one.
+/// directions, and the assembly of slots. An event is in one of three states: not recorded yet,
+/// pending, or done. For an event that is not recorded yet, `wait` has no effect and `is_done`
+/// returns true. An event may be recorded again; waits issued before then still wait for the
+/// earlier recording.
 ///
 /// Threads: any thread may call any function, several at once. Several threads may also use one
 /// stream, since a batch may be destroyed on any thread. One event is recorded by one thread at a

@@ -13,10 +13,10 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Moves memory that was already written onto huge pages, as far as it fills whole pages and the
-/// system provides them. Memory smaller than 4 MiB is not moved. Addresses and bytes stay the same.
-/// Takes about 0.3 s a GB. Use it for your own large arrays that a dataset borrows. After a `fork`,
-/// this process gets its own copy of shared memory.
+/// Moves memory that was already written onto huge pages, if the system provides them. A part that
+/// does not fill a huge page is not moved, nor is memory of less than 4 MiB. Addresses and bytes
+/// stay the same. Takes about 0.3 s a GB. Use it for your own large arrays that a dataset borrows.
+/// After a `fork`, this process gets its own copy of shared memory.
 void move_to_huge_pages(std::span<const std::byte> bytes) noexcept;
 
 /// One field's values for all samples: dense rows, sample after sample, with their owner.

@@ -12,13 +12,13 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// The sample and epoch that a loader delivers with a read. Everything that depends on this alone
-/// is the same for any number of readers, any slot size, placement and device.
+/// The sample and epoch for which a loader reads. A value computed only from this is the same for
+/// any number of readers, any slot size, placement and device.
 struct sample_context {
   std::uint64_t seed = 0;              ///< `loader_options::seed`
   std::optional<std::uint64_t> epoch;  ///< empty: the read is not by a loader, so there is no epoch
-  /// The loader's number of the sample: its index in the dataset that the loader was given. So
-  /// copies within a concatenation differ.
+  /// Index of the sample in the loader's dataset. So the same sample of a part that is concatenated
+  /// twice has two numbers.
   sample_index sample;
   /// Position in the epoch's order, which all ranks share. A repeat's position is past the epoch's
   /// end. Empty if `epoch` is.
@@ -53,8 +53,8 @@ class read_context {
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   /// Empty outside of a loader.
   [[nodiscard]] std::optional<std::uint64_t> epoch() const noexcept { return epoch_; }
-  /// The loader's own numbers of the samples. A dataset within another is asked for the same
-  /// samples under other numbers, in the same order.
+  /// Indices of the samples in the loader's dataset, in the order of the read. A dataset that is a
+  /// part of the loader's has other indices for the same samples.
   [[nodiscard]] std::span<const sample_index> samples() const noexcept { return samples_; }
 
   /// Context of one sample. @param place Index of the sample in this read; less than

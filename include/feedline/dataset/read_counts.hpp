@@ -14,9 +14,9 @@ struct read_counts {
   std::uint64_t cache_misses = 0;  ///< rows that were not in the cache yet
 };
 
-/// Adds to the statistics of the loader that reads. Call it in the `do_read` of a dataset that
-/// decodes or caches, on the thread that `do_read` was called on. On other threads and outside of a
-/// loader it does nothing. Takes a few nanoseconds, so call it once for each read.
+/// Adds counts to the statistics of the loader that reads. Call it once in the `do_read` of a
+/// dataset that decodes or caches, on the thread that called `do_read`. On other threads and
+/// outside of a loader it does nothing. Takes a few nanoseconds.
 void count_read(const read_counts& more) noexcept;
 
 }  // namespace FEEDLINE_ABI

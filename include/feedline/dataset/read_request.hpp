@@ -10,8 +10,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// A read of several samples: which ones, where to write them, and what they are read for. It
-/// borrows its arrays, so it is valid only during the call that it is passed to.
+/// A read of several samples: their indices, their destinations, and the loader's samples that they
+/// are read for. It borrows its arrays, so it is valid only during the call that it is passed to.
 ///
 /// A dataset that reads another one makes a request with the other's sample numbers, or with other
 /// destinations, and passes the context on:
@@ -19,8 +19,7 @@ inline namespace FEEDLINE_ABI {
 ///     void do_read(const feedline::read_request& request) const override {
 ///       of_->read({.samples = own_numbers, .out = request.out, .context = request.context});
 ///     }
-///
-/// Where it reads only some of the samples, it passes on `request.context.part(first, count)`.
+/// If it reads only some of the samples, it passes on `request.context.part(first, count)`.
 struct read_request {
   /// Indices of the samples, in the wanted order; each less than the `size()` of the dataset that
   /// is read; may repeat; may be empty.

@@ -25,13 +25,12 @@ struct image_options {
   /// wanted. This is several times as fast. Values of photographs change by 2 or 3 of 255 on
   /// average; a pixel at a hard edge changes by up to 128. Off: always decode in full.
   bool reduced_decoding = true;
-  /// Accept JPEGs that libjpeg repairs: cut short, bad codes, data left over. The lost parts become
-  /// grey or smeared. Off: an error. Damage that leaves a valid stream cannot be detected.
-  ///
-  /// Stray bytes are always accepted. They belong to no marker, and are between a JPEG's segments
-  /// or after its last pixel's data. They change no pixel. They are distinguished from data that is
-  /// left over because earlier data is wrong, except for errors within the last few MCUs. After a
-  /// scan of a progressive file they cannot be distinguished, so such bytes are an error there.
+  /// Accept damaged JPEGs that libjpeg can repair: cut short, with bad codes, or with surplus data.
+  /// The lost parts become grey or smeared. Off: they are an error. Damage that leaves a valid
+  /// stream cannot be detected. Stray bytes between a JPEG's segments or after its last pixel's
+  /// data are always accepted, because they change no pixel. Surplus data after wrong data is
+  /// distinguished from them, unless the error is within the last few MCUs. After a scan of a
+  /// progressive file the two cannot be distinguished, so such bytes are an error there.
   bool allow_damaged = false;
   /// Counter of images that readers accept in spite of damage or stray bytes; any thread may read
   /// it. Null: only the log reports them, at the 1st, 10th, 100th and so on. Files that a device

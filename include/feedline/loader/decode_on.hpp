@@ -19,8 +19,8 @@ enum class decode_on : std::uint8_t {
   /// `sequential` without `shard`, or `shuffle` with `within` and one lane. `next` then waits until
   /// a slot's blocks are decoded, because only then is it known whether they are intact.
   device,
-  /// Like `device`, but reader threads decode if an epoch has no more blocks than two calls of the
-  /// device's decoder take, because the device would not pay off.
+  /// Like `device`, but reader threads decode if an epoch has so few blocks that two calls of the
+  /// device's decoder could take all of them. The device is not faster then.
   automatic,
 };
 

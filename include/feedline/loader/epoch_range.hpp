@@ -56,12 +56,11 @@ class epoch_range {
 
   /// Returns the next batch, or nothing at the end of the epoch and after `loader::stop()`. Use it
   /// if a range-based loop does not fit. A range-based loop costs less on a device: it records an
-  /// event on the stream once a slot, while `next` does so whenever no batch of a slot is held.
-  ///
-  /// May block. If every slot has a live batch, it waits for other threads to end some. If after
-  /// two seconds no other thread has ever used a batch of this loader, it throws usage_error. End a
-  /// batch, and it can be called again. @throws stage_error; usage_error, also if the range was
-  /// moved from, or in a child of fork.
+  /// event on the stream once a slot, while `next` does so whenever no batch of a slot is held. May
+  /// block. If every slot has a live batch, it waits for other threads to end some. But if no other
+  /// thread has ever used a batch of this loader, it throws usage_error after two seconds. Then end
+  /// a batch and call it again. @throws stage_error; usage_error, also if the range was moved from,
+  /// or in a child of fork.
   [[nodiscard]] optional_batch next();
 
   /// Same, but waits no longer than until a deadline. If the deadline has passed, it takes a batch
@@ -72,10 +71,10 @@ class epoch_range {
   [[nodiscard]] optional_batch next(std::chrono::steady_clock::time_point deadline);
 
   /// Same, but stops waiting once any thread requests a stop. It then returns nothing, even if a
-  /// batch is ready. Unlike `loader::stop` this ends nothing: a call with another token continues
-  /// with the same batch.
+  /// batch is ready. Unlike `loader::stop` this does not end the epoch: a call with another token
+  /// continues with the same batch.
   [[nodiscard]] optional_batch next(std::stop_token stop);
-  /// Both of the above.
+  /// Same, with both a stop token and a deadline.
   [[nodiscard]] optional_batch next(std::stop_token stop,
                                     std::chrono::steady_clock::time_point deadline);
 

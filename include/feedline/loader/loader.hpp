@@ -72,8 +72,7 @@ class loader {
   /// Returns the current position of training, for `seek`: after the last batch that was taken. So
   /// in the body of a loop, the loop's batch counts as done, and so do all batches that are held.
   /// Batches read ahead but not taken do not count, nor do epochs that were only requested.
-  ///
-  ///     before the first batch        begin of the first epoch that was requested, or of epoch 0
+  ///     before the first batch        beginning of the first requested epoch, or of epoch 0
   ///     an epoch was left by `break`  after the last batch taken, until another epoch begins
   ///     its last batch was taken      the end of that epoch
   ///     its range has ended           the next epoch, batch 0
@@ -85,10 +84,10 @@ class loader {
 
   /// A hash of everything that the ranks of a training run must have in common: the dataset's size
   /// and fields, the order, batch size, world, `partial_batch`, transforms and their seed, and the
-  /// policy for samples that cannot be read. Ranks with different digests would train on batches of
-  /// different runs. Compare the digests before the first batch, with the same communication
+  /// policy for samples that cannot be read. Ranks with different digests would train on different
+  /// global batches. Compare the digests before the first batch, with the same communication
   /// library that sums the gradients. All builds of one version of feedline give the same number;
-  /// another version may give another one.
+  /// other versions may give a different one.
   ///
   /// The first call may ask the sampler for positions, like that of `state`. Never blocks.
   /// @throws usage_error in a child of fork; exceptions of the sampler.
@@ -113,11 +112,10 @@ class loader {
   /// Takes the same time for every state, and reads nothing again. Ranges requested earlier are
   /// abandoned: their next step throws usage_error, unless they have ended. Batches stay valid.
   /// Does not block.
-  /// @throws usage_error, without changing anything, if the state is of a dataset of another size
-  /// or other fields, another order, global batch, `partial_batch`, `seed` or transforms,
-  /// or of a batch after the epoch's end; if its counts of unreadable samples are impossible; if
-  /// delivery has ended because the device or memory failed; in a child of fork; exceptions of the
-  /// sampler.
+  /// @throws usage_error, without changing anything, if the state is from a loader with a different
+  /// dataset size, fields, order, global batch, `partial_batch`, `seed` or transforms; if its batch
+  /// is after the epoch's end; if its counts of unreadable samples are impossible; if delivery has
+  /// ended because the device or memory failed; in a child of fork; exceptions of the sampler.
   void seek(const loader_state& state);
 
   /// Samples of the batches taken so far that could not be read, and how `loader_options::errors`

@@ -19,17 +19,18 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
 /// For `loader_options::readers`: at first half the cores that the process may use, at least 1 and
-/// at most 8. If the consumer waits, the loader tries other numbers, up to twice as many and no more
-/// than there are cores, and keeps the fastest (`expert_options::tuning`). 1 for a dataset that is read by one thread at a time; none for the gather placement, where
-/// one thread of the loader's own writes down which rows the device is to fetch.
+/// at most 8. If the consumer waits, the loader tries other numbers, up to twice as many and no
+/// more than there are cores, and keeps the fastest (`expert_options::tuning`). A dataset that is
+/// read by one thread at a time has 1; the gather placement has none, because the device fetches
+/// the rows itself.
 inline constexpr int automatic_readers = -1;
 
 /// For `loader_options::readers`: no thread reads. The thread that asks for a batch does all the
 /// work.
 inline constexpr int no_readers = 0;
 
-/// How a loader is built. Every member has a default, and `loader::plan()` tells what the automatic
-/// ones became. In braces, `{.batch_size = 256, .readers = 4}`, C++ requires the order of
+/// Options of a loader. Every member has a default, and `loader::plan()` returns the values that
+/// the loader chose. In braces, `{.batch_size = 256, .readers = 4}`, C++ requires the order of
 /// declaration.
 struct loader_options {
   /// Samples in a batch, at least 1; with a `shard`, in the batch of one rank.

@@ -23,13 +23,12 @@ struct loader_plan {
   /// Decoder of compressed blocks: readers or the device.
   feedline::decode_on decode_on = feedline::decode_on::cpu;
   std::string decode_note = {};  ///< why the device does not decode, if that was requested
-  /// Whether readers decode blocks that the device has decoders for. Order, placement and error
-  /// policy are ignored here.
+  /// Whether readers decode blocks that the device has decoders for. Ignores whether order,
+  /// placement and error policy let the device decode.
   bool device_could_decode = false;
   bool assembled = false;  ///< whether a device kernel assembles slots; else slots are copied whole
   feedline::shard shard = {};  ///< same as in the options
-  /// Samples delivered to this rank in an epoch, including repeats, without those of a dropped last
-  /// batch.
+  /// Samples delivered to this rank in an epoch: includes repeats, excludes a dropped last batch.
   std::uint64_t samples_per_epoch = 0;
   std::uint64_t repeats_per_epoch = 0;  ///< `batch::repeats` of the epoch's last batch
   std::uint64_t batch_size = 0;
@@ -37,8 +36,8 @@ struct loader_plan {
   std::uint64_t batches_per_slot = 0;  ///< capacity of a device slot, in batches
   /// Capacity of a staging slot, in samples: whole batches, or a part of a large one.
   std::uint64_t piece_samples = 0;
-  /// Whether slots begin with one batch and grow while readers keep up. If not, each slot holds
-  /// `batches_per_slot` batches, except the epoch's last.
+  /// Whether slots begin with one batch and get more while readers are fast enough. If not, each
+  /// slot holds `batches_per_slot` batches, except the epoch's last.
   bool slots_grow = false;
   std::uint64_t slots_per_epoch = 0;  ///< if all slots are full; more while they grow
   std::uint64_t request_samples = 0;  ///< maximum number of samples in a reader's request

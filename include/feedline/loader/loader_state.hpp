@@ -14,11 +14,11 @@ inline namespace FEEDLINE_ABI {
 /// A position in training, for another run to continue from. `loader::state` returns it,
 /// `loader::seek` takes it. It is the same on all ranks, so it suffices that one of them saves it.
 ///
-/// A plain value of a few hundred bytes, whatever the dataset's size. Only the first two members
-/// and the last two are the position. The others identify the dataset and options, so that `seek`
-/// can refuse a state of something else.
+/// A plain value of a few hundred bytes, whatever the dataset's size. `epoch`, `batch`,
+/// `unreadable` and `skipped` are the position. The other members identify the dataset and the
+/// options, so that `seek` can refuse the state of another loader.
 struct loader_state {
-  std::uint64_t epoch = 0;  ///< the epoch to continue or to end: see `batch`
+  std::uint64_t epoch = 0;  ///< the epoch to continue, or only to end: see `batch`
   /// The next batch in that epoch, numbered like `batch::index`. If it equals the number of
   /// batches, the epoch's last batch was taken, but its end was not reached yet.
   std::uint64_t batch = 0;

@@ -7,8 +7,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Budget within which a loader searches for the number of readers and staging slots that end its
-/// consumer's waiting (`expert_options::tuning`).
+/// Limits for a loader that searches for the number of readers and staging slots with which its
+/// consumer waits least (`expert_options::tuning`).
 ///
 /// The loader is created with all threads and all staging memory of the budget. It starts with
 /// `readers` and `staging_slots`, and tries other numbers while it works and its consumer waits.

@@ -19,7 +19,7 @@ inline namespace FEEDLINE_ABI {
 struct element_run {
   sample_index sample;
   std::uint64_t first = 0;  ///< index of the first element within the sample
-  /// Destination: the size of a whole number of elements, all of which are in the sample.
+  /// Destination of out.size() / (size of an element) elements, all of them within the sample.
   std::span<std::byte> out;
 };
 
@@ -99,11 +99,12 @@ using ragged_dataset_ptr = std::shared_ptr<const ragged_dataset>;
 ///
 /// @param values  One field: an element a row. Rows in memory are copied from there. Others are
 /// read up to 8192 rows or 256 KiB at a time, in at most 448 KiB of memory a thread. If they are
-/// stored in compressed chunks, pass `load_into_memory(values)`; otherwise samples in random order
-/// decode a chunk each.
-/// @param offsets One field: a whole number of any type a row. There is one more row than samples,
-/// from 0 to the number of values, never descending. All are read and checked now; 8 bytes a sample
-/// stay in memory (none if 64-bit offsets are already in memory).
+/// stored in compressed chunks, pass `load_into_memory(values)`: otherwise each sample read in
+/// random order decodes a whole chunk.
+/// @param offsets One field, which has one whole number of any type in each row, and one row more
+/// than there are samples. The first offset is 0, the last is the number of values, and none is
+/// less than the one before it. All are read and checked now. They take 8 bytes of memory a sample,
+/// or nothing if they are 64-bit values in memory already.
 /// @throws usage_error if either is null, varies by epoch, has several fields, or the offsets are
 /// not whole numbers; dataset_error naming the first wrong offset; exceptions of reading the
 /// offsets.

@@ -37,9 +37,9 @@ struct pad_options {
 ///     auto texts = feedline::pad(tokens, {.length = 512, .longer = truncate});
 ///
 /// Elements are read directly to their position in the batch; a read takes another 40 bytes for
-/// each sample. If most samples are much shorter than the longest, most of a batch is padding.
-/// `bucket_by_length` makes the computation able to stop at a batch's longest sample; `pack` avoids
-/// most padding.
+/// each sample. If most samples are much shorter than the longest, most of a batch is padding. With
+/// `bucket_by_length` the computation can stop at a batch's longest sample; `pack` avoids most
+/// padding.
 /// @throws usage_error if the dataset is null, L is 0 or more than 2^31 - 1, or the padding is not
 /// a value of the field's type; dataset_error naming the first sample that is longer, and its
 /// length.

@@ -39,7 +39,7 @@ struct bucket_options {
 ///
 /// Samples are assigned to buckets by length. In each epoch every bucket is shuffled and cut into
 /// whole batches. All batches are then shuffled, so batches of long and of short samples alternate.
-/// The rest of each bucket, less than a batch, is joined with the other rests in the order of the
+/// The samples that remain in each bucket, less than a batch, are joined in the order of the
 /// buckets; the batches made of these are shuffled among the others. So with fewer buckets, or more
 /// samples in each, fewer batches mix several buckets. If the last batch is not full, its samples
 /// are drawn again in each epoch, each sample with equal probability.
@@ -54,8 +54,7 @@ class bucket_by_length {
   /// @throws usage_error if the boundaries do not ascend, or `buckets` is 0.
   explicit bucket_by_length(const ragged_dataset& of, const bucket_options& options = {});
 
-  /// @param lengths Length of each sample. They may be those of any dataset whose samples' cost is
-  /// known, such as a subset.
+  /// @param lengths Length of each sample. It may be any measure of a sample's cost.
   explicit bucket_by_length(std::span<const std::uint64_t> lengths,
                             const bucket_options& options = {});
 

@@ -28,16 +28,15 @@ inline namespace FEEDLINE_ABI {
 class explicit_order {
  public:
   /// @param indices Samples of an epoch; for several epochs, one row after the other.
-  /// @param rows Number of epochs with an order each.
+  /// @param rows Number of epochs in `indices`.
   /// @throws usage_error if there is no index, `rows` is 0, or the number of indices is not a
   /// multiple of `rows`.
   explicit explicit_order(std::span<const std::uint64_t> indices, std::uint64_t rows = 1);
   explicit explicit_order(std::span<const std::uint32_t> indices, std::uint64_t rows = 1);
 
   /// @param of Dataset whose field `field_name` contains the indices, of any integer type. All are
-  /// read now. If a sample is a number, the dataset is one order for all epochs. If a sample is an
-  /// array, it is one epoch's order. So a file of any format that feedline opens can hold the
-  /// order.
+  /// read now. If a sample of it is a number, the dataset is one order for all epochs. If a sample
+  /// of it is an array, each sample is the order of one epoch.
   /// @throws usage_error as above, if there is no such field, it does not contain integers or has
   /// several dimensions, or an index is negative; dataset_error if it cannot be read.
   explicit_order(const dataset_ptr& of, const std::string& field_name);

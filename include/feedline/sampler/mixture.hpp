@@ -28,8 +28,9 @@ struct mixture_options {
 /// Proportions are exact: each epoch of N positions has `counts()` from each part. The count is N ×
 /// weight / Σ weights, rounded down. The remaining positions go to the parts with the largest
 /// remainders, one each; among equal ones the earlier part comes first. The parts are spread
-/// evenly: if P is a multiple of 64, the first P positions have each part in proportion to within
-/// ⌈log2 parts⌉. Within each 64 positions the parts come in random order.
+/// evenly: if P is a multiple of 64, the number of samples of each part in the first P positions
+/// differs from its exact share by at most ⌈log2 parts⌉. Within each 64 positions the parts come in
+/// random order.
 ///
 /// The samples of a part come in random order. No sample comes again before all others of its part
 /// have come; then they come in another order. The next epoch continues where this one left each
@@ -71,7 +72,7 @@ class mixture {
 
   std::uint64_t seed_;
   std::vector<std::uint64_t> starts_;  ///< each part's first sample, then the end
-  /// For each part, an epoch's positions of all parts before it; then the total.
+  /// For each part, the number of positions in an epoch of all parts before it; then the total.
   std::vector<std::uint64_t> before_;
 };
 

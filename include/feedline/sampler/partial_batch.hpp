@@ -8,11 +8,11 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
 /// Handling of the last batch of an epoch if the samples do not fill it; with a `shard`, of the
-/// last global batch. All ranks get equally many batches, with equally many samples in each. If
-/// samples are missing for that, the epoch's first ones are repeated (`batch::repeats`).
+/// last global batch. All ranks get the same number of batches, and batch g has the same size on
+/// all of them. If that needs more samples, the epoch's first ones are repeated (`batch::repeats`).
 enum class partial_batch : std::uint8_t {
-  /// Delivered with fewer samples. The samples are distributed to the ranks in order, in equal
-  /// parts. The last part may end in repeats, in all less than `world`.
+  /// Delivered with fewer samples. The ranks get equal parts, in order. If the samples cannot be
+  /// divided equally, less than `world` samples are repeated at the end.
   keep,
   drop,   ///< not delivered
   error,  ///< usage_error at construction

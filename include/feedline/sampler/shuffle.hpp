@@ -33,31 +33,33 @@ struct chunk_window {
 ///
 ///     feedline::shuffle{.seed = 42, .within = feedline::chunks(1024)}
 ///
-/// The chunks are then put in random order and cut into windows of about that many chunks, equal to
-/// within one chunk. The samples of a window are mixed, and the windows follow one another. So each
-/// chunk is read once, if the dataset caches two windows. The order then depends on (seed, epoch,
-/// number of samples, samples in a chunk, number of windows: chunks over `within`, rounded) alone,
-/// and is kept across versions too. If samples are stored in random order, little mixing is lost.
-/// If the samples of a chunk are alike (of one class), the composition of batches of B varies 1 +
-/// (B - 1) / W times as much as in a full shuffle, with W chunks in a window. If the window has all
-/// chunks, or chunks have one sample, the result is a full shuffle.
+/// The chunks are then put in random order and divided into windows of about that many chunks;
+/// sizes of windows differ by at most one chunk. The samples of each window are mixed. So each
+/// chunk is read once, if the dataset caches two windows. The order then depends only on (seed,
+/// epoch, number of samples, samples in a chunk, number of windows), and is kept across versions
+/// too. The number of windows is the number of chunks divided by `within`, rounded. If samples are
+/// stored in random order, little mixing is lost. If the samples of a chunk are alike (of one
+/// class), the variance of a batch's composition is 1 + (B - 1) / W times as large as in a full
+/// shuffle, for batches of B samples and windows of W chunks. If the window has all chunks, or
+/// chunks have one sample, the result is a full shuffle.
 ///
 /// Each rank of a `shard` takes a part of every batch, and so a part of every chunk: each rank
 /// reads all chunks. Use `lanes` to avoid that:
 ///
 ///     feedline::shuffle{.seed = 42, .within = feedline::chunks(1024), .lanes = 64}
-///
 /// The chunks are then divided into lanes, each with windows of 1024 / 64 chunks. A global batch
-/// takes equal parts of all lanes, lane after lane. So each rank reads 64 / world whole lanes, and
-/// no chunks of other ranks except in the epoch's last batches: lanes are equal to within a chunk,
-/// and their remaining samples are shared equally. A rank needs memory for two of its windows, 2 ×
-/// 1024 / world chunks. The global batches are the same for every world. If the world does not
-/// divide the lanes, ranks share some lanes. The order then also depends on the number of lanes and
-/// on the global batch's size. If samples are not stored in chunks, lanes change nothing.
+/// takes equal parts of all lanes, lane after lane. So each rank reads 64 / world whole lanes.
+/// Sizes of lanes differ by at most one chunk; the ranks share the samples that remain at the end,
+/// so they may read other ranks' chunks for an epoch's last batches. A rank needs memory for two
+/// windows of its lanes, 2 × 1024 / world chunks. The global batches are the same for every world.
+/// If the world does not divide the number of lanes, ranks share some lanes. The order then also
+/// depends on the number of lanes and on the global batch's size. If samples are not stored in
+/// chunks, lanes change nothing.
 struct shuffle {
   std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   std::optional<chunk_window> within = std::nullopt;  ///< empty: all samples are mixed
-  std::uint64_t lanes = 1;  ///< number of lanes; divides the global batch, a multiple of the world
+  /// Number of lanes. Must divide the size of the global batch; best a multiple of the world.
+  std::uint64_t lanes = 1;
 
   /// @throws usage_error if `within` is set, because it needs a dataset. Use `bind`, or give the
   /// sampler to a loader.

@@ -41,9 +41,9 @@ struct weighted_options {
 /// samples that each epoch arranges again. The table takes 12 bytes a sample.
 ///
 /// Copies share the table. Its construction needs another 8 bytes a sample (32 without
-/// replacement). A sample of weight 0 is never drawn. Nor is one whose weight is below 2^-63 of the
-/// largest. Without replacement, samples that are in every epoch are left out of that maximum. The
-/// order depends on (seed, epoch, epoch size, replacement, weights) alone. It is computed in
+/// replacement). A sample of weight 0 is never drawn, nor is one whose weight is below 2^-63 of the
+/// largest. Without replacement, the largest is that of the samples that are not in every epoch.
+/// The order depends on (seed, epoch, epoch size, replacement, weights) alone. It is computed in
 /// integers, so it is the same on every platform, and is kept across versions.
 class weighted {
  public:

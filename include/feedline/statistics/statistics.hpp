@@ -12,8 +12,8 @@ inline namespace FEEDLINE_ABI {
 
 /// Work done by all threads of one stage, and the time they spent.
 struct stage_statistics {
-  /// Number of the loader's own threads, without readers that tuning has paused; 0: another thread
-  /// does the work.
+  /// Number of the loader's threads in this stage, without readers that tuning has paused. 0 if
+  /// another thread does the work.
   unsigned threads = 0;
   std::uint64_t batches = 0;  ///< batches that have passed the stage
   std::uint64_t samples = 0;  ///< same for samples, including those of incomplete batches
@@ -32,8 +32,8 @@ struct stage_statistics {
   /// Waiting for input. Reader: a request, an epoch, or a turn under the CPU budget. Transfer: a
   /// filled staging slot. Consumer: a batch.
   std::chrono::nanoseconds starved{};
-  /// Waiting for output space. Reader: a free staging slot. Transfer: a device slot. Consumer:
-  /// until fewer batches are held.
+  /// Waiting for output space. Reader: a free staging slot. Transfer: a device slot. Consumer: the
+  /// end of a batch, if batches are held in every slot.
   std::chrono::nanoseconds stalled{};
   /// Reader: waiting for a copy out of a staging slot.
   std::chrono::nanoseconds copy_wait{};
@@ -51,8 +51,8 @@ struct stage_statistics {
 /// Current choices of tuning, if `expert_options::tuning` enables it.
 struct tuning_statistics {
   bool on = false;  ///< whether it was enabled and there are readers
-  /// Whether the search has ended. It starts again if the consumer waits more than before, by a
-  /// tenth of its time.
+  /// Whether the search has ended. It starts again if the waiting share of the consumer's time has
+  /// grown by 10 percentage points.
   bool settled = false;
   /// Readers that take requests now; during a search, the number being tried.
   unsigned readers = 0;
@@ -74,15 +74,15 @@ struct loader_statistics {
   std::chrono::nanoseconds time{};  ///< since the loader was created, or between two snapshots
   stage_statistics reader = {};
   stage_statistics transfer = {};
-  /// Measured from an epoch's first step to its end. Time between epochs does not count, nor do
-  /// batches that are taken by no step.
+  /// Measured from an epoch's first step to its end. Excludes the time between epochs, and batches
+  /// that the consumer did not take.
   stage_statistics consumer = {};
 
-  /// Time that the consumer waited for data. On a device with streams that measure times, this is
-  /// the time that the consumer's stream waited: from the end of all work issued before, until the
-  /// end of the copy or assembly of the next slot. It includes host waits in that period, and
-  /// excludes host waits while the stream still works. A wait is added after the stream has passed
-  /// it. On other devices this is the time that `next()` waited.
+  /// Time that the consumer waited for data. If the device can measure times on streams, this is
+  /// the time that the consumer's stream was idle: a wait begins when the stream has done all
+  /// earlier work, and ends when the next slot is copied or assembled. Host waits count only while
+  /// the stream is idle. A wait is added after the stream has passed it. On other devices this is
+  /// the time that `next()` waited.
   std::chrono::nanoseconds exposed{};
   bool exposed_on_stream = false;   ///< whether it was measured on the consumer's stream
   std::uint64_t exposed_waits = 0;  ///< number of waits that `exposed` is the sum of
@@ -101,9 +101,9 @@ struct loader_statistics {
 
   // Reported by datasets (`count_read`). HDF5 chunks and images are counted.
   std::uint64_t decoded = 0;  ///< chunks and images that readers have decoded
-  /// Rows, counted for each field, whose chunk was decoded in memory.
+  /// Requested rows of each field whose chunk was already decoded in memory.
   std::uint64_t cache_hits = 0;
-  std::uint64_t cache_misses = 0;  ///< rows whose chunk was not, or not yet
+  std::uint64_t cache_misses = 0;  ///< same for rows whose chunk had to be decoded
 
   /// Samples of the reader stage whose rows were already on the device.
   std::uint64_t cached_samples = 0;
@@ -147,8 +147,8 @@ struct loader_verdict {
   bottleneck limit = bottleneck::unknown;
   std::string evidence;  ///< the numbers that show it
   std::string next;      ///< the one thing to change; empty: nothing
-  /// Upper limit of the speed-up by this change. 1: nothing is to be changed, or there is no upper
-  /// limit, because the loop does little but wait (95 % of its time).
+  /// Largest speed-up that this change can bring. 1 if there is nothing to change, or if no limit
+  /// is known because the loop waits for at least 95 % of its time.
   double gain = 1;
 };
 

@@ -134,11 +134,10 @@ class cuda_device final : public device {
   [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
     const cuda_current_device current{context_};
     if (detail::map_memory(memory)) return memory.data();
-    throw out_of_memory{
-        memory.size(), memory_kind::staging,
-        name_ + " cannot pin " + std::to_string(memory.size()) +
-            " bytes of the dataset's memory: use the placement stream, which pins " +
-            "its slots alone"};
+    throw out_of_memory{memory.size(), memory_kind::staging,
+                        name_ + " cannot pin " + std::to_string(memory.size()) +
+                            " bytes of the dataset's memory: use placement stream, which pins " +
+                            "only its slots"};
   }
   void unmap(std::span<const std::byte> memory) noexcept override {
     const cuda_current_device current{context_, std::nothrow};
@@ -217,8 +216,8 @@ class cuda_device final : public device {
     if (native(stream) != cudaStreamLegacy && native(stream) != cudaStreamPerThread) {
       if (is_capturing_now(stream))
         throw usage_error{
-            "the stream is being captured, so that CUDA does not tell whose it is: name it before "
-            "the capture begins, or after it"};
+            "the stream is being captured, so CUDA cannot tell which GPU it belongs to: use it "
+            "with this device before the capture begins, or after it ends"};
       FEEDLINE_CUDA_CHECK(cudaStreamGetDevice(native(stream), &owner));
     }
     if (owner != ordinal_) {

@@ -93,9 +93,9 @@ class cuda_block_decoder final : public block_decoder {
 
   void decode(const work& arrived, stream_ref stream) override {
     if (arrived.loads > parts_.store.max_loads)
-      throw device_error{parts_.name + " was made to decode " +
-                         std::to_string(parts_.store.max_loads) + " blocks at once, not " +
-                         std::to_string(arrived.loads)};
+      throw device_error{parts_.name + " decodes at most " +
+                         std::to_string(parts_.store.max_loads) +
+                         " blocks at a time, but was given " + std::to_string(arrived.loads)};
     const cuda_current_device current{*parts_.context};
     auto* const native = static_cast<cudaStream_t>(stream.get());
     const std::span loads{reinterpret_cast<const block_load*>(arrived.staged + arrived.loads_at),

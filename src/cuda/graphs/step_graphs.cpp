@@ -92,13 +92,13 @@ step_graphs::~step_graphs() = default;
 void step_graphs::run(const batch& of, const std::function<void()>& issue) {
   if (of.stream() != state_->stream)
     throw usage_error{
-        "a step was to run on another stream than its batch was taken on: take batches on the "
-        "stream that step_graphs was made of"};
+        "the batch was taken on another stream than that of step_graphs: take batches on the "
+        "stream that step_graphs was made with"};
   cudaStreamCaptureStatus status{};
   FEEDLINE_CUDA_CHECK(cudaStreamIsCapturing(state_->on(), &status));
   if (status != cudaStreamCaptureStatusNone)
     throw usage_error{
-        "a step was to run on a stream that is being captured: end the capture first, or call "
+        "the stream of step_graphs is already being captured: end that capture first, or call "
         "the step without step_graphs"};
   if (!state_->is_warm) {
     issue();

@@ -48,11 +48,10 @@ void tell_of_other_handler() noexcept try {
   static std::atomic<bool> told{false};
   if (!told.exchange(true))
     log()->warn(
-        "another handler of SIGBUS was installed after feedline's, so files are read by calls, and "
-        "not mapped, which is slower for small rows. Install that handler before feedline opens "
-        "its "
-        "first file: then feedline's stands in front of it, and passes on every fault that is not "
-        "its own. Files are mapped again when that handler is gone");
+        "another handler of SIGBUS was installed after feedline's, so files are not mapped but "
+        "read by pread, which is slower for small rows. Install that handler before feedline "
+        "opens its first file: then feedline's handler comes first, and passes on every fault "
+        "outside of feedline's files. Files are mapped again when that handler is removed");
 } catch (...) {  // NOLINT(bugprone-empty-catch): a log that fails changes nothing
 }
 

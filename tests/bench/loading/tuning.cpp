@@ -10,9 +10,9 @@
 /// medians of the rates, and the ratio as the median of the runs' ratios [least, most]; and how
 /// many batches the search took, of how many in an epoch.
 ///
-/// A second table compares the default, an automatic number of readers, with a loader that keeps the
-/// default's first number. Both run in turns from their creation for 20 times `--seconds`, so the
-/// search is included; then, once the default has settled, for `--seconds`.
+/// A second table compares the default, an automatic number of readers, with a loader that keeps
+/// the default's first number. Both run in turns from their creation for 20 times `--seconds`, so
+/// that the search is included; then, once the default has settled, for `--seconds`.
 ///
 /// A dataset's samples wait (a sleep: storage that serves any number of reads at a time), compute
 /// (a loop: decoding), or are copied only. The consumer sleeps for its step, or does nothing.
@@ -314,10 +314,11 @@ void run(const options& options) {
               "readers", "slots", "batches/s", "ratio", "[least, most]", "searched batches");
   for (const example& each : examples())
     if (each.name.find(options.name) != std::string::npos) compare(where, each, options);
-  std::printf("\nthe default relative to its first number of readers, kept: the first %.0f s, and "
-              "once it has settled\n%-19s %7s %7s %7s %14s %7s %14s\n",
-              20 * options.seconds, "", "first", "found", "ratio", "[least, most]", "later",
-              "[least, most]");
+  std::printf(
+      "\nthe default relative to its first number of readers, kept: the first %.0f s, and "
+      "once it has settled\n%-19s %7s %7s %7s %14s %7s %14s\n",
+      20 * options.seconds, "", "first", "found", "ratio", "[least, most]", "later",
+      "[least, most]");
   for (const example& each : examples())
     if (each.name.find(options.name) != std::string::npos) compare_default(where, each, options);
 }
