@@ -3,7 +3,7 @@
 #include <feedline/needs_cpp20.hpp>
 #include <feedline/version.hpp>
 
-/// The API is in an inline namespace named after the version of its interface, for example `v0_1`.
+/// The API is in an inline namespace named after the version of its interface, for example `v0_2`.
 /// So libraries that were built with two versions can live in one process. User code need not name
 /// it: it says `feedline::loader`. A forward declaration of a feedline class would have to name it,
 /// so include the class's header instead.

@@ -3,7 +3,7 @@
 /// Interface to libtorch (PyTorch's C++ API, 2.3 or later), header only. `feedline.hpp` does not
 /// include it, and feedline can be built without libtorch. A program links to both:
 ///
-///     find_package(feedline 0.1 REQUIRED)
+///     find_package(feedline 0.2 REQUIRED)
 ///     find_package(Torch REQUIRED)
 ///     target_link_libraries(trainer PRIVATE feedline::feedline ${TORCH_LIBRARIES})
 ///

@@ -1,4 +1,4 @@
-# cmake -D READELF=… -D LIBRARIES=a,b,… -D VERSION=0.1.0 -P exports_test.cmake
+# cmake -D READELF=… -D LIBRARIES=a,b,… -D VERSION=0.2.0 -P exports_test.cmake
 #
 # Shared libraries export feedline's API under the version of its interface, feedline's internals
 # under the whole version, and nothing of Boost, spdlog, fmt, or any other.
