@@ -12,6 +12,7 @@
 /// feedline/backend/ for those who write devices, and feedline/testing/ for tests.
 
 #include <feedline/batch/batch.hpp>
+#include <feedline/batch/batch_transform.hpp>
 #include <feedline/batch/stream_use.hpp>
 #include <feedline/batch/tensor_view.hpp>
 #include <feedline/dataset/concatenate.hpp>
@@ -69,7 +70,6 @@
 #include <feedline/sampler/weighted.hpp>
 #include <feedline/statistics/statistics.hpp>
 #include <feedline/statistics/trace.hpp>
-#include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
 #include <feedline/transform/mixing.hpp>
 #include <feedline/version.hpp>

@@ -1,8 +1,8 @@
 #include "device/augment_row.hpp"
 
-#include "device/augmentation_draws.hpp"
 #include "device/element_lines.hpp"
 #include "device/resized_lines.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,102 +44,97 @@ class cropped_lines {
   line_reader<float> read_;
 };
 
-/// Goes through an image by strips of its lines. A strip has one channel or, if colors change, all
-/// channels.
+/// Goes through an image by strips of its lines. A strip has three channels, or the rest.
 class row_augmenter {
  public:
   row_augmenter(const field_conversion& conversion, const std::byte* row,
                 std::uint32_t random_bits) noexcept
       : conversion_{conversion},
+        by_{operations::of(conversion.operations)},
+        channels_{conversion.to_channels()},
         flipped_{is_flipped(conversion, random_bits)},
-        together_{conversion.augmentation.jitters ? conversion.channels : 1},
         write_{line_writer_of<float>(conversion.from, conversion.to)},
-        factors_{color_factors_of(conversion.augmentation, random_bits)},
-        erased_{erased_part_of(conversion, random_bits)},
+        drawn_{operations::draw(by_, {conversion.to_height, conversion.to_width}, random_bits)},
         resized_{lines_of(conversion, random_bits, row)},
         cropped_{conversion, random_bits, row} {}
 
   void augment(std::byte* out) noexcept {
-    const image_augmentation& augmentation = conversion_.augmentation;
-    const float mean = augmentation.needs_mean() ? mean_of_image() : 0.0F;
-    for_each_strip(
-        [&](std::uint32_t channel, std::uint32_t y, std::uint32_t x, std::size_t pixels) {
-          if (augmentation.jitters) {
-            for (std::size_t i = 0; i < pixels; ++i) {
-              color pixel = pixel_at(i);
-              jitter(pixel, factors_, mean, together_);
-              for (std::uint32_t c = 0; c < together_; ++c) strips_[c][i] = pixel.of[c];
-            }
-          }
-          for (std::uint32_t i = 0; i < together_; ++i) {
-            const std::span line{strips_[i].data(), pixels};
-            erase(line, channel + i, y, x);
-            write(line, channel + i, y, x, out);
-          }
-        });
+    if (conversion_.operations.needs_sum) sum_over_image();
+    for_each_strip([&](const pixel_place& at, std::size_t pixels, std::uint32_t channels) {
+      if (conversion_.operations.any) channels = operate(at, pixels, channels);
+      for (std::uint32_t c = 0; c < channels; ++c)
+        write({strips_[c].data(), pixels}, at.first + c, at.y, at.x, out);
+    });
   }
 
  private:
   static std::array<resized_lines, 3> lines_of(const field_conversion& conversion,
                                                std::uint32_t random_bits,
                                                const std::byte* row) noexcept {
-    const image_part window = source_window_of(conversion, random_bits);
+    const image_part window =
+        conversion.resizes ? source_window_of(conversion, random_bits) : image_part{};
     return {resized_lines{conversion, window, row}, resized_lines{conversion, window, row},
             resized_lines{conversion, window, row}};
   }
 
-  /// Calls `visit(channel, y, x, pixels)` each time `strips_` hold that many pixels from x on, of
-  /// `together_` channels.
+  /// Calls `visit(at, pixels, channels)` each time `strips_` hold that many pixels, beginning with
+  /// `at`, whose x is the column before the flip.
   template <class Visit>
   void for_each_strip(const Visit& visit) noexcept {
-    for (std::uint32_t channel = 0; channel < conversion_.channels; channel += together_)
+    for (std::uint32_t first = 0; first < conversion_.channels; first += 3)
       for (std::uint32_t x = 0; x < conversion_.to_width; x += strip_pixels)
         for (std::uint32_t y = 0; y < conversion_.to_height; ++y) {
           const std::size_t pixels = std::min(strip_pixels, conversion_.to_width - x);
-          for (std::uint32_t i = 0; i < together_; ++i) {
-            const std::span line{strips_[i].data(), pixels};
-            if (conversion_.augmentation.resizes) {
-              resized_[i].make(channel + i, y, x, line);
+          const std::uint32_t channels = std::min(conversion_.channels - first, 3U);
+          for (std::uint32_t c = 0; c < channels; ++c) {
+            const std::span line{strips_[c].data(), pixels};
+            if (conversion_.resizes) {
+              resized_[c].make(first + c, y, x, line);
             } else {
-              cropped_.make(channel + i, y, x, line);
+              cropped_.make(first + c, y, x, line);
             }
           }
-          visit(channel, y, x, pixels);
+          visit(pixel_place{y, x, first}, pixels, channels);
         }
   }
 
-  color pixel_at(std::size_t i) const noexcept {
-    color pixel{};
-    for (std::uint32_t c = 0; c < together_; ++c) pixel.of[c] = strips_[c][i];
-    return pixel;
+  /// Calls `visit(at, color)` for each pixel of a strip; the x of `at` is the batch's column.
+  template <class Visit>
+  void for_each_pixel(pixel_place at, std::size_t pixels, const Visit& visit) noexcept {
+    const std::uint32_t x = at.x;
+    for (std::uint32_t i = 0; i < pixels; ++i) {
+      at.x = flipped_ ? conversion_.to_width - 1 - (x + i) : x + i;
+      color pixel{{strips_[0][i], strips_[1][i], strips_[2][i]}};
+      visit(at, pixel);
+      for (std::uint32_t c = 0; c < 3; ++c) strips_[c][i] = pixel.of[c];
+    }
   }
 
-  float mean_of_image() noexcept {
-    std::uint64_t shares = 0;
-    for_each_strip([&](std::uint32_t, std::uint32_t, std::uint32_t, std::size_t pixels) {
-      for (std::size_t i = 0; i < pixels; ++i)
-        shares += grey_share(pixel_at(i), factors_, together_);
+  /// @return The number of channels after it.
+  std::uint32_t operate(const pixel_place& of, std::size_t pixels,
+                        std::uint32_t channels) noexcept {
+    std::uint32_t after = channels;
+    for_each_pixel(of, pixels, [&](const pixel_place& at, color& pixel) {
+      after = channels;
+      operations::apply(by_, drawn_, at, pixel, after);
     });
-    return mean_grey(shares, conversion_.to_height * conversion_.to_width);
+    return after;
   }
 
-  std::uint32_t flipped_x(std::uint32_t x) const noexcept {
-    return flipped_ ? conversion_.to_width - 1 - x : x;
-  }
-
-  /// @param x Column before the flip; the erased part is relative to the flipped image.
-  void erase(std::span<float> line, std::uint32_t channel, std::uint32_t y,
-             std::uint32_t x) const noexcept {
-    if (y - erased_.top >= erased_.height) return;
-    const float value = erase_value_of(conversion_.augmentation, channel);
-    for (float& each : line)
-      if (is_in_part(erased_, y, flipped_x(x++))) each = value;
+  void sum_over_image() noexcept {
+    std::uint64_t sum = 0;
+    for_each_strip([&](const pixel_place& of, std::size_t pixels, std::uint32_t channels) {
+      for_each_pixel(of, pixels, [&](const pixel_place& at, const color& pixel) {
+        sum += operations::share(by_, drawn_, at, pixel, channels);
+      });
+    });
+    operations::set_sum(drawn_, sum, conversion_.to_height * conversion_.to_width);
   }
 
   void write(std::span<const float> line, std::uint32_t channel, std::uint32_t y, std::uint32_t x,
              std::byte* out) const noexcept {
     const std::size_t width = conversion_.to_width;
-    const std::size_t channels = conversion_.channels;
+    const std::size_t channels = channels_;
     const std::size_t to_x = flipped_ ? width - x - line.size() : x;
     const std::size_t at = conversion_.to_channels_last
                                ? (y * width + to_x) * channels + channel
@@ -153,14 +148,14 @@ class row_augmenter {
   }
 
   const field_conversion& conversion_;
+  const operations::parameters& by_;  ///< all disabled if there is no operation
+  std::uint32_t channels_;            ///< the batch's number of channels
   bool flipped_;
-  std::uint32_t together_;  ///< channels in a strip, at most 3
   line_writer<float> write_;
-  color_factors factors_;
-  image_part erased_;
+  operations::drawn drawn_;
   std::array<resized_lines, 3> resized_;  ///< one for each channel of a strip
   cropped_lines cropped_;
-  std::array<std::array<float, strip_pixels>, 3> strips_;
+  std::array<std::array<float, strip_pixels>, 3> strips_{};
 };
 
 }  // namespace

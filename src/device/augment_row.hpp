@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-/// `transform_row` for a conversion with an augmentation.
+/// `transform_row` for a conversion that computes pixels.
 void augment_row(const field_conversion& conversion, const std::byte* row,
                  std::uint32_t random_bits, std::byte* out) noexcept;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "device/color.hpp"
-#include "device/rounded.hpp"
+#include "detail/rounded.hpp"
+#include "transform/operations/pixel.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include <feedline/backend/mixing.hpp>
 
-#include "device/rounded.hpp"
+#include "detail/rounded.hpp"
 #include "device/source_window.hpp"
 
 #include <cmath>
@@ -19,12 +19,11 @@ struct sample_mix {
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool cuts() const noexcept { return box.height != 0; }
 };
 
-// The numbers of draws: they follow those of colors.
-inline constexpr std::uint32_t mixed_draw = 110;
-inline constexpr std::uint32_t cut_draw = 111;
+inline constexpr choice mixed_draw = choice::first_mixing;
+inline constexpr choice cut_draw{111};
 inline constexpr std::uint32_t first_weight_draw = 112;
-inline constexpr std::uint32_t box_row_draw = 114;
-inline constexpr std::uint32_t box_column_draw = 115;
+inline constexpr choice box_row_draw{114};
+inline constexpr choice box_column_draw{115};
 
 /// log2((drawn + ½) / 2^32), or a value very close to it.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline float log2_of_draw(std::uint32_t drawn) noexcept {
@@ -91,10 +90,10 @@ struct box_range {
   const auto half_of = [&](std::uint32_t extent) {
     return static_cast<std::uint32_t>(floorf(product(half, static_cast<float>(extent))));
   };
-  const box_range lines = range_about(draw_below(random_bits, choice{box_row_draw}, by.height),
-                                      half_of(by.height), by.height);
-  const box_range columns = range_about(draw_below(random_bits, choice{box_column_draw}, by.width),
-                                        half_of(by.width), by.width);
+  const box_range lines =
+      range_about(draw_below(random_bits, box_row_draw, by.height), half_of(by.height), by.height);
+  const box_range columns =
+      range_about(draw_below(random_bits, box_column_draw, by.width), half_of(by.width), by.width);
   const std::uint64_t cut = std::uint64_t{lines.size} * columns.size;
   if (cut == 0) return {};
   const std::uint64_t pixels = std::uint64_t{by.height} * by.width;
@@ -105,8 +104,8 @@ struct box_range {
 /// How a sample that has a partner is mixed.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline sample_mix mix_of(const pair_mixing& by,
                                                             std::uint32_t random_bits) noexcept {
-  if (draw(random_bits, choice{mixed_draw}) >= by.mixed_below) return {};
-  if (draw(random_bits, choice{cut_draw}) < by.cut_below)
+  if (draw(random_bits, mixed_draw) >= by.mixed_below) return {};
+  if (draw(random_bits, cut_draw) < by.cut_below)
     return cut_box(by, beta_draw(by.inverse_cutmix_alpha, random_bits), random_bits);
   return {beta_draw(by.inverse_mixup_alpha, random_bits), {}};
 }

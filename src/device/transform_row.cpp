@@ -175,7 +175,7 @@ void transform_row(const field_conversion& conversion, const std::byte* row, std
       std::memcpy(out, row, row_bytes);
       return;
     case field_conversion::operation::convert:
-      if (conversion.augmentation.any()) {
+      if (conversion.computes_pixels()) {
         augment_row(conversion, row, random_bits, out);
       } else if (is_whole(conversion.to)) {
         row_converter<std::uint64_t>{conversion, random_bits}.convert(row, out);

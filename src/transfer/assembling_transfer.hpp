@@ -2,7 +2,7 @@
 
 #include <feedline/backend/assembly.hpp>
 #include <feedline/backend/device.hpp>
-#include <feedline/transform/batch_transform.hpp>
+#include <feedline/batch/batch_transform.hpp>
 
 #include "device/owned.hpp"
 #include "staging/device_row_cache.hpp"

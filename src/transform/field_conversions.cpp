@@ -2,9 +2,8 @@
 
 #include <feedline/error.hpp>
 
-#include "device/sample_random_bits.hpp"
-#include "transform/augmentation.hpp"
 #include "transform/mixing.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,11 +28,50 @@ double of_channel(const std::vector<double>& values, std::size_t channel, double
 /// value of −0 stays −0.
 void set_affine(field_conversion& conversion, const field_transform& transform) {
   conversion.per_channel = transform.mean.size() > 1 || transform.stddev.size() > 1;
-  const std::size_t values = conversion.per_channel ? conversion.channels : 1;
+  const std::size_t values = conversion.per_channel ? conversion.to_channels() : 1;
   for (std::size_t c = 0; c < values; ++c) {
     const double stddev = of_channel(transform.stddev, c, 1.0);
     conversion.scale[c] = static_cast<float>(transform.scale / stddev);
     conversion.offset[c] = static_cast<float>(-of_channel(transform.mean, c, 0.0) / stddev);
+  }
+}
+
+/// The fallback of torchvision's RandomResizedCrop: as much of the image as a ratio allows.
+void set_else(field_conversion& to, const value_range& ratio) {
+  const double height = to.height;
+  const double width = to.width;
+  const auto whole = [](double extent, double most) {
+    return static_cast<std::uint32_t>(std::clamp(std::round(extent), 1.0, most));
+  };
+  to.else_height = to.height;
+  to.else_width = to.width;
+  if (width / height < ratio.low) to.else_height = whole(width / ratio.low, height);
+  if (width / height > ratio.high) to.else_width = whole(height * ratio.high, width);
+}
+
+/// Sets the window, and the size of the image that is made from it.
+void set_window(field_conversion& to, const field_transform& transform) {
+  const auto becomes = [&](const auto& size) {
+    to.to_height = narrow(size.height);
+    to.to_width = narrow(size.width);
+  };
+  if (transform.crop) {
+    const image_crop& crop = *transform.crop;
+    becomes(crop);
+    to.padding = narrow(crop.padding);
+    const bool one_place =
+        crop.height == to.height + 2 * crop.padding && crop.width == to.width + 2 * crop.padding;
+    to.random_window = crop.random && !one_place;
+  }
+  to.resizes = transform.resize || transform.resized_crop;
+  if (transform.resize) becomes(*transform.resize);
+  if (transform.resized_crop) {
+    const random_resized_crop& crop = *transform.resized_crop;
+    becomes(crop);
+    to.random_window = true;
+    to.area = crop.scale;
+    to.log_ratio = logarithms(crop.ratio);
+    set_else(to, crop.ratio);
   }
 }
 
@@ -54,17 +92,9 @@ field_conversion conversion_of(const field& of, const field_transform& transform
   conversion.channels_last = transform.layout == image_layout::hwc;
   conversion.to_channels_last =
       transform.to_layout ? transform.to_layout == image_layout::hwc : conversion.channels_last;
-  if (transform.crop) {
-    const image_crop& crop = *transform.crop;
-    conversion.to_height = narrow(crop.height);
-    conversion.to_width = narrow(crop.width);
-    conversion.padding = narrow(crop.padding);
-    const bool one_place = crop.height == image.height + 2 * crop.padding &&
-                           crop.width == image.width + 2 * crop.padding;
-    conversion.random_crop = crop.random && !one_place;
-  }
-  set_augmentation(conversion, transform, image);
+  set_window(conversion, transform);
   conversion.flip_below = draw_bound(transform.flip);
+  conversion.operations = operations::plan(transform, image.channels);
   set_affine(conversion, transform);
   return conversion;
 }
@@ -73,10 +103,10 @@ std::vector<std::uint64_t> shape_of(const field& of, const field_transform& tran
                                     const field_conversion& conversion) {
   if (conversion.what == field_conversion::operation::one_hot) return {conversion.classes};
   if (!transform.layout) return of.shape;
-  if (of.shape.size() == 2) return {conversion.to_height, conversion.to_width};
-  if (conversion.to_channels_last)
-    return {conversion.to_height, conversion.to_width, conversion.channels};
-  return {conversion.channels, conversion.to_height, conversion.to_width};
+  const std::uint64_t channels = conversion.to_channels();
+  if (of.shape.size() == 2 && channels == 1) return {conversion.to_height, conversion.to_width};
+  if (conversion.to_channels_last) return {conversion.to_height, conversion.to_width, channels};
+  return {channels, conversion.to_height, conversion.to_width};
 }
 
 std::size_t place_of(const std::vector<field>& fields, const std::string& name) {
@@ -112,8 +142,7 @@ converted_fields convert_fields(const std::vector<field>& fields,
     converted.fields[place].type = transform.to;
     converted.fields[place].shape = shape_of(fields[place], transform, conversion);
     converted.any = true;
-    converted.random = converted.random || conversion.random_crop || conversion.flip_below != 0;
-    if (conversion.augmentation.is_random()) converted.random = true;
+    converted.random = converted.random || conversion.is_random();
   }
   if (mixed) {
     converted.mixing = mixing_of(*mixed, converted, transforms);

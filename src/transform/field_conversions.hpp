@@ -41,4 +41,8 @@ struct image_extents {
 /// @throws usage_error naming the field, the member, its value and what is allowed.
 void check_transform(const field& of, const field_transform& transform);
 
+/// The part of `check_transform` for crop, resize and resized_crop.
+/// @param channels The larger number of channels: the dataset's or the batch's.
+void check_window(const field& of, const field_transform& transform, std::uint64_t channels);
+
 }  // namespace feedline::detail

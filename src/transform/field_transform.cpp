@@ -1,7 +1,7 @@
 #include <feedline/transform/field_transform.hpp>
 
 #include "detail/text.hpp"
-#include "transform/augmentation.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <string>
 #include <string_view>
@@ -21,6 +21,12 @@ std::string name_of(image_layout layout) {
   return layout == image_layout::hwc ? "hwc" : "chw";
 }
 
+/// "8 x 6".
+template <class Window>
+std::string size(const Window& of) {
+  return std::to_string(of.height) + " x " + std::to_string(of.width);
+}
+
 }  // namespace
 
 std::string to_string(const field_transform& transform) {
@@ -33,10 +39,16 @@ std::string to_string(const field_transform& transform) {
   if (transform.flip != 0.0) text += ", flip " + detail::text_of(transform.flip);
   if (transform.crop) {
     const image_crop& crop = *transform.crop;
-    text += ", crop " + std::to_string(crop.height) + " x " + std::to_string(crop.width) +
-            " padding " + std::to_string(crop.padding) + (crop.random ? " random" : " middle");
+    text += ", crop " + size(crop) + " padding " + std::to_string(crop.padding) +
+            (crop.random ? " random" : " middle");
   }
-  text += detail::augmentation_text(transform);
+  if (transform.resize) text += ", resize " + size(*transform.resize);
+  if (transform.resized_crop) {
+    const random_resized_crop& crop = *transform.resized_crop;
+    text += ", resized_crop " + size(crop) + " scale" + detail::range_text(crop.scale) + " ratio" +
+            detail::range_text(crop.ratio);
+  }
+  text += detail::operations::text(transform);
   if (transform.one_hot != 0) text += ", one_hot " + std::to_string(transform.one_hot);
   return text;
 }

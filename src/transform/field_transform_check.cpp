@@ -1,9 +1,8 @@
 #include <feedline/error.hpp>
 
-#include "detail/arithmetic.hpp"
 #include "detail/text.hpp"
-#include "transform/augmentation.hpp"
 #include "transform/field_conversions.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,17 +34,19 @@ class transform_check {
     check_numbers();
     check_elements();
     check_layout();
+    const std::uint64_t channels = extents_of(field_, transform_).channels;
+    operations::check(transform_, {field_, channels});
     check_counts("mean", transform_.mean.size());
     check_counts("stddev", transform_.stddev.size());
     check_quotients();
-    check_crop();
-    check_augmentation(field_, transform_);
+    check_window(field_, transform_,
+                 std::max(channels, operations::channels_after(transform_, channels)));
   }
 
  private:
   /// @param what The member and its value: "flip is 2".
   [[noreturn]] void refuse(const std::string& what, const std::string& allowed) const {
-    throw usage_error{"transform of field '" + field_.name + "': " + what + ": " + allowed};
+    checked_field{field_}.refuse(what, allowed);
   }
 
   void check_type() const {
@@ -67,7 +68,7 @@ class transform_check {
     alone(transform_.scale == 1.0, "scale");
     alone(transform_.mean.empty(), "mean");
     alone(transform_.stddev.empty(), "stddev");
-    alone(augmentation_.empty(), augmentation_);
+    alone(computed_.empty(), computed_);
   }
 
   void check_one_hot() const {
@@ -88,7 +89,7 @@ class transform_check {
     alone(!transform_.to_layout, "to_layout");
     alone(transform_.flip == 0.0, "flip");
     alone(!transform_.crop, "crop");
-    alone(augmentation_.empty(), augmentation_);
+    alone(computed_.empty(), computed_);
   }
 
   void check_numbers() const {
@@ -130,7 +131,7 @@ class transform_check {
     needs_layout(!transform_.to_layout, "to_layout");
     needs_layout(transform_.flip == 0.0, "flip");
     needs_layout(!transform_.crop, "crop");
-    needs_layout(augmentation_.empty(), augmentation_);
+    needs_layout(computed_.empty(), computed_);
   }
 
   void check_counts(const std::string& member, std::size_t count) const {
@@ -140,10 +141,12 @@ class transform_check {
       refuse(what + " and layout is not set",
              "say which of the shape's extents are channels, image_layout::hwc or chw, or one "
              "value for all");
-    const std::uint64_t channels = extents_of(field_, transform_).channels;
+    const std::uint64_t stored = extents_of(field_, transform_).channels;
+    const std::uint64_t channels = operations::channels_after(transform_, stored);
     if (count != channels)
       refuse(what + " and the field, " + to_string(field_) + ", has " + text_of(channels) +
-                 (channels == 1 ? " channel" : " channels"),
+                 (channels == 1 ? " channel" : " channels") +
+                 (channels == stored ? "" : " in batches"),
              "say one value for each, or one for all");
     if (count > field_conversion::max_channels)
       refuse(what, "each channel can have its own up to " +
@@ -172,35 +175,12 @@ class transform_check {
     }
   }
 
-  void check_crop() const {
-    if (!transform_.crop) return;
-    const image_crop& crop = *transform_.crop;
-    const image_extents image = extents_of(field_, transform_);
-    if (crop.padding > most / 2)
-      refuse("crop.padding is " + text_of(crop.padding), "say 0 to " + text_of(most / 2));
-    const auto fits = [&](const std::string& member, std::uint64_t window, std::uint64_t extent) {
-      const std::uint64_t room = extent + 2 * crop.padding;
-      if (window == 0 || window > room)
-        refuse(member + " is " + text_of(window), "say 1 to " + text_of(room) + ", the image's " +
-                                                      text_of(extent) + " with a padding of " +
-                                                      text_of(crop.padding) + " on both sides");
-      if (room > most)
-        refuse("crop.padding is " + text_of(crop.padding),
-               "an image's extent of " + text_of(extent) + " with its padding is to be at most " +
-                   text_of(most));
-    };
-    fits("crop.height", crop.height, image.height);
-    fits("crop.width", crop.width, image.width);
-    const auto area = crop.height * crop.width;  // each below 2^32
-    const auto window = checked_multiply(area, image.channels);
-    if (!window || *window > most)
-      refuse("crop is of " + text_of(crop.height) + " x " + text_of(crop.width),
-             "with all channels a window has at most " + text_of(most) + " elements");
-  }
-
   const field& field_;
   const field_transform& transform_;
-  std::string_view augmentation_ = first_augmentation(transform_);  ///< one that is set, or empty
+  /// A resize or operation that is set, or empty.
+  std::string computed_ = transform_.resize         ? "resize"
+                          : transform_.resized_crop ? "resized_crop"
+                                                    : operations::name_of_first(transform_);
 };
 
 }  // namespace

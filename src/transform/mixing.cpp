@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/text.hpp"
-#include "device/sample_random_bits.hpp"
+#include "transform/operations/draws.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -67,7 +67,7 @@ void set_extents(pair_mixing& to, const mixing& options, const converted_fields&
     const field_conversion& conversion = converted.conversions[to.image];
     to.height = conversion.to_height;
     to.width = conversion.to_width;
-    if (conversion.to_channels_last) to.pixel_elements = conversion.channels;
+    if (conversion.to_channels_last) to.pixel_elements = conversion.to_channels();
   } else if (image.shape.size() == 2) {
     to.height = static_cast<std::uint32_t>(image.shape[0]);
     to.width = static_cast<std::uint32_t>(image.shape[1]);

@@ -2,7 +2,8 @@
 #
 # A folder of include/feedline and the folder of that name in src are one room. A room may include
 # itself, those after its colon, and include/feedline's own files (errors, indices, the version). It
-# may name only rooms above it in this list, so that includes form no ring.
+# may name only rooms above it in this list, so that includes form no ring. The headers in
+# include/feedline/transform say what users and devices want, so they are a room below `device`.
 
 cmake_minimum_required(VERSION 3.25)
 set(max_files 30)
@@ -38,22 +39,25 @@ set(rooms
   "formats/open: detail io dataset image formats formats/idx formats/npy formats/records \
 formats/tar formats/tokens hdf5"
   "sampler: detail dataset ragged"
-  "device: detail statistics dataset"
+  "transform/options: dataset"
+  "transform/operations: detail dataset transform/options"
+  "device: detail statistics dataset transform/options transform/operations"
   "device/trace: detail statistics dataset device"
   "results: detail device"
   "staging: detail statistics dataset sampler device"
   "batch: detail statistics dataset sampler device device/trace staging"
   "interop: detail rows dataset sampler device batch"
-  "transform: detail dataset device batch"
+  "transform: detail dataset device transform/options transform/operations"
   "reader: detail statistics dataset sampler device staging"
   "transfer: detail statistics device staging batch transform reader"
-  "loader: detail detail/json statistics dataset sampler device batch transform reader"
+  "loader: detail detail/json statistics dataset sampler device batch transform/options transform \
+reader"
   "decoding: detail dataset sampler device staging batch reader transfer loader"
   "loader/plan: detail dataset sampler device staging transform transfer loader decoding"
   "loader/pipeline: detail statistics dataset sampler device device/trace staging batch transform \
 reader transfer loader decoding loader/plan"
   "cuda: detail dataset device"
-  "cuda/assembly: detail dataset device cuda"
+  "cuda/assembly: detail dataset device transform/operations cuda"
   "cuda/kernel: codecs cuda"
   "cuda/decode/jpeg: detail dataset image codecs/jpeg cuda cuda/kernel"
   "cuda/decode: detail dataset image codecs/jpeg device codecs/inflate codecs/lz codecs/zstd \
@@ -98,6 +102,9 @@ function(room_of result path)
   # What those who write devices, and their tests, include.
   string(REGEX REPLACE "^backend$" "device" room "${room}")
   string(REGEX REPLACE "^testing$" "sampler" room "${room}")
+  if(ARGV1 MATCHES "feedline/transform/")
+    set(room transform/options)
+  endif()
   set(${result} "${room}" PARENT_SCOPE)
 endfunction()
 

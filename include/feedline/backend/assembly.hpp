@@ -1,9 +1,10 @@
 #pragma once
 
-#include <feedline/backend/augmentation.hpp>
 #include <feedline/backend/mixing.hpp>
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
+#include <feedline/transform/augmentation.hpp>
+#include <feedline/transform/pixel_operations.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,17 +13,18 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Conversion of a field's row in the dataset to its row in a batch. Rows are treated as images of
-/// channels × height × width elements. A row that is not an image has one channel and height 1.
-struct field_conversion {
+/// Conversion of a field's row in the dataset to its row in a batch, except for operations on
+/// pixels. Rows are treated as images of channels × height × width elements. A row that is not an
+/// image has one channel and height 1.
+struct row_conversion {
   /// Maximum number of channels with a scale and an offset each.
   static constexpr std::size_t max_channels = 32;
 
   enum class operation : std::uint8_t {
     copy,  ///< bytes unchanged; all members below are ignored
-    /// Each element becomes element × scale + offset, moved by crop, flip and layout. Integers and
-    /// booleans converted to an integer or boolean are cast: to integers modulo 2^bits, to booleans
-    /// by whether the value is not 0.
+    /// Each element becomes element × scale + offset, moved by window, flip and layout. Integers
+    /// and booleans converted to an integer or boolean are cast: to integers modulo 2^bits, to
+    /// booleans by whether the value is not 0.
     convert,
     one_hot,  ///< `classes` elements: 1 at the index given by the row's only element, else 0
   };
@@ -33,21 +35,48 @@ struct field_conversion {
   element_type to = element_type::u8;
   bool channels_last = false;     ///< whether the dataset's row has its channels last
   bool to_channels_last = false;  ///< whether the batch's row has its channels last
-  /// Whether each channel has its own scale and offset; else the first is used for all.
+  /// Whether each channel of the batch has its own scale and offset; else the first is used for
+  /// all.
   bool per_channel = false;
-  /// Whether the crop's position is random; else the crop is central.
-  bool random_crop = false;
+  /// Whether the window is resized to to_height × to_width; else it has this size. Only if `to` is
+  /// a floating-point type, and without padding.
+  bool resizes = false;
+  /// Whether the window is random. If it is not, it is the central one, or the whole image if
+  /// `resizes`.
+  bool random_window = false;
   std::uint32_t channels = 1;
   std::uint32_t height = 1;  ///< height and width in the dataset's row
   std::uint32_t width = 1;
   std::uint32_t to_height = 1;  ///< height and width in the batch's row
   std::uint32_t to_width = 1;
-  std::uint32_t padding = 0;     ///< zeros (values, before scale and offset) added on each side
+  std::uint32_t padding = 0;  ///< zeros (values, before scale and offset) added on each side
+  /// Random window that is resized: share of the image's area, and binary logarithm of the window's
+  /// width over its height. Both are used as binary32.
+  value_range area = {};
+  value_range log_ratio = {};
+  /// Height and width of the central window used if ten draws do not fit.
+  std::uint32_t else_height = 0;
+  std::uint32_t else_width = 0;
   std::uint32_t classes = 0;     ///< used by one_hot
   std::uint64_t flip_below = 0;  ///< a sample is flipped if its 32-bit draw is below this; 0: never
   float scale[max_channels] = {};
   float offset[max_channels] = {};
-  image_augmentation augmentation = {};  ///< used by convert if `to` is a floating-point type
+};
+
+/// Conversion of a field's row in the dataset to its row in a batch: the window, resized or cut
+/// out, is flipped, its pixels are operated on, then scaled and cast.
+struct field_conversion : row_conversion {
+  pixel_operations operations = {};  ///< used by convert if `to` is a floating-point type
+
+  /// Whether pixels are computed, and not only moved and scaled.
+  [[nodiscard]] bool computes_pixels() const noexcept { return resizes || operations.any; }
+  [[nodiscard]] bool is_random() const noexcept {
+    return random_window || flip_below != 0 || operations.random;
+  }
+  /// Channels of the batch's row.
+  [[nodiscard]] std::uint32_t to_channels() const noexcept {
+    return operations.channels == 0 ? channels : operations.channels;
+  }
 };
 
 /// One field of an assembly.

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <feedline/batch/batch_transform.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/tuning_budget.hpp>
-#include <feedline/transform/batch_transform.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -30,6 +30,7 @@ struct launch {
 
 // The size of kernel parameters that every driver accepts.
 static_assert(sizeof(launch<planned_part>) <= 4096);
+static_assert(sizeof(launch<augment_part>) <= 4096);
 static_assert(sizeof(launch<mix_part>) <= 4096);
 
 /// The part that the calling block works on.
@@ -84,15 +85,14 @@ __global__ void __launch_bounds__(block_threads)
 
 /// A separate kernel, because it takes more registers than the other kinds of parts need.
 __global__ void __launch_bounds__(block_threads, 4)
-    augment_kernel(const __grid_constant__ launch<planned_part> work) {
+    augment_kernel(const __grid_constant__ launch<augment_part> work) {
   __shared__ augment_memory shared;
-  const planned_part& part = part_of_block(work);
+  const augment_part& part = part_of_block(work);
   const std::uint32_t block = blockIdx.x - part.first_block;
   if (part.by.from == element_type::u8 && part.by.channels == 3 && part.by.channels_last)
-    return augment_samples<std::uint8_t, image_kind::rgb_bytes>(work.frame, part, part.by, block,
-                                                                shared);
+    return augment_samples<std::uint8_t, image_kind::rgb_bytes>(work.frame, part, block, shared);
   visit_element(part.by.from, [&](auto type) {
-    augment_samples<decltype(type), image_kind::any>(work.frame, part, part.by, block, shared);
+    augment_samples<decltype(type), image_kind::any>(work.frame, part, block, shared);
   });
 }
 
@@ -171,10 +171,13 @@ void issue_rows(const assembly& work, const slot_frame& frame, const Wanted& wan
     for_each_part([&](const planned_part& part) { copies.add(part); });
     return copies.flush();
   }
-  launcher<planned_part> augments{augment_kernel, frame, stream};
+  launcher<augment_part> augments{augment_kernel, frame, stream};
   launcher<planned_part> converts{convert_kernel, frame, stream};
   for_each_part([&](const planned_part& part) {
-    (part.kind == part_kind::augment ? augments : converts).add(part);
+    if (part.kind == part_kind::augment)
+      augments.add({part, work.fields[part.field].conversion.operations});
+    else
+      converts.add(part);
   });
   augments.flush();
   converts.flush();

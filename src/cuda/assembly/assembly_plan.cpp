@@ -109,7 +109,7 @@ divider outer_of(bool channels_last, std::uint32_t channels, std::uint32_t heigh
 }
 
 /// Whether element i of the batch's row is element i of the dataset's.
-bool is_straight(const field_conversion& conversion) noexcept {
+bool is_straight(const row_conversion& conversion) noexcept {
   const bool whole = conversion.padding == 0 && conversion.to_height == conversion.height &&
                      conversion.to_width == conversion.width;
   const bool same_layout = conversion.channels_last == conversion.to_channels_last ||
@@ -172,13 +172,15 @@ planned_part plan_moves(const assembly& work, std::size_t place, conversion by) 
   return {part, by};
 }
 
-/// A part for images with an augmentation.
+/// A part for images whose pixels are computed.
 planned_part plan_augment(const assembly& work, std::size_t place, conversion by) {
+  const field_conversion& conversion = work.fields[place].conversion;
   const std::uint32_t across = divide_up(by.to_width, augment_tile_width);
   by.tiles_across = divider{across};
   by.image_tiles = across * divide_up(by.to_height, augment_tile_height);
-  by.needs_mean = by.augmentation.needs_mean();
-  by.item_tiles = by.needs_mean ? by.image_tiles : 1;
+  by.to_channels = conversion.to_channels();
+  by.needs_sum = conversion.operations.needs_sum;
+  by.item_tiles = by.needs_sum ? by.image_tiles : 1;
   assembly_part part = of_field(work, place, part_kind::augment);
   set_items(part, work.samples, by.image_tiles / by.item_tiles,
             {1, work.fields[place].cached_on_host ? max_bus_blocks : max_blocks, block_threads});
@@ -231,7 +233,7 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
   const conversion by = plan_conversion(work, field);
   if (field.conversion.what == field_conversion::operation::one_hot) {
     add(plan_groups(work, place, part_kind::one_hot, by), by);
-  } else if (field.conversion.augmentation.any()) {
+  } else if (field.conversion.computes_pixels()) {
     parts.parts[parts.count++] = plan_augment(work, place, by);
   } else if (is_whole(field.conversion.to)) {
     add(plan_groups(work, place, part_kind::cast, by), by);

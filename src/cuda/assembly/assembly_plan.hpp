@@ -40,7 +40,7 @@ enum class part_kind : std::uint8_t {
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< classes to one-hot rows, by groups of elements of the slot
   cast,     ///< integers to integers, by groups of elements of the slot
-  augment,  ///< images with an augmentation: a block makes `item_tiles` tiles of the slot
+  augment,  ///< images whose pixels are computed: a block makes `item_tiles` tiles of the slot
   mix,      ///< rows of the slot, two by two: a warp mixes some vectors of both (`mix_part`)
 };
 
@@ -75,8 +75,8 @@ inline constexpr std::uint32_t wide_elements = 16;
 inline constexpr std::uint32_t augment_tile_width = 32;
 inline constexpr std::uint32_t augment_tile_height = 64;
 
-/// `field_conversion` and the other values that a kernel needs.
-struct conversion : field_conversion {
+/// `row_conversion` and the other values that a kernel needs.
+struct conversion : row_conversion {
   std::uint32_t to_elements = 1;  ///< elements of a row
   divider outer = {};             ///< divides by the channels if they are last, else by a plane
   divider lines = {};             ///< divides by the width of the batch's row
@@ -89,15 +89,25 @@ struct conversion : field_conversion {
   bool group_loads = false;    ///< groups of the dataset's rows are aligned to their size, or to 16
   bool group_stores = false;   ///< groups of the batch's rows are aligned so too, and all are whole
   // For `augment`:
+  std::uint32_t to_channels = 1;  ///< channels of the batch's row
   divider tiles_across = {};      ///< divides by the number of tiles side by side in an image
   std::uint32_t image_tiles = 1;  ///< tiles in an image
   std::uint32_t item_tiles = 1;   ///< tiles in an item: one, or all of an image
-  bool needs_mean = false;        ///< an item is an image, whose mean grey is computed first
+  bool needs_sum = false;         ///< an item is an image, which an operation first sums up
 };
 
 /// A part of an assembly with the values that any kind of part needs.
 struct planned_part : assembly_part {
   conversion by = {};  ///< not used by parts that copy or keep
+};
+
+/// A part of images whose pixels are computed.
+struct augment_part : planned_part {
+  augment_part() = default;
+  augment_part(const planned_part& part, const pixel_operations& planned)
+      : planned_part{part}, operations{planned} {}
+
+  pixel_operations operations = {};
 };
 
 /// Threads of a block, and items that each thread has in flight at once.

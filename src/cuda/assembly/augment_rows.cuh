@@ -5,7 +5,7 @@
 #include "cuda/assembly/geometry.cuh"
 #include "cuda/assembly/rows.cuh"
 #include "cuda/assembly/tile_resizer.cuh"
-#include "device/augmentation_draws.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,7 @@ namespace feedline::detail {
 /// All random draws of a sample, and the addresses of its rows.
 struct drawn_sample {
   augmented_image image;
-  color_factors factors;
-  image_part erased;
+  operations::drawn drawn;
   std::byte* to;
 };
 
@@ -49,7 +48,7 @@ __device__ __forceinline__ void for_moved_pixels(resized_tile_memory& shared, co
       for (std::uint32_t first = 0; first < by.channels; first += 3) does(first);
     }
   };
-  if (by.augmentation.resizes) {
+  if (by.resizes) {
     tile_resizer<T, Kind> resizer{shared, by, image, tile};
     for_channels([&](std::uint32_t first) {
       resizer.for_pixels(first,
@@ -74,76 +73,80 @@ __device__ __forceinline__ void for_moved_pixels(resized_tile_memory& shared, co
   });
 }
 
-/// The mean grey of a sample's image, by all threads of a block.
+/// Calls `operations::share` for the pixels of a sample's image, and sums up, by all threads of a
+/// block.
 template <class T, image_kind Kind>
-__device__ float mean_of_image(resized_tile_memory& shared, const conversion& by,
-                               const augmented_image& image, const color_factors& factors) {
+__device__ void sum_over_image(resized_tile_memory& shared, const conversion& by,
+                               const operations::parameters& planned, const augmented_image& image,
+                               operations::drawn& drawn) {
   __shared__ unsigned long long shares;
   __syncthreads();  // the threads have finished the sample before
   if (threadIdx.x == 0) shares = 0;
   __syncthreads();
   unsigned long long own = 0;
-  for (std::uint32_t number = 0; number < by.image_tiles; ++number)
-    for_moved_pixels<T, Kind>(shared, by, image, tile_of(by, number),
-                              [&](std::uint32_t, std::uint32_t first, const color& pixel) {
-                                own += grey_share(pixel, factors, channels_from<Kind>(by, first));
-                              });
+  for (std::uint32_t number = 0; number < by.image_tiles; ++number) {
+    const augment_tile tile = tile_of(by, number);
+    for_moved_pixels<T, Kind>(
+        shared, by, image, tile, [&](std::uint32_t row, std::uint32_t first, const color& pixel) {
+          own +=
+              operations::share(planned, drawn, {tile.top + row, tile.left + tile_column(), first},
+                                pixel, channels_from<Kind>(by, first));
+        });
+  }
   atomicAdd(&shares, own);
   __syncthreads();
-  return mean_grey(shares, by.to_height * by.to_width);
+  operations::set_sum(drawn, shares, by.to_height * by.to_width);
 }
 
 [[nodiscard]] __device__ inline drawn_sample draw_sample(const slot_frame& frame,
-                                                         const assembly_part& part,
-                                                         const conversion& by,
+                                                         const augment_part& part,
                                                          std::uint32_t sample) {
+  const conversion& by = part.by;
   const std::uint32_t random_bits = random_bits_of_sample(frame, sample);
-  drawn_sample drawn{{sample_row(frame, part, sample, source_of(frame, sample)),
-                      {},
-                      {},
-                      is_flipped(by, random_bits)},
-                     color_factors_of(by.augmentation, random_bits),
-                     erased_part_of(by, random_bits),
-                     slot_row(frame, part, sample)};
-  if (by.augmentation.resizes)
+  drawn_sample drawn{
+      {sample_row(frame, part, sample, source_of(frame, sample)),
+       {},
+       {},
+       is_flipped(by, random_bits)},
+      operations::draw(operations::of(part.operations), {by.to_height, by.to_width}, random_bits),
+      slot_row(frame, part, sample)};
+  if (by.resizes)
     drawn.image.resized = source_window_of(by, random_bits);
   else
     drawn.image.crop = window_of(by, random_bits);
   return drawn;
 }
 
-/// Resizes or crops samples' images, changes their colors and erases their boxes, into the slot:
-/// one block's share of a part.
+/// Resizes or crops samples' images, and applies operations to their pixels, into the slot: one
+/// block's share of a part.
 template <class T, image_kind Kind>
-__device__ __forceinline__ void augment_samples(const slot_frame& frame, const assembly_part& part,
-                                                const conversion& by, std::uint32_t block,
-                                                augment_memory& shared) {
-  const image_augmentation& augmentation = by.augmentation;
-  const std::uint32_t column_apart = by.to_channels_last ? by.channels : 1;
+__device__ __forceinline__ void augment_samples(const slot_frame& frame, const augment_part& part,
+                                                std::uint32_t block, augment_memory& shared) {
+  const conversion& by = part.by;
+  const operations::parameters& planned = operations::of(part.operations);
+  const std::uint32_t column_apart = by.to_channels_last ? by.to_channels : 1;
   const std::uint32_t channel_apart = by.to_channels_last ? 1 : by.to_height * by.to_width;
   for (std::uint64_t each = block; each < part.items; each += part.blocks) {
     const row_item place = split(part, each);
     __syncthreads();  // the threads have finished the sample before
-    if (threadIdx.x == 0) shared.sample.value() = draw_sample(frame, part, by, place.row);
+    if (threadIdx.x == 0) shared.sample.value() = draw_sample(frame, part, place.row);
     __syncthreads();
     const drawn_sample& sample = shared.sample.value();
-    const color_factors factors = sample.factors;
-    const image_part erased = sample.erased;
-    const float mean =
-        by.needs_mean ? mean_of_image<T, Kind>(shared.tile, by, sample.image, factors) : 0;
+    operations::drawn drawn = sample.drawn;
+    if (by.needs_sum) sum_over_image<T, Kind>(shared.tile, by, planned, sample.image, drawn);
     std::byte* const to = sample.to;
     for (std::uint32_t i = 0; i < by.item_tiles; ++i) {
       const augment_tile tile = tile_of(by, place.item + i);
       const auto store = [&](std::uint32_t row, std::uint32_t first, color colors) {
         const std::uint32_t y = tile.top + row;
         const std::uint32_t x = tile.left + tile_column();
-        const bool is_erased = is_in_part(erased, y, x);
-        if (augmentation.jitters) jitter(colors, factors, mean, channels_from<Kind>(by, first));
+        std::uint32_t channels = channels_from<Kind>(by, first);
+        operations::apply(planned, drawn, {y, x, first}, colors, channels);
         const std::uint32_t element = (y * by.to_width + x) * column_apart + first * channel_apart;
         for (std::uint32_t c = 0; c < 3; ++c) {
-          if (c >= channels_from<Kind>(by, first)) break;
-          const float value = is_erased ? erase_value_of(augmentation, first + c) : colors.of[c];
-          store_element(to, element + c * channel_apart, scaled(by, first + c, value), by.to);
+          if (c >= channels) break;
+          store_element(to, element + c * channel_apart, scaled(by, first + c, colors.of[c]),
+                        by.to);
         }
       };
       for_moved_pixels<T, Kind>(shared.tile, by, sample.image, tile, store);

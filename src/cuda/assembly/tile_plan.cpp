@@ -16,7 +16,7 @@ constexpr std::uint64_t short_vectors = tile_bytes / 2 / vector_bytes;
 constexpr std::uint64_t sector_bytes = 32;
 
 /// The fewest lines of the batch's image that together are whole sectors.
-std::uint64_t sector_lines(const field_conversion& by) {
+std::uint64_t sector_lines(const row_conversion& by) {
   const std::uint64_t line_bytes =
       by.to_width * size_bytes(by.to) * (by.to_channels_last ? by.channels : 1);
   return sector_bytes / std::gcd(sector_bytes, line_bytes);
@@ -24,7 +24,7 @@ std::uint64_t sector_lines(const field_conversion& by) {
 
 /// The number of lines of each tile, at most `most`: the whole image; or else whole sectors, if
 /// they fit, with tiles of about the same height.
-std::uint64_t lines_of_tiles(const field_conversion& by, std::uint64_t most) {
+std::uint64_t lines_of_tiles(const row_conversion& by, std::uint64_t most) {
   if (by.to_height <= most) return by.to_height;
   const std::uint64_t together = sector_lines(by) <= most ? sector_lines(by) : 1;
   const std::uint64_t units = divide_up<std::uint64_t>(by.to_height, together);
@@ -33,7 +33,7 @@ std::uint64_t lines_of_tiles(const field_conversion& by, std::uint64_t most) {
 
 /// How many groups of four pixels make whole vectors: two if they are side by side in each tile,
 /// also across lines.
-std::uint8_t fours_at_once(const field_conversion& by, const tile_shape& tiles,
+std::uint8_t fours_at_once(const row_conversion& by, const tile_shape& tiles,
                            std::size_t to_alignment) {
   const bool fit = 8 * size_bytes(by.to) <= vector_bytes && to_alignment >= vector_bytes;
   const std::uint64_t last_lines = by.to_height % tiles.lines.divisor();
@@ -46,7 +46,7 @@ std::uint8_t fours_at_once(const field_conversion& by, const tile_shape& tiles,
 
 }  // namespace
 
-std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t alignment,
+std::optional<tile_shape> plan_tiles(const row_conversion& by, std::size_t alignment,
                                      std::size_t to_alignment) {
   const std::uint64_t width = by.to_width;
   const std::uint64_t planes = by.channels_last ? 1 : by.channels;
@@ -86,7 +86,7 @@ std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t ali
   return tiles;
 }
 
-std::uint64_t tile_count(const field_conversion& by, const tile_shape& tiles) {
+std::uint64_t tile_count(const row_conversion& by, const tile_shape& tiles) {
   return divide_up<std::uint64_t>(by.to_height, tiles.lines.divisor()) * tiles.across.divisor();
 }
 

@@ -63,10 +63,10 @@ struct tile_shape {
 /// @param alignment Alignment of the dataset's rows and their sizes, up to 16.
 /// @param to_alignment Alignment of the batch's rows.
 /// @return Nothing if a pixel has so many interleaved channels that it does not fit.
-[[nodiscard]] std::optional<tile_shape> plan_tiles(const field_conversion& by,
-                                                   std::size_t alignment, std::size_t to_alignment);
+[[nodiscard]] std::optional<tile_shape> plan_tiles(const row_conversion& by, std::size_t alignment,
+                                                   std::size_t to_alignment);
 
 /// Number of tiles of one row.
-[[nodiscard]] std::uint64_t tile_count(const field_conversion& by, const tile_shape& tiles);
+[[nodiscard]] std::uint64_t tile_count(const row_conversion& by, const tile_shape& tiles);
 
 }  // namespace feedline::detail

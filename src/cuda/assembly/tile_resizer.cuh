@@ -2,8 +2,8 @@
 
 #include "cuda/assembly/augment_tile.cuh"
 #include "cuda/assembly/elements.cuh"
+#include "detail/rounded.hpp"
 #include "device/resize_taps.hpp"
-#include "device/rounded.hpp"
 
 #include <cstdint>
 

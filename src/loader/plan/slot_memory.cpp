@@ -146,15 +146,15 @@ std::size_t slot_memory::bytes_per_sample() const noexcept {
 
 /// Rows that are gathered and then converted first arrive unconverted: that occupies few of the
 /// device's multiprocessors for the time that the bus takes, and then all of them for a moment.
-/// This excludes images with an augmentation, or cropped by half or more: more would cross the bus
-/// than is used. It also excludes short rows: the bus transfers more than their bytes.
+/// This excludes images whose pixels are computed, or cropped by half or more: more would cross the
+/// bus than is used. It also excludes short rows: the bus transfers more than their bytes.
 std::vector<bool> slot_memory::passing_fields() const {
   std::vector<bool> passing(rows_.fields().size(), false);
   if (placement_ != placement::gather) return passing;
   for (std::size_t place = 0; place < passing.size(); ++place) {
     const field_conversion& by = conversions_.conversions[place];
     const std::uint64_t pixels = std::uint64_t{by.height} * by.width;
-    passing[place] = by.what == field_conversion::operation::convert && !by.augmentation.any() &&
+    passing[place] = by.what == field_conversion::operation::convert && !by.computes_pixels() &&
                      2 * std::uint64_t{by.to_height} * by.to_width > pixels &&
                      rows_.row_bytes(place) >= least_passing_bytes;
   }

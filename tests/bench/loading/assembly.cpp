@@ -129,7 +129,7 @@ field_conversion conversion_of(const shape& shape, const conversion_kind& kind) 
   conversion.channels = shape.row.size() == 3 ? 3 : 1;
   conversion.to_height = kind.crops ? conversion.height / 8 * 7 : conversion.height;
   conversion.to_width = kind.crops ? conversion.width / 8 * 7 : conversion.width;
-  conversion.random_crop = kind.crops;
+  conversion.random_window = kind.crops;
   conversion.flip_below = kind.flips ? std::uint64_t{1} << 31 : 0;
   std::fill(std::begin(conversion.scale), std::end(conversion.scale), 1.0F / 255.0F);
   std::fill(std::begin(conversion.offset), std::end(conversion.offset), -0.5F);

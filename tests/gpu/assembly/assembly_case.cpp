@@ -70,8 +70,7 @@ assembly_case::assembly_case(const case_options& options, std::vector<case_field
     field.to_offset = batch_bytes_;
     batch_bytes_ += round_up(field.to_row_bytes * options.batch_size);
     format_.row_bytes.push_back(field.row_bytes);
-    format_.varies |= field.conversion.random_crop || field.conversion.flip_below != 0;
-    if (field.conversion.augmentation.is_random()) format_.varies = true;
+    format_.varies |= field.conversion.is_random();
     field.cached.resize(device_row_cache * field.row_bytes);
     field.arriving.resize(rows * field.row_bytes);
     fill(field.cached, field, random);
@@ -171,7 +170,7 @@ case_field converted(element_type from, element_type to, std::mt19937_64& random
     conversion.padding = between(random, 0, 4);
     conversion.to_height = between(random, 1, conversion.height + 2 * conversion.padding);
     conversion.to_width = between(random, 1, conversion.width + 2 * conversion.padding);
-    conversion.random_crop = chance(random, 2);
+    conversion.random_window = chance(random, 2);
   }
   constexpr std::uint64_t always = std::uint64_t{1} << 32;
   if (chance(random, 2)) conversion.flip_below = chance(random, 4) ? always : always / 2;
@@ -219,7 +218,7 @@ std::string describe(const case_field& field) {
        << " of " << conversion.height << " x " << conversion.width << " padded by "
        << conversion.padding << " to " << conversion.to_height << " x " << conversion.to_width
        << (conversion.to_channels_last ? " (channels last)" : "")
-       << (conversion.random_crop ? ", random crop" : "") << ", flip below "
+       << (conversion.random_window ? ", random crop" : "") << ", flip below "
        << conversion.flip_below << (conversion.per_channel ? ", per channel" : "");
   return text.str();
 }

@@ -6,6 +6,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -231,16 +232,20 @@ TEST_CASE("assembly plan: images that are resized go by tiles, from wherever the
   conversion.channels = 3;
   conversion.height = conversion.width = 256;
   conversion.to_height = conversion.to_width = 224;
-  conversion.augmentation.resizes = true;
+  conversion.resizes = true;
   const assembly_part part = images.only_part();
   CHECK(part.kind == part_kind::augment);
   CHECK(part.row_items.divisor() == 28);  // 7 beside each other, 4 below each other
   CHECK(part.blocks == 200 * 28);
-  conversion.augmentation.jitters = true;
+  using jitter = feedline::detail::color_jitter_operation;
+  const auto enable = [&](const jitter::parameters& by) {
+    feedline::detail::operations::enable<jitter>(conversion.operations, by);
+  };
+  enable({});
   CHECK(images.only_part().blocks == 200 * 28);
-  conversion.augmentation.contrast = {0.5F, 1.5F};  // scales the distance from the image's mean
+  enable({.contrast = {0.5, 1.5}});  // scales the distance from the image's mean
   CHECK(images.only_part().blocks == 200);
-  conversion.augmentation.jitters = false;
+  conversion.operations = {};
   images.field.cached_on_host = true;
   CHECK(images.only_part().kind == part_kind::augment);
   CHECK(images.only_part().blocks == 64);

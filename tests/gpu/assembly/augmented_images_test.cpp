@@ -6,6 +6,7 @@
 #include "gpu/assembly/assembly_on_gpu.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,33 +21,37 @@ namespace {
 
 /// The field whose rows a conversion of images takes and makes.
 case_field augmented_field(const field_conversion& conversion) {
-  const auto row_bytes = [&](std::uint32_t height, std::uint32_t width, element_type type) {
-    return std::size_t{conversion.channels} * height * width * size_bytes(type);
+  const auto row_bytes = [](std::uint64_t channels, std::uint32_t height, std::uint32_t width,
+                            element_type type) {
+    return channels * height * width * size_bytes(type);
   };
   case_field field;
   field.conversion = conversion;
-  field.row_bytes = row_bytes(conversion.height, conversion.width, conversion.from);
-  field.to_row_bytes = row_bytes(conversion.to_height, conversion.to_width, conversion.to);
+  field.row_bytes =
+      row_bytes(conversion.channels, conversion.height, conversion.width, conversion.from);
+  field.to_row_bytes =
+      row_bytes(conversion.to_channels(), conversion.to_height, conversion.to_width, conversion.to);
   return field;
 }
 
 void resize_windows(field_conversion& conversion) {
-  conversion.augmentation.resizes = true;
-  conversion.augmentation.random_window = true;
-  conversion.augmentation.area = {0.08F, 1.0F};
-  conversion.augmentation.log_ratio = {-0.415F, 0.415F};
-  conversion.augmentation.else_height = conversion.height;
-  conversion.augmentation.else_width = conversion.width;
+  conversion.resizes = true;
+  conversion.random_window = true;
+  conversion.area = {0.08, 1.0};
+  conversion.log_ratio = {-0.415, 0.415};
+  conversion.else_height = conversion.height;
+  conversion.else_width = conversion.width;
 }
 
 void erase_parts(field_conversion& conversion) {
-  conversion.augmentation.erase_below = std::uint64_t{1} << 31;
-  conversion.augmentation.erase_area = {0.02F, 0.33F};
-  conversion.augmentation.erase_log_ratio = {-1.7F, 1.7F};
-  conversion.augmentation.erases_per_channel =
-      conversion.channels <= image_augmentation::max_channels;
-  for (std::size_t i = 0; i < image_augmentation::max_channels; ++i)
-    conversion.augmentation.erase_value[i] = static_cast<float>(i) - 3.5F;
+  detail::random_erasing_operation::parameters by{
+      .below = std::uint64_t{1} << 31,
+      .area = {0.02, 0.33},
+      .log_ratio = {-1.7, 1.7},
+      .per_channel = conversion.channels <= detail::random_erasing_operation::max_values};
+  for (std::size_t i = 0; i < detail::random_erasing_operation::max_values; ++i)
+    by.value[i] = static_cast<float>(i) - 3.5F;
+  detail::operations::enable<detail::random_erasing_operation>(conversion.operations, by);
 }
 
 }  // namespace
@@ -62,11 +67,10 @@ TEST_CASE("assembly: images of every type and size are resized as on the host, b
   for (const element_type to : all_targets) {
     field_conversion conversion = converted(from, to, random).conversion;
     conversion.padding = 0;
-    conversion.random_crop = false;
     conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 40);
     conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 40);
     resize_windows(conversion);
-    conversion.augmentation.random_window = random() % 3 != 0;
+    conversion.random_window = random() % 3 != 0;
     fields.push_back(augmented_field(conversion));
   }
   const std::size_t shift = seed % 2 == 0 ? 0 : random() % 128;
@@ -119,7 +123,7 @@ TEST_CASE("assembly: images are resized to tiles of any height of their source, 
     conversion.scale[0] = 1.0F;
     conversion.flip_below = std::uint64_t{1} << 31;
     resize_windows(conversion);
-    conversion.augmentation.random_window = is_drawn;
+    conversion.random_window = is_drawn;
     fields.push_back(augmented_field(conversion));
   }
   check_on_gpu({.batch_size = 6, .samples = 9, .run_samples = 4}, fields, 5, kept_in::device);
@@ -135,16 +139,15 @@ TEST_CASE("assembly: colours change and parts are erased as on the host, bit for
   for (const bool resizes : {false, true}) {
     field_conversion conversion = converted(element_type::u8, to, random).conversion;
     conversion.channels = random() % 2 == 0 ? 1 : 3;
-    image_augmentation& augmentation = conversion.augmentation;
-    augmentation.jitters = true;
-    if (random() % 2 == 0) augmentation.brightness = {0.6F, 1.4F};
-    if (random() % 2 == 0) augmentation.contrast = {0.6F, 1.4F};
-    if (random() % 2 == 0) augmentation.saturation = {0.0F, 2.0F};
-    if (random() % 2 == 0) augmentation.hue = {-0.5F, 0.5F};
+    detail::color_jitter_operation::parameters by;
+    if (random() % 2 == 0) by.brightness = {0.6, 1.4};
+    if (random() % 2 == 0) by.contrast = {0.6, 1.4};
+    if (random() % 2 == 0) by.saturation = {0.0, 2.0};
+    if (random() % 2 == 0) by.hue = {-0.5, 0.5};
+    detail::operations::enable<detail::color_jitter_operation>(conversion.operations, by);
     if (random() % 2 == 0) erase_parts(conversion);
     if (resizes) {
       conversion.padding = 0;
-      conversion.random_crop = false;
       conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 80);
       conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 80);
       resize_windows(conversion);
@@ -167,7 +170,6 @@ TEST_CASE("assembly: images that are resized go beside others, more than a launc
     case_field field = converted(element_type::u8, element_type::f32, random);
     if (i % 2 == 0) {
       field.conversion.padding = 0;
-      field.conversion.random_crop = false;
       resize_windows(field.conversion);
     }
     fields.push_back(augmented_field(field.conversion));

@@ -87,7 +87,7 @@ TEST_CASE("assembly: whole vectors of images are mixed as on the host, bit for b
   image.channels = 3;
   image.to_channels_last = channels_last;
   image.padding = 0;
-  image.random_crop = false;
+  image.random_window = false;
   image.height = image.to_height = 224;
   image.width = image.to_width = 220;
   fields[1].row_bytes = std::size_t{3} * 224 * 220;

@@ -52,7 +52,7 @@ field_conversion wide_or_deep(std::mt19937_64& random) {
   conversion.to_width = between(1, conversion.width + 2 * conversion.padding);
   if (conversion.to_width > 8 && between(0, 1) == 0)
     conversion.to_width &= between(0, 1) == 0 ? ~7U : ~3U;
-  conversion.random_crop = true;
+  conversion.random_window = true;
   return conversion;
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("assembly: large images are cropped, padded, flipped and changed in la
   const auto [height, width] = GENERATE(extents{224, 224}, extents{196, 196}, extents{197, 196});
   conversion.to_height = height;
   conversion.to_width = width;
-  conversion.random_crop = true;
+  conversion.random_window = true;
   conversion.flip_below = std::uint64_t{1} << 31;
   for (std::uint32_t i = 0; i < 3; ++i) {
     conversion.scale[i] = 0.017F + 0.003F * static_cast<float>(i);

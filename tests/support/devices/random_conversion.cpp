@@ -54,7 +54,7 @@ void choose_window(field_conversion& conversion, std::mt19937& random) {
   };
   conversion.to_height = window(conversion.height);
   conversion.to_width = window(conversion.width);
-  conversion.random_crop = chance(random, 60);
+  conversion.random_window = chance(random, 60);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ std::size_t to_row_bytes_of(const field_conversion& conversion, std::size_t if_c
   const std::size_t elements =
       conversion.what == field_conversion::operation::one_hot
           ? conversion.classes
-          : std::size_t{conversion.channels} * conversion.to_height * conversion.to_width;
+          : std::size_t{conversion.to_channels()} * conversion.to_height * conversion.to_width;
   return elements * size_bytes(conversion.to);
 }
 
@@ -132,7 +132,7 @@ std::string describe(const field_conversion& conversion) {
   return text + ", " + layout(conversion.height, conversion.width, conversion.channels_last) +
          " to " + layout(conversion.to_height, conversion.to_width, conversion.to_channels_last) +
          ", padding " + std::to_string(conversion.padding) +
-         (conversion.random_crop ? ", random" : "") + ", flip below " +
+         (conversion.random_window ? ", random" : "") + ", flip below " +
          std::to_string(conversion.flip_below) +
          (conversion.per_channel ? ", per channel" : ", scale ") +
          (conversion.per_channel ? "" : std::to_string(conversion.scale[0]));

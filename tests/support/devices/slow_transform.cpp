@@ -103,7 +103,7 @@ byte_list converted(const field_conversion& conversion, std::span<const std::byt
 
   std::int64_t top = (height + 2 * padding - to_height) / 2;
   std::int64_t left = (width + 2 * padding - to_width) / 2;
-  if (conversion.random_crop) {
+  if (conversion.random_window) {
     const auto places = [](std::int64_t slack) { return static_cast<std::uint32_t>(slack + 1); };
     top =
         detail::draw_below(random_bits, choice::crop_top, places(height + 2 * padding - to_height));

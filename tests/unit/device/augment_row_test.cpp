@@ -1,7 +1,7 @@
-#include "device/augmentation_draws.hpp"
 #include "device/transform_row.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/random_conversion.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +17,8 @@ using namespace feedline::detail;
 namespace {
 
 using bytes = std::vector<std::byte>;
+using jitter = color_jitter_operation;
+using erasing = random_erasing_operation;
 constexpr std::uint64_t always = std::uint64_t{1} << 32;
 
 std::vector<float> augmented(const field_conversion& conversion, const bytes& row,
@@ -96,13 +98,13 @@ TEST_CASE("augment row: without a change of colour it is the crop and flip of ot
       transform_row(by, row.data(), row.size(), random_bits, out.data());
       return out;
     };
-    field_conversion erasing = plain;
-    erasing.augmentation.erase_below = 1;  // and then in one draw of 2^32
-    REQUIRE(transformed(erasing) == transformed(plain));
+    field_conversion erased = plain;
+    operations::enable<erasing>(erased.operations, {.below = 1});  // and then in one draw of 2^32
+    REQUIRE(transformed(erased) == transformed(plain));
     if (plain.from != element_type::u8 || (plain.channels != 1 && plain.channels != 3)) continue;
-    field_conversion jittering = plain;
-    jittering.augmentation.jitters = true;
-    REQUIRE(transformed(jittering) == transformed(plain));
+    field_conversion jittered = plain;
+    operations::enable<jitter>(jittered.operations, {});
+    REQUIRE(transformed(jittered) == transformed(plain));
   }
 }
 
@@ -114,20 +116,17 @@ TEST_CASE("augment row: colours change as torchvision's do, factor after factor"
     field_conversion by = image_of(3, 7, 70);
     by.flip_below = always / 2;
     field_conversion plain = by;
-    by.augmentation.jitters = true;
-    by.augmentation.brightness = {0.6F, 1.4F};
-    by.augmentation.contrast = {0.5F, 1.5F};
-    by.augmentation.saturation = {0.0F, 2.0F};
-    by.augmentation.hue = {-0.5F, 0.5F};
+    const jitter::parameters parameters{{0.6, 1.4}, {0.5, 1.5}, {0.0, 2.0}, {-0.5, 0.5}};
+    operations::enable<jitter>(by.operations, parameters);
     if (resizes) {
-      by.augmentation.resizes = plain.augmentation.resizes = true;
+      by.resizes = plain.resizes = true;
       by.to_height = plain.to_height = 9;
       by.to_width = plain.to_width = 33;
     }
     const bytes row = random_image(by, random);
     const std::vector<float> from = augmented(plain, row, random_bits);
     const std::vector<float> out = augmented(by, row, random_bits);
-    const color_factors factors = color_factors_of(by.augmentation, random_bits);
+    const jitter::drawn factors = jitter::draw(parameters, {}, random_bits);
     std::vector<rgb> pixels;
     double mean = 0;
     for (std::size_t i = 0; i < from.size(); i += 3) {
@@ -148,8 +147,7 @@ TEST_CASE("augment row: colours change as torchvision's do, factor after factor"
 
 TEST_CASE("augment row: a colour's factors are drawn between their bounds", "[device][host]") {
   field_conversion by = image_of(1, 1, 1);
-  by.augmentation.jitters = true;
-  by.augmentation.brightness = {0.5F, 1.5F};
+  operations::enable<jitter>(by.operations, {.brightness = {0.5, 1.5}});
   float least = 255;
   float most = 0;
   for (std::uint32_t bits = 0; bits < 1000; ++bits) {
@@ -161,14 +159,12 @@ TEST_CASE("augment row: a colour's factors are drawn between their bounds", "[de
   CHECK(least < 51);
   CHECK(most <= 150);
   CHECK(most > 149);
-  by.augmentation.brightness = {3.0F, 3.0F};
+  operations::enable<jitter>(by.operations, {.brightness = {3, 3}});
   CHECK(augmented(by, {std::byte{100}}, 0)[0] == 255);
   // Grey has a contrast with its mean, and neither saturation nor hue.
   by = image_of(1, 1, 2);
-  by.augmentation.jitters = true;
-  by.augmentation.contrast = {0.5F, 0.5F};
-  by.augmentation.saturation = {0.0F, 0.0F};
-  by.augmentation.hue = {0.5F, 0.5F};
+  operations::enable<jitter>(by.operations,
+                             {.contrast = {0.5, 0.5}, .saturation = {0, 0}, .hue = {0.5, 0.5}});
   CHECK(augmented(by, {std::byte{100}, std::byte{200}}, 0) == std::vector<float>{125, 175});
 }
 
@@ -176,16 +172,16 @@ TEST_CASE("augment row: a rectangle is erased, of the area and ratio that are as
           "[device][host]") {
   field_conversion by = image_of(2, 60, 80);
   by.flip_below = always / 2;
-  by.augmentation.erase_below = always / 4;
-  by.augmentation.erase_area = {0.1F, 0.3F};
-  by.augmentation.erase_log_ratio = {-1.0F, 1.0F};
-  by.augmentation.erases_per_channel = true;
-  by.augmentation.erase_value[0] = -7.0F;
-  by.augmentation.erase_value[1] = -9.0F;
+  const erasing::parameters parameters{.below = always / 4,
+                                       .area = {0.1, 0.3},
+                                       .log_ratio = {-1, 1},
+                                       .per_channel = true,
+                                       .value = {-7.0F, -9.0F}};
+  operations::enable<erasing>(by.operations, parameters);
   const bytes row(test::row_bytes_of(by, 0), std::byte{5});
   int erased = 0;
   for (std::uint32_t random_bits = 0; random_bits < 2000; ++random_bits) {
-    const image_part part = erased_part_of(by, random_bits);
+    const image_part part = erasing::draw(parameters, {60, 80}, random_bits).part;
     const std::vector<float> out = augmented(by, row, random_bits);
     bool same = true;
     for (std::uint32_t i = 0; i < 4800; ++i) {
@@ -214,7 +210,6 @@ TEST_CASE("augment row: a rectangle is erased, of the area and ratio that are as
 
 TEST_CASE("augment row: an image of one line has nothing that could be erased", "[device][host]") {
   field_conversion by = image_of(1, 1, 80);
-  by.augmentation.erase_below = always;
-  by.augmentation.erase_area = {0.1F, 0.3F};
+  operations::enable<erasing>(by.operations, {.below = always, .area = {0.1, 0.3}});
   CHECK(augmented(by, bytes(80, std::byte{5}), 3) == std::vector<float>(80, 5.0F));
 }

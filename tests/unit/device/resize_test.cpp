@@ -1,5 +1,5 @@
+#include "detail/rounded.hpp"
 #include "device/resize_taps.hpp"
-#include "device/rounded.hpp"
 #include "device/sample_random_bits.hpp"
 #include "device/source_window.hpp"
 #include "device/transform_row.hpp"
@@ -32,17 +32,16 @@ field_conversion resize_of(std::uint32_t height, std::uint32_t width, std::uint3
   conversion.to_height = to_height;
   conversion.to_width = to_width;
   conversion.scale[0] = 1.0F;
-  conversion.augmentation.resizes = true;
+  conversion.resizes = true;
   return conversion;
 }
 
-void draw_windows(field_conversion& conversion, float_range area, float_range log_ratio) {
-  image_augmentation& to = conversion.augmentation;
+void draw_windows(field_conversion& to, value_range area, value_range log_ratio) {
   to.random_window = true;
   to.area = area;
   to.log_ratio = log_ratio;
-  to.else_height = std::max(1U, conversion.height / 2);
-  to.else_width = std::max(1U, conversion.width / 3);
+  to.else_height = std::max(1U, to.height / 2);
+  to.else_width = std::max(1U, to.width / 3);
 }
 
 std::vector<float> resized(const field_conversion& conversion, const bytes& row,
@@ -101,7 +100,7 @@ field_conversion any_resize(std::mt19937& random) {
   conversion.channels_last = between(0, 1) == 1;
   conversion.to_channels_last = between(0, 1) == 1;
   if (between(0, 1) == 1) conversion.flip_below = std::uint64_t{1} << 31;
-  if (between(0, 2) != 0) draw_windows(conversion, {0.08F, 1.0F}, {-0.415F, 0.415F});
+  if (between(0, 2) != 0) draw_windows(conversion, {0.08, 1.0}, {-0.415, 0.415});
   return conversion;
 }
 
@@ -230,7 +229,7 @@ TEST_CASE("resize: an image that keeps its size keeps its bits, and a flat one i
   by.channels_last = true;
   const bytes row = random_bytes(test::row_bytes_of(by, 0), random);
   field_conversion plain = by;
-  plain.augmentation = {};
+  plain.resizes = false;
   CHECK(resized(by, row) == resized(plain, row));
   for (const std::uint32_t to : {1U, 7U, 64U, 100U, 333U}) {
     const field_conversion flat = resize_of(100, 90, to, to);
@@ -258,7 +257,7 @@ TEST_CASE("resize: values are scaled for each channel, and rounded into the batc
 TEST_CASE("resize: windows are drawn within the image, of the areas and ratios that are asked for",
           "[device][host]") {
   field_conversion by = resize_of(300, 400, 10, 10);
-  draw_windows(by, {0.25F, 0.5F}, {-1.0F, 1.0F});
+  draw_windows(by, {0.25, 0.5}, {-1.0, 1.0});
   double least = 1;
   double most = 0;
   for (std::uint32_t bits = 0; bits < 20'000; ++bits) {
@@ -280,9 +279,9 @@ TEST_CASE("resize: windows are drawn within the image, of the areas and ratios t
 
 TEST_CASE("resize: if ten windows do not fit, it is the one in the middle", "[device][host]") {
   field_conversion by = resize_of(100, 10, 10, 10);
-  draw_windows(by, {1.0F, 1.0F}, {0.0F, 0.0F});
-  by.augmentation.else_height = 13;
-  by.augmentation.else_width = 8;
+  draw_windows(by, {1.0, 1.0}, {0.0, 0.0});
+  by.else_height = 13;
+  by.else_width = 8;
   for (std::uint32_t bits = 0; bits < 100; ++bits) {
     const image_part window = source_window_of(by, bits);
     CHECK(window.top == 43);

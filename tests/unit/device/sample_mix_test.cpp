@@ -188,8 +188,8 @@ TEST_CASE("sample mix: kind, weight and position are drawn independently", "[dev
   std::vector<std::uint64_t> cells(8);
   for_each_sample([&](std::uint32_t random_bits) {
     const bool light = beta_draw(1.0F, random_bits) < 0.5F;
-    const bool high = draw_below(random_bits, choice{box_row_draw}, 64) < 32;
-    const bool cut = draw(random_bits, choice{cut_draw}) < by.cut_below;
+    const bool high = draw_below(random_bits, box_row_draw, 64) < 32;
+    const bool cut = draw(random_bits, cut_draw) < by.cut_below;
     ++cells[(light ? 4 : 0) + (high ? 2 : 0) + (cut ? 1 : 0)];
   });
   CHECK(deviation(cells) < 4);

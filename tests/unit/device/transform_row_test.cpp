@@ -207,7 +207,7 @@ TEST_CASE("transform row: padding is zeros before scale and offset", "[device][h
 TEST_CASE("transform row: a random crop lies where the sample's draws say", "[device][host]") {
   field_conversion conversion = counted_image(5, 5);
   conversion.to_height = conversion.to_width = 1;
-  conversion.random_crop = true;
+  conversion.random_window = true;
   for (std::uint32_t random_bits = 0; random_bits < 100; ++random_bits) {
     const auto top = draw_below(random_bits, choice::crop_top, 5);
     const auto left = draw_below(random_bits, choice::crop_left, 5);
@@ -256,7 +256,7 @@ TEST_CASE("transform row: an image and its mask are cut and flipped alike", "[de
   field_conversion image = counted_image(6, 6);
   image.to_height = image.to_width = 4;
   image.padding = 2;
-  image.random_crop = true;
+  image.random_window = true;
   image.flip_below = always / 2;
   field_conversion mask = image;
   mask.from = element_type::i32;

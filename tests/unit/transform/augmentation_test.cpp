@@ -3,6 +3,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "transform/field_conversions.hpp"
+#include "transform/operations/operations.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -52,7 +53,7 @@ TEST_CASE("augmentation: a resize gives the batch's extents, and draws only wher
   auto converted = detail::convert_fields(images, {transform});
   CHECK(converted.fields[0] == field{"x", element_type::f32, {3, 24, 20}});
   CHECK(converted.conversions[0].height == 100);
-  CHECK(converted.conversions[0].augmentation.resizes);
+  CHECK(converted.conversions[0].resizes);
   CHECK_FALSE(converted.random);
 
   transform.resize = {};
@@ -60,11 +61,11 @@ TEST_CASE("augmentation: a resize gives the batch's extents, and draws only wher
   converted = detail::convert_fields(images, {transform});
   CHECK(converted.fields[0].shape == shape{3, 24, 20});
   CHECK(converted.random);
-  const image_augmentation& drawn = converted.conversions[0].augmentation;
+  const field_conversion& drawn = converted.conversions[0];
   CHECK(drawn.resizes);
   CHECK(drawn.random_window);
-  CHECK(drawn.area.low == 0.08F);
-  CHECK(drawn.area.high == 1.0F);
+  CHECK(drawn.area.low == 0.08);
+  CHECK(drawn.area.high == 1.0);
   CHECK(drawn.log_ratio.low == Approx(-0.4150375F));
   CHECK(drawn.log_ratio.high == Approx(0.4150375F));
 }
@@ -74,8 +75,7 @@ TEST_CASE("augmentation: a crop falls back to the largest central part that its 
   const auto extents = [](std::uint64_t height, std::uint64_t width) {
     const field_transform transform = crop_of({0.1, 1}, {0.5, 2});
     const auto to = detail::convert_fields({{"x", element_type::u8, {height, width}}}, {transform})
-                        .conversions[0]
-                        .augmentation;
+                        .conversions[0];
     return std::pair{to.else_height, to.else_width};
   };
   using pair = std::pair<std::uint32_t, std::uint32_t>;
@@ -154,22 +154,28 @@ TEST_CASE("augmentation: factors lie around 1, a hue around 0, and a rectangle's
       random_erasing{.probability = 0.25, .scale = {0.1, 0.2}, .ratio = {0.5, 4}, .value = {3}};
   const auto converted = detail::convert_fields({{"x", element_type::u8, {8, 6, 3}}}, {transform});
   CHECK(converted.random);
-  const image_augmentation& to = converted.conversions[0].augmentation;
-  CHECK(to.jitters);
-  CHECK(to.needs_mean());
-  CHECK(to.brightness.low == 0.6F);
-  CHECK(to.brightness.high == 1.4F);
-  CHECK(to.contrast.low == 0.0F);
-  CHECK(to.contrast.high == 3.0F);
-  CHECK(to.saturation.low == 0.9F);
-  CHECK(to.hue.low == -0.25F);
-  CHECK(to.hue.high == 0.25F);
-  CHECK(to.erase_below == 0x4000'0000);
-  CHECK(to.erase_area.high == 0.2F);
-  CHECK(to.erase_log_ratio.low == -2.0F);
-  CHECK(to.erase_log_ratio.high == 1.0F);
-  CHECK_FALSE(to.erases_per_channel);
-  CHECK(to.erase_value[0] == 3.0F);
+  const pixel_operations& planned = converted.conversions[0].operations;
+  CHECK(planned.any);
+  CHECK(planned.needs_sum);
+  CHECK(planned.channels == 0);
+  const auto& by = detail::operations::of(planned);
+  const auto& jitter =
+      static_cast<const detail::parameters_of<detail::color_jitter_operation>&>(by).value;
+  CHECK(jitter.brightness.low == 0.6);
+  CHECK(jitter.brightness.high == 1.4);
+  CHECK(jitter.contrast.low == 0.0);
+  CHECK(jitter.contrast.high == 3.0);
+  CHECK(jitter.saturation.low == 0.9);
+  CHECK(jitter.hue.low == -0.25);
+  CHECK(jitter.hue.high == 0.25);
+  const auto& erasing =
+      static_cast<const detail::parameters_of<detail::random_erasing_operation>&>(by).value;
+  CHECK(erasing.below == 0x4000'0000);
+  CHECK(erasing.area.high == 0.2);
+  CHECK(erasing.log_ratio.low == -2.0);
+  CHECK(erasing.log_ratio.high == 1.0);
+  CHECK_FALSE(erasing.per_channel);
+  CHECK(erasing.value[0] == 3.0F);
   CHECK(to_string(transform) ==
         "x: float32, layout hwc, jitter brightness 0.4 contrast 2 saturation 0.1 hue 0.25, erasing "
         "0.25 scale 0.1 to 0.2 ratio 0.5 to 4 value 3");

@@ -119,7 +119,7 @@ TEST_CASE("field conversions: a crop is the batch's extents", "[transfer][host]"
   CHECK(conversion.to_height == 24);
   CHECK(conversion.to_width == 20);
   CHECK(conversion.padding == 4);
-  CHECK(conversion.random_crop);
+  CHECK(conversion.random_window);
 }
 
 TEST_CASE("field conversions: mean and stddev become a product and a sum", "[transfer][host]") {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <feedline/export.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+/// Operations on the pixels of a field, such as changes of colour, as feedline has planned them.
+/// Their parameters are private to feedline, whose reference and kernels share the arithmetic: a
+/// device that cannot use these says that it assembles no slots (`device_capabilities::assembles`).
+struct pixel_operations {
+  /// Room for the parameters of all operations.
+  static constexpr std::size_t max_bytes = 512;
+
+  bool any = false;     ///< whether there is an operation
+  bool random = false;  ///< whether an operation uses the samples' random bits
+  bool needs_sum =
+      false;  ///< whether an operation needs a sum over the image before its first pixel
+  std::uint32_t channels = 0;  ///< channels after the operations; 0: unchanged
+  alignas(8) std::byte parameters[max_bytes] = {};
+};
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline

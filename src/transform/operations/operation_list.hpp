@@ -1,0 +1,250 @@
+#pragma once
+
+#include <feedline/transform/field_transform.hpp>
+#include <feedline/transform/pixel_operations.hpp>
+
+#include "detail/host_device.hpp"
+#include "transform/operations/check.hpp"
+#include "transform/operations/draws.hpp"
+#include "transform/operations/pixel.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace feedline::detail {
+
+/// An operation's member of all planned parameters, and of all that is drawn for a sample.
+template <class Operation>
+struct parameters_of {
+  typename Operation::parameters value = {};
+};
+template <class Operation>
+struct drawn_of {
+  typename Operation::drawn value = {};
+};
+
+/// Operations on the pixels of a field, applied in the order of this list, to the pixels of the
+/// window after its resize and flip. The reference and the kernels go through it at compile time.
+///
+/// An operation is a struct with these members:
+///
+///     option                  the member of `field_transform`, a std::optional of its options
+///     name                    that member's name, for messages
+///     first_draw, draws       numbers of its draws, which no other choice has
+///     parameters              plain data for devices
+///     drawn                   plain data, drawn for each sample; an empty struct if it draws none
+///     check(options, field)   throws usage_error
+///     text(options)           its part of `to_string`; texts are kept across versions
+///     plan(options)           the parameters; nothing if it changes no pixel
+///     draw(parameters, size of the batch's image, random bits)
+///     apply(parameters, drawn, place, color&, channels&)
+///
+/// It may have `channels_after(options, channels)`, the number of channels that `apply` leaves; and
+/// `needs_sum`, `share` and `set_sum`, for an integer that is summed over the pixels of an image
+/// before the first one is made. One operation of a list may have these.
+///
+/// `apply` sees one pixel, of up to three channels; images of more come in groups of three. It sees
+/// no other pixel and moves none: a blur needs its neighbours, a rotation another window.
+template <class... Operations>
+class operation_list {
+ public:
+  struct parameters : parameters_of<Operations>... {
+    std::uint32_t enabled = 0;  ///< bit i: operation i is applied
+  };
+  struct drawn : drawn_of<Operations>... {};
+
+  static_assert(sizeof(parameters) <= pixel_operations::max_bytes, "raise max_bytes");
+  static_assert(std::is_trivially_copyable_v<parameters> && std::is_trivially_copyable_v<drawn>);
+
+  // For options that users set:
+
+  /// Name of the first operation that is set; empty: none.
+  static std::string name_of_first(const field_transform& transform) {
+    std::string name;
+    ((name.empty() && transform.*Operations::option ? void(name = Operations::name) : void()), ...);
+    return name;
+  }
+
+  /// Channels after the operations.
+  static std::uint64_t channels_after(const field_transform& transform, std::uint64_t channels) {
+    ((channels = channels_after_one<Operations>(transform, channels)), ...);
+    return channels;
+  }
+
+  /// @param field The field, with an image's channels. @throws usage_error
+  static void check(const field_transform& transform, checked_field field) {
+    const auto check_one = [&]<class Operation>(const Operation&) {
+      const auto& options = transform.*Operation::option;
+      if (options) Operation::check(*options, field);
+      field.channels = channels_after_one<Operation>(transform, field.channels);
+    };
+    (check_one(Operations{}), ...);
+  }
+
+  /// ", jitter brightness 0.4 …", or nothing.
+  static std::string text(const field_transform& transform) {
+    std::string text;
+    ((transform.*Operations::option
+          ? void(text += ", " + Operations::text(*(transform.*Operations::option)))
+          : void()),
+     ...);
+    return text;
+  }
+
+  /// @param transform Checked. @param channels Those of the dataset's image.
+  static pixel_operations plan(const field_transform& transform, std::uint64_t channels) {
+    pixel_operations planned;
+    const auto plan_one = [&]<class Operation>(const Operation&) {
+      const auto& options = transform.*Operation::option;
+      if (!options) return;
+      if (const auto by = Operation::plan(*options)) enable<Operation>(planned, *by);
+    };
+    (plan_one(Operations{}), ...);
+    const std::uint64_t after = channels_after(transform, channels);
+    if (after != channels) planned.channels = static_cast<std::uint32_t>(after);
+    return planned;
+  }
+
+  /// Adds an operation to those that are planned.
+  template <class Operation>
+  static void enable(pixel_operations& planned, const typename Operation::parameters& by) {
+    parameters all = planned.any ? of(planned) : parameters{};
+    static_cast<parameters_of<Operation>&>(all).value = by;
+    all.enabled |= 1U << index_of<Operation>();
+    ::new (static_cast<void*>(planned.parameters)) parameters{all};
+    planned.any = true;
+    if (!std::is_empty_v<typename Operation::drawn>) planned.random = true;
+    if constexpr (has_sum<Operation>) planned.needs_sum = Operation::needs_sum(by);
+  }
+
+  // For devices:
+
+  /// The planned parameters. @param planned Has some (`any`).
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static const parameters& of(
+      const pixel_operations& planned) noexcept {
+    return *reinterpret_cast<const parameters*>(planned.parameters);
+  }
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static drawn draw(const parameters& by, pixel_extents image,
+                                                       std::uint32_t random_bits) noexcept {
+    drawn to{};
+    (draw_one<Operations>(by, image, random_bits, to), ...);
+    return to;
+  }
+
+  /// @param channels Number of the color's channels, 1 to 3; changed if an operation changes it.
+  FEEDLINE_HOST_DEVICE static void apply(const parameters& by, const drawn& of,
+                                         const pixel_place& at, color& pixel,
+                                         std::uint32_t& channels) noexcept {
+    (apply_one<Operations>(by, of, at, pixel, channels), ...);
+  }
+
+  /// A pixel's share of the sum that an operation needs.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t share(const parameters& by,
+                                                                const drawn& of,
+                                                                const pixel_place& at, color pixel,
+                                                                std::uint32_t channels) noexcept {
+    std::uint32_t share = 0;
+    (share_one<Operations>(by, of, at, pixel, channels, share), ...);
+    return share;
+  }
+  /// @param pixels Number of pixels over which shares were summed.
+  FEEDLINE_HOST_DEVICE static void set_sum(drawn& of, std::uint64_t shares,
+                                           std::uint32_t pixels) noexcept {
+    (set_sum_one<Operations>(of, shares, pixels), ...);
+  }
+
+ private:
+  template <class Operation>
+  static constexpr bool has_sum = requires {
+    &Operation::share;
+  };
+  static_assert((0 + ... + (has_sum<Operations> ? 1 : 0)) <= 1, "one operation may need a sum");
+
+  template <class Operation>
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t index_of() noexcept {
+    std::uint32_t index = 0;
+    (void)((std::is_same_v<Operation, Operations> || (++index, false)) || ...);
+    return index;
+  }
+
+  template <class Operation>
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static bool is_enabled(const parameters& by) noexcept {
+    return (by.enabled & 1U << index_of<Operation>()) != 0;
+  }
+  template <class Operation>
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static const auto& parameters_for(
+      const parameters& by) noexcept {
+    return static_cast<const parameters_of<Operation>&>(by).value;
+  }
+
+  template <class Operation>
+  static std::uint64_t channels_after_one(const field_transform& transform,
+                                          std::uint64_t channels) {
+    if constexpr (requires { &Operation::channels_after; }) {
+      const auto& options = transform.*Operation::option;
+      if (options) return Operation::channels_after(*options, channels);
+    }
+    return channels;
+  }
+
+  template <class Operation>
+  FEEDLINE_HOST_DEVICE static void draw_one(const parameters& by, pixel_extents image,
+                                            std::uint32_t random_bits, drawn& to) noexcept {
+    if (is_enabled<Operation>(by))
+      static_cast<drawn_of<Operation>&>(to).value =
+          Operation::draw(parameters_for<Operation>(by), image, random_bits);
+  }
+
+  template <class Operation>
+  FEEDLINE_HOST_DEVICE static void apply_one(const parameters& by, const drawn& of,
+                                             const pixel_place& at, color& pixel,
+                                             std::uint32_t& channels) noexcept {
+    if (is_enabled<Operation>(by))
+      Operation::apply(parameters_for<Operation>(by),
+                       static_cast<const drawn_of<Operation>&>(of).value, at, pixel, channels);
+  }
+
+  template <class Operation>
+  FEEDLINE_HOST_DEVICE static void share_one(const parameters& by, const drawn& of,
+                                             const pixel_place& at, color& pixel,
+                                             std::uint32_t& channels,
+                                             std::uint32_t& share) noexcept {
+    if constexpr (has_sum<Operation>)
+      share = Operation::share(static_cast<const drawn_of<Operation>&>(of).value, pixel, channels);
+    else
+      apply_one<Operation>(by, of, at, pixel, channels);  // if later than `share`: without effect
+  }
+
+  template <class Operation>
+  FEEDLINE_HOST_DEVICE static void set_sum_one(drawn& of, std::uint64_t shares,
+                                               std::uint32_t pixels) noexcept {
+    if constexpr (has_sum<Operation>)
+      Operation::set_sum(static_cast<drawn_of<Operation>&>(of).value, shares, pixels);
+  }
+
+  /// Whether no draw has two uses: by two operations, or by an operation and a `choice`.
+  static constexpr bool has_distinct_draws() {
+    struct range {
+      std::uint32_t first;
+      std::uint32_t count;
+    };
+    const std::array ranges{range{0, static_cast<std::uint32_t>(choice::first_window) + 40},
+                            range{static_cast<std::uint32_t>(choice::first_mixing), 6},
+                            range{Operations::first_draw, Operations::draws}...};
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (ranges[i].first < ranges[j].first + ranges[j].count &&
+            ranges[j].first < ranges[i].first + ranges[i].count)
+          return false;
+    return true;
+  }
+  static_assert(has_distinct_draws(), "two choices have a draw in common: change first_draw");
+};
+
+}  // namespace feedline::detail
