@@ -1,6 +1,7 @@
 /// Blocks decoded by the GPU, against feedline's filters on the CPU, byte for byte.
 
 #include <feedline/backend/block_decoder.hpp>
+#include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
 
