@@ -204,8 +204,8 @@ struct way {
   std::vector<field_transform> transforms;
 };
 
-std::vector<data_path> ways_of(const shape& shape, const options& options) {
-  std::vector<data_path> ways;
+std::vector<way> ways_of(const shape& shape, const options& options) {
+  std::vector<way> ways;
   const bool is_image = shape.row.size() == 3;
   const image_layout layout = shape.row.back() == 3 ? image_layout::hwc : image_layout::chw;
   for (const placement where : {placement::stream, placement::gather, placement::resident}) {

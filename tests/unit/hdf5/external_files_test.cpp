@@ -23,12 +23,12 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t rows = virtual_file::rows_per_source;
 
 /// How an HDF5 file may have another one read.
-enum class data_path { raw_file, link, source };
+enum class way { raw_file, link, source };
 
 /// A file with dataset "x" of 4 numbers, which lie in another file. @param named Name of the other
 /// file in this one.
 fs::path write_naming(const fs::path& folder, way how, const std::string& named) {
-  if (how == data_path::source) {
+  if (how == way::source) {
     hdf5_writer writer{folder / "v.h5", {.latest_format = true}};
     (void)writer.make("x", H5T_STD_U32LE, {rows},
                       {"virtual", [&](hid_t creation) {
@@ -39,8 +39,8 @@ fs::path write_naming(const fs::path& folder, way how, const std::string& named)
     return writer.close();
   }
   hdf5_writer writer{folder / "v.h5"};
-  if (how == data_path::link) writer.make_external_link(named, "/x", "x");
-  if (how == data_path::raw_file)
+  if (how == way::link) writer.make_external_link(named, "/x", "x");
+  if (how == way::raw_file)
     (void)writer.make("x", H5T_STD_U32LE, {rows}, {"external", [&](hid_t creation) {
                                                      H5Pset_external(creation, named.c_str(), 0,
                                                                      H5F_UNLIMITED);
@@ -50,7 +50,7 @@ fs::path write_naming(const fs::path& folder, way how, const std::string& named)
 
 /// The other file, of numbers 0 to 3.
 void write_other(const fs::path& path, way how) {
-  if (how != data_path::raw_file) return write_numbers(path, 0, rows);
+  if (how != way::raw_file) return write_numbers(path, 0, rows);
   const auto values = numbers(0, rows);
   std::ofstream{path, std::ios::binary}.write(reinterpret_cast<const char*>(values.data()),
                                               static_cast<std::streamsize>(rows * 4));
@@ -70,7 +70,7 @@ TEST_CASE("hdf5: a file outside the folder is read by leave alone, and the refus
           "[dataset][host]") {
   const temporary_directory folder;
   const temporary_directory elsewhere;
-  const way how = GENERATE(data_path::raw_file, data_path::link, data_path::source);
+  const way how = GENERATE(way::raw_file, way::link, way::source);
   const auto other = elsewhere.path() / "secret";
   write_other(other, how);
   const bool by_link = GENERATE(false, true);
@@ -92,14 +92,14 @@ TEST_CASE("hdf5: a file outside the folder is read by leave alone, and the refus
 TEST_CASE("hdf5: a file in the folder or below it is read, and refused where none may be",
           "[dataset][host]") {
   const temporary_directory folder;
-  const way how = GENERATE(data_path::raw_file, data_path::link, data_path::source);
+  const way how = GENERATE(way::raw_file, way::link, way::source);
   const std::string named = GENERATE("other", "parts/other", "parts/../other");
   fs::create_directory(folder.path() / "parts");
   write_other(folder.path() / named, how);
   const auto file = write_naming(folder.path(), how, named);
   CHECK(read_all(file, external_files::same_folder) == numbers(0, rows));
   CHECK(contains(refusal_of(file, external_files::refuse), "other"));
-  if (how == data_path::raw_file) return;  // found beside the name of the HDF5 file alone
+  if (how == way::raw_file) return;  // found beside the name of the HDF5 file alone
   // A link to the HDF5 file leads to its folder, too.
   const temporary_directory elsewhere;
   fs::create_symlink(file, elsewhere.path() / "alias.h5");
@@ -109,7 +109,7 @@ TEST_CASE("hdf5: a file in the folder or below it is read, and refused where non
 TEST_CASE("hdf5: a folder whose name only begins like that of the file's folder is outside it",
           "[dataset][host]") {
   const temporary_directory folder;
-  const way how = GENERATE(data_path::raw_file, data_path::link, data_path::source);
+  const way how = GENERATE(way::raw_file, way::link, way::source);
   for (const std::string name : {"data", "data2"}) fs::create_directory(folder.path() / name);
   write_other(folder.path() / "data2" / "other", how);
   const auto file = write_naming(folder.path() / "data", how, "../data2/other");
@@ -121,7 +121,7 @@ TEST_CASE("hdf5: a listing enters no file that may not be read", "[dataset][host
   const temporary_directory elsewhere;
   const auto other = elsewhere.path() / "secret.h5";
   write_numbers(other, 0, rows);
-  const auto file = write_naming(folder.path(), data_path::link, other.string());
+  const auto file = write_naming(folder.path(), way::link, other.string());
   const auto listed = list_hdf5_fields(file);
   REQUIRE(listed.size() == 1);
   CHECK(contains(listed[0].refusal, other.string()));
