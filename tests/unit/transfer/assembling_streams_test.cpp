@@ -39,7 +39,7 @@ carried_slot carry(carrying<Device>& on, std::uint64_t ticket) {
 }  // namespace
 
 TEST_CASE(
-    "assembling transfer: copies are issued to one stream, copy destinations are taken in turns",
+    "assembling transfer: copies are issued to one stream, copy destinations are taken in turn",
     "[transfer][host]") {
   carrying<recording_device> on{data_path::gather};
   std::vector<carried_slot> slots;
