@@ -11,7 +11,7 @@
 /// many batches the search took, of how many in an epoch.
 ///
 /// A second table compares the default, an automatic number of readers, with a loader that keeps
-/// the default's first number. Both run in turns from their creation for 20 times `--seconds`, so
+/// the default's first number. Both run in turn from their creation for 20 times `--seconds`, so
 /// that the search is included; then, once the default has settled, for `--seconds`.
 ///
 /// A dataset's samples wait (a sleep: storage that serves any number of reads at a time), compute
