@@ -10,10 +10,10 @@
 using namespace feedline;
 using namespace feedline::detail;
 using namespace feedline::test::carried;
+using feedline::test::data_path;
 using feedline::test::device_call;
 using feedline::test::recorded_call;
 using feedline::test::recording_device;
-using feedline::test::data_path;
 
 namespace {
 
