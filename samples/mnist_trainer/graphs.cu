@@ -1,4 +1,4 @@
-// Trains the network of mnist_trainer by CUDA graphs and by launches, in turns, and says what the
+// Trains the network of mnist_trainer by CUDA graphs and by launches, in turn, and says what the
 // graphs save. Batches are small here: a step takes the host longer to launch than the GPU to run.
 //
 // Run:    mnist_graphs DATA [EPOCHS]       DATA is that of mnist_trainer --data

@@ -142,7 +142,7 @@ class training {
   /// waits for the other ranks.
   void meet(typename Device::team& team) {
     // These values must be equal on all ranks; otherwise they would train on batches of different
-    // runs, or wait for each other for ever. Each compares the sum over all ranks with its own
+    // runs, or wait for each other forever. Each compares the sum over all ranks with its own
     // share.
     const std::vector<unsigned long long> own{
         begin_.epoch,   begin_.batch,     train_.order_digest(),      options_.epochs,

@@ -86,7 +86,6 @@ void run(const options& options, torch::Device device, Train train, Test test) {
 void run_by_torch(const options& options, torch::Device device) {
   using torch::data::datasets::MNIST;
   const auto workers = static_cast<std::size_t>(options.workers);
-  // [by_torch]
   const auto load = [&](MNIST::Mode mode, std::uint64_t samples, std::uint64_t batch_size) {
     auto digits = MNIST{options.data, mode}
                       .map(torch::data::transforms::Normalize<>{0.1307, 0.3081})
@@ -103,7 +102,6 @@ void run_by_torch(const options& options, torch::Device device) {
       step(batch.data.to(device), batch.target.to(device));
     }
   };
-  // [/by_torch]
   run(
       options, device, [&](int /*epoch*/, auto step) { pass(*train_loader, step); },
       [&](int /*epoch*/, auto step) { pass(*test_loader, step); });
@@ -120,7 +118,6 @@ feedline::device_ptr feeding_device(torch::Device device) {
 
 void run_by_feedline(const options& options, torch::Device device) {
   const int workers = options.workers;
-  // [by_feedline]
   const feedline::device_ptr feeding = feeding_device(device);
   const feedline::field_transform normalize{
       .field = "image", .scale = 1.0 / 255, .mean = {0.1307}, .stddev = {0.3081}};
@@ -143,7 +140,6 @@ void run_by_feedline(const options& options, torch::Device device) {
       step(fields.channels_last("image"), fields["label"]);
     }
   };
-  // [/by_feedline]
   run(
       options, device, [&](int epoch, auto step) { pass(train_loader, epoch, step); },
       [&](int epoch, auto step) { pass(test_loader, epoch, step); });

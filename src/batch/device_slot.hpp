@@ -115,10 +115,11 @@ struct device_slot {
   /// `released` was not done when the transfer took the slot: the consumer is slower than the
   /// loader. Written by the transfer, in free.
   bool released_late = false;
-  slot_content content{};  ///< written in free → filled, likewise the next
+  /// Written in free → filled, and so is the next member.
+  slot_content content{};
   std::chrono::steady_clock::time_point delivered_at = {};
   stream_ref stream;          ///< the consumer's, written in filled → leased
-  std::thread::id leased_by;  ///< the thread that named it, likewise
+  std::thread::id leased_by;  ///< the thread that named it; written with it
   slot_leases leases;         ///< holders of the slot in leased
   further_streams further;    ///< other streams that use its batches
 };

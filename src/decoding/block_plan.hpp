@@ -27,8 +27,8 @@ struct block_plan {
   std::size_t usual_bytes;   ///< typical size of a stored block
   std::uint32_t lanes = 3;   ///< groups that are in flight at once; as many are loaded ahead
   std::uint32_t ahead = 0;   ///< blocks that are loaded beyond what windows need
-  std::uint32_t group = 0;   ///< blocks that are decoded at once; 0: not decided yet, likewise
-                             ///< below
+  std::uint32_t group = 0;   ///< blocks that are decoded at once; these three are 0 until
+                             ///< they are decided
   std::uint32_t places = 0;  ///< blocks that the store has room for
   std::size_t group_bytes = 0;  ///< room for a group's blocks as they are stored
 

@@ -10,7 +10,7 @@
 namespace feedline::detail {
 
 /// The process in which something was made. A child of fork has the memory of its parent, but none
-/// of its threads: a lock that one of them held stays locked for ever, and a wait for one never
+/// of its threads: a lock that one of them held stays locked forever, and a wait for one never
 /// ends.
 ///
 /// Any thread. Asking costs one load: a handler of fork counts the forks that lead to this process.

@@ -134,8 +134,8 @@ void bind_sequence_dataset(nb::module_& module) {
       "concurrency"_a = named<read_concurrency>{read_concurrency::serialized},
       "Samples made by Python, if no format suits: the last resort, because readers take turns at "
       "the interpreter.\n\n"
-      "`samples` is a sequence (`__getitem__`, `__len__`), such as a map-style dataset of "
-      "PyTorch's, or a function of the index, with `size`. A sample is a dict, or a tuple, list or "
+      "`samples` is a sequence (`__getitem__`, `__len__`), such as PyTorch's map-style "
+      "dataset, or a function of the index, with `size`. A sample is a dict, or a tuple, list or "
       "single value with `names`. Each value is what numpy.asarray takes; type and shape of all "
       "samples are those of sample 0, which is read now.\n\n"
       "`concurrency='parallel'`: several readers call it, which helps where it releases the "

@@ -21,7 +21,7 @@ namespace feedline::detail {
 /// readers find the samples in memory.
 ///
 /// Before a reader fills a request, it hints the samples between the last hint and some distance
-/// past its request, in pieces that readers take in turns. So at the start of an epoch all readers
+/// past its request, in pieces that readers take in turn. So at the start of an epoch all readers
 /// hint together, and later there is one piece a request. A sample is hinted once, before it is
 /// read. Nothing is hinted across an epoch's end: the last hinted samples are still in flight when
 /// the next epoch begins.

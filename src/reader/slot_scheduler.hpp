@@ -141,8 +141,8 @@ class slot_scheduler {
   active_readers active_;
   clock now_;
   slot_growth growth_;                 ///< guarded by that lock
-  std::optional<begun_ticket> begun_;  ///< likewise
-  std::optional<opened_ticket> last_;  ///< likewise
+  std::optional<begun_ticket> begun_;  ///< guarded by that lock
+  std::optional<opened_ticket> last_;  ///< guarded by that lock
 };
 
 }  // namespace feedline::detail

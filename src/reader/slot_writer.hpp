@@ -39,9 +39,9 @@ struct reader_scratch {
   std::vector<std::byte> rows;            ///< rows in the dataset's form, where they are converted
   std::vector<unreadable_sample> bad;     ///< unreadable samples of the run
   read_record now;                        ///< the current read, for other threads to see
-  stage_clock clock;                      ///< where the reader's time goes, likewise
+  stage_clock clock;                      ///< the reader's time, for other threads too
   cpu_sampler cpu;                        ///< and how much of it is spent on a core
-  read_tally tally;                       ///< counters of its reads, likewise
+  read_tally tally;                       ///< counters of its reads, for other threads too
   std::atomic<std::uint64_t> cached{0};   ///< samples whose rows the device held
 };
 

@@ -38,7 +38,7 @@ struct equal_parts {
 /// index in this order of samples.
 class chunk_layout {
  public:
-  /// @param samples At least 1, likewise the others. @param windows Windows of each lane.
+  /// @param samples At least 1, like the other numbers. @param windows Windows of each lane.
   chunk_layout(std::uint64_t seed, std::uint64_t epoch, std::uint64_t samples,
                std::uint64_t chunk_samples, std::uint64_t windows, std::uint64_t lanes) noexcept;
 
@@ -49,7 +49,7 @@ class chunk_layout {
   /// chunk's number: index × samples of a chunk + row in the chunk.
   std::size_t write_places(std::uint64_t first, std::span<sample_index> out) const noexcept;
 
-  /// A window: its first chunk and the end of its chunks, likewise its rows.
+  /// A window: its first chunk and the end of its chunks, and the same of its rows.
   struct extent {
     std::uint64_t first_place;
     std::uint64_t end_place;

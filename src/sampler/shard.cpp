@@ -22,7 +22,7 @@ struct launcher {
   const char* program;  ///< the program that sets both
 };
 
-/// An inner launcher stands before those that may have started it: mpirun within a job of Slurm's,
+/// An inner launcher comes before those that may have started it: mpirun within a Slurm job,
 /// torchrun within either.
 constexpr std::array<launcher, 3> launchers{{
     {"torchrun", "RANK", "WORLD_SIZE", "torchrun"},

@@ -51,7 +51,7 @@ struct slot_repairs {
   std::vector<replacement> replacements;  ///< in order of index
   std::uint64_t samples = 0;              ///< samples of the ticket before the epoch's end
   std::uint64_t epoch_batches = 0;        ///< batches of the epoch, if known here
-  std::uint64_t first_repeat = 0;         ///< index of the first repeat in the epoch, likewise
+  std::uint64_t first_repeat = 0;         ///< index of the epoch's first repeat, if known here
 };
 
 }  // namespace feedline::detail

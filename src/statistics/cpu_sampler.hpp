@@ -11,7 +11,7 @@ namespace feedline::detail {
 
 /// How much of a reader's time is spent on a core, and how much in the queue for one; the rest it
 /// waits for something else. Asking costs some system calls, so only one request in 10 ms is
-/// measured, from its begin to its end.
+/// measured, from its beginning to its end.
 ///
 /// Threads: `look` by any, the rest by the reader.
 class cpu_sampler {

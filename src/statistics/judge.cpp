@@ -75,16 +75,16 @@ struct findings {
     return std::isinf(most) ? 1 : most;
   }
 
-  double exposed;          ///< share of the consumer's time
-  double held;             ///< likewise, waiting until fewer batches are held
-  double readers;          ///< share of the readers' time, busy
+  double exposed;  ///< share of the consumer's time
+  double held;     ///< share of the consumer's time in which it waits for the end of a batch
+  double readers;  ///< share of the readers' time, busy
   double readers_starved;  ///< share of the readers' time
-  double readers_blocked;  ///< likewise: no room, or a copy not done
+  double readers_blocked;  ///< same: no free slot, or a copy not done
   double issuing;          ///< share of the transfer's time, busy
   double copied;           ///< bytes a second
   double copying;          ///< share of the time, at the peak rate of copies
   double on_core;          ///< share of the time that requests took
-  double queued;           ///< likewise, with no core to run on
+  double queued;           ///< share of that time without a core
 };
 
 std::string exposed_words(const findings& found) {

@@ -29,7 +29,7 @@ struct activity_span {
   std::chrono::steady_clock::time_point begin;
   std::chrono::steady_clock::time_point end;
   std::uint64_t epoch;    ///< epoch that the thread worked for last
-  std::uint64_t batch;    ///< likewise: the first one of the request, the piece or the slot
+  std::uint64_t batch;    ///< first batch of the last request, piece or slot
   std::uint32_t batches;  ///< in which it has a part
 };
 

@@ -115,7 +115,7 @@ class assembling_transfer : public slot_transfer {
   }
   /// Blocks until no assembly is in flight; false if that cannot be known.
   [[nodiscard]] bool sync_before_freeing() noexcept;
-  /// Work may use the memory for ever: it is never freed.
+  /// Work may use the memory forever: it is never freed.
   void lose() noexcept { lost_ = true; }
 
  private:

@@ -57,6 +57,10 @@ SENTENCES = [
 
 # Where it looks.
 OLD = [
+    "/// All ranks get equally many batches.",
+    "/// Slots are used in turns.",
+    "/// A view as a tensor of PyTorch's, for its stream.",
+    "/// It would wait for ever; likewise the transfer.",
     "int samples = 1;  ///< of a chunk",
     "int samples = 1;  ///< that\n                  ///< the chunk has",
     "int a = 1;  ///< samples\nint b = 1;  ///< of a chunk",
@@ -77,6 +81,7 @@ OLD = [
     'TEST_CASE("order: it is the same on every way") {}',
 ]
 PLAIN = [
+    "/// Readers take turns. The kernels of CUDA's samples run in turn.",
     "/// A thread that\n/// of the pipeline starts.",
     "/// Example:\n///\n///     of(what, by);  // behind the place\n///\n/// Done.",
     "int behind = anew(place);  ///< the landing_buffer, read in place",

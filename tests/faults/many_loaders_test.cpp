@@ -34,7 +34,7 @@ loader_options small(int readers) {
   return {.batch_size = 4, .epochs = 2, .readers = readers, .expert = {.batches_per_slot = 1}};
 }
 
-/// Makes a loader on a way, takes a few batches of its 16, and leaves it there; by turns the range,
+/// Makes a loader on a way, takes a few batches of its 16, and leaves it there; in turn the range,
 /// the loader and a batch go last.
 void leave_in_mid_epoch(const path_setup& by, const dataset_ptr& data, int round) {
   std::optional<loader> left{by.load(data, shuffle{.seed = 2}, small(round % 3))};

@@ -152,9 +152,8 @@ TEST_CASE("transforms: images are resized from windows of their own, the same ev
   CHECK(expected.at({0, 3}) != expected.at({1, 3}));
 }
 
-TEST_CASE(
-    "transforms: integers are cast to integers everywhere, masks flipped and cropped likewise",
-    "[loader][host]") {
+TEST_CASE("transforms: integers are cast to integers everywhere, masks flipped and cropped",
+          "[loader][host]") {
   const data_path through = GENERATE(from_range(all_data_paths()));
   CAPTURE(to_string(through));
   loader_options options = options_of(2);

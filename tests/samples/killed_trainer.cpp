@@ -3,8 +3,8 @@
 // differ.
 //
 //   same   always as one rank: the checkpoint and all lines are the same bytes
-//   ranks  as one, two or four ranks by turns: every batch has the same bytes, and about the loss
-//   gpu    as one rank, on a GPU: likewise, for its products need not be the same to the last bit
+//   ranks  as one, two or four ranks in turn: every batch has the same bytes, and about the loss
+//   gpu    as one rank, on a GPU: same, because its products need not be the same to the last bit
 
 #include <fcntl.h>
 #include <sys/inotify.h>

@@ -1,6 +1,6 @@
 /// Batches on a GPU, each compared word by word by a kernel on the consumer's stream, with random
 /// delays at every stage: on the host as in delays.cpp, in the copies and in the consumer's work on
-/// the GPU. Each round draws a loader; rounds take the placements in turns.
+/// the GPU. Each round draws a loader; rounds take the placements in turn.
 ///
 ///     feedline_stress_cuda_words --batches 1000000
 ///     feedline_stress_cuda_words --seed 1234 --rounds 1   # one round again

@@ -50,8 +50,7 @@ std::vector<std::byte> bytes_of(const torch::Tensor& tensor) {
 
 }  // namespace
 
-TEST_CASE("torch: libtorch's loader reads a dataset of feedline's, batch by batch",
-          "[dataset][host]") {
+TEST_CASE("torch: libtorch's loader reads a feedline dataset, batch by batch", "[dataset][host]") {
   constexpr std::size_t row_bytes = 33;
   auto loader = data::make_data_loader(
       libtorch::batch_dataset{make_identity_dataset(100, row_bytes)},

@@ -22,8 +22,8 @@ inline namespace FEEDLINE_ABI {
 struct bucket_options {
   std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   /// Ascending. A sample goes to bucket k, where k is the number of boundaries ≤ its length, so N
-  /// boundaries make N + 1 buckets. Empty: boundaries are chosen so that buckets have about equally
-  /// many samples.
+  /// boundaries make N + 1 buckets. Empty: boundaries are chosen so that buckets have about the
+  /// same number of samples.
   std::vector<std::uint64_t> boundaries = {};
   /// Number of buckets if no boundaries are given; fewer if many lengths are equal.
   std::uint64_t buckets = 8;

@@ -16,9 +16,9 @@ inline namespace FEEDLINE_ABI {
 ///
 /// A global batch is `world × batch_size` consecutive samples of the epoch's order. Rank r takes
 /// `batch_size` of them, from `r × batch_size` on. So batch g of all ranks together has the same
-/// samples, in the same order, for every world that divides the global batch. All ranks get equally
-/// many batches of equal sizes; `partial_batch` defines the epoch's end. Ranks do not communicate,
-/// so give each the same dataset, sampler and options.
+/// samples, in the same order, for every world that divides the global batch. All ranks get the
+/// same number of batches, of equal sizes; `partial_batch` defines the epoch's end. Ranks do not
+/// communicate, so give each the same dataset, sampler and options.
 struct shard {
   int rank = 0;   ///< rank of this process: 0 to `world` - 1
   int world = 1;  ///< number of processes that share the epoch; 1: no sharing

@@ -48,9 +48,9 @@ struct stage_statistics {
   }
 };
 
-/// Current choices of tuning, if `expert_options::tuning` enables it.
+/// Current choices of tuning (`tuning_budget`).
 struct tuning_statistics {
-  bool on = false;  ///< whether it was enabled and there are readers
+  bool on = false;  ///< whether the loader tunes: it has a budget, and readers
   /// Whether the search has ended. It starts again if the waiting share of the consumer's time has
   /// grown by 10 percentage points.
   bool settled = false;

@@ -55,7 +55,7 @@ class jpeg_scan_segments {
       : team_{team}, scan_{scan}, coefficients_{coefficients}, tables_{tables}, room_{room} {}
 
   FEEDLINE_HOST_DEVICE jpeg_verdict read() {
-    if (scan_.bytes == scan_.frame.scan) return jpeg_verdict::broken;  // cut at its begin
+    if (scan_.bytes == scan_.frame.scan) return jpeg_verdict::broken;  // cut at its beginning
     if (scan_.frame.restart_interval != 0) return jpeg_verdict::unsure;
     jpeg_scan_copy copy{team_, scan_};
     if (copy.bytes() < Team::lanes * min_segment || copy.room() > room_.bytes)

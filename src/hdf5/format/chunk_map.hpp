@@ -42,7 +42,8 @@ class hdf5_chunk_map {
     if (extents_.empty() || extents_.size() != chunk_extents_.size() ||
         std::ranges::count(extents_, 0U) != 0 || std::ranges::count(chunk_extents_, 0U) != 0)
       throw usage_error{
-          "a chunk map needs the extents of a dataset and of its chunks, equally many and none 0"};
+          "a chunk map needs the extents of a dataset and of its chunks, the same number of each, "
+          "and none 0"};
     const auto chunks = count(extents_, chunk_extents_);
     if (!chunks) throw usage_error{"a dataset with this many chunks cannot be mapped"};
     for (std::size_t d = 0; d < extents_.size(); ++d)

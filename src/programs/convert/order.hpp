@@ -12,7 +12,7 @@
 
 namespace convert {
 
-/// Another sampler's order without its begin, and maybe without its end.
+/// Another sampler's order without its beginning, and maybe without its end.
 struct part_of {
   feedline::sampler whole;
   std::uint64_t first;

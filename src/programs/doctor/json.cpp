@@ -58,7 +58,7 @@ void add(feedline::detail::json_object& to, const char* name, const Value& value
   add(to, more...);
 }
 
-/// @param members Names and values in turns.
+/// @param members Names and values in turn.
 template <class... Members>
 raw object(const Members&... members) {
   feedline::detail::json_object made;

@@ -34,7 +34,7 @@ struct request {
   std::uint64_t batch_size = 0;                  ///< 0: 256, or as many as there are
   std::optional<std::chrono::nanoseconds> step;  ///< computing time of the loop for a batch
   int readers = feedline::automatic_readers;     ///< readers of the loop as it is
-  loop_order order = loop_order::shuffle;        ///< likewise
+  loop_order order = loop_order::shuffle;        ///< order of that loop
   std::chrono::duration<double> seconds{6};      ///< approximate time for measuring
   int max_readers = 0;                           ///< 0: as many as there are cores
   std::optional<int> gpu = 0;                    ///< empty: none is used
@@ -42,8 +42,8 @@ struct request {
   std::optional<std::size_t> device_bytes;  ///< for rows that stay on the GPU; empty: half of what
                                             ///< is free
   std::string json;                         ///< a file, or "-"; empty: none
-  std::string picture;                      ///< likewise, without "-"
-  std::string code;                         ///< likewise
+  std::string picture;                      ///< same, without "-"
+  std::string code;                         ///< same, without "-"
 };
 
 /// Reads the command line. Where it asks for help, or cannot be understood, prints what there is to

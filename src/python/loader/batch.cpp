@@ -175,7 +175,7 @@ void bind_tensor(nb::module_& module) {
       .def("numpy", &numpy, nb::sig("def numpy(self) -> numpy.ndarray"),
            "A view as an array of NumPy's, on the host device.")
       .def("torch", &torch, nb::sig("def torch(self) -> typing.Any"),
-           "A view as a tensor of PyTorch's, to be used on its current stream.")
+           "A view as a PyTorch tensor, to be used on its current stream.")
       .def("__array__", &as_array, "dtype"_a = nb::none(), "copy"_a = nb::none(),
            nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
                    "numpy.ndarray"))

@@ -57,7 +57,7 @@ struct gathering {
   const gpu_stream& stream;
 
   /// Bytes a second of gathers of this many rows, one launch each, back to back, into four
-  /// destinations in turns, as into a ring.
+  /// destinations in turn, as into a ring.
   /// @param burst Launches between two looks at the clock, which cost a wait.
   [[nodiscard]] double rate(std::size_t rows_a_launch, unsigned blocks, std::size_t burst,
                             double seconds) const {

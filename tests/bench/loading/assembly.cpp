@@ -12,7 +12,7 @@
 /// GB/s is of what is delivered. "to copy" is the stream's time relative to that of a copy in
 /// device memory that reads and writes as many bytes, by the rate of copies of 256 MiB. The host's
 /// time is that of the call; the stream's, of its share of a long run, between two events. Slots
-/// and copy destinations are used in turns of four, as in a loader.
+/// and four copy destinations are used in turn, as in a loader.
 
 #include <feedline/backend/assembly.hpp>
 #include <feedline/cuda/device.hpp>

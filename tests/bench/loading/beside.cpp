@@ -1,4 +1,4 @@
-/// A picture of a plain loop and of feedline's, one above the other on one scale of time: the same
+/// A picture of a plain loop and of a loop with feedline, on the same time axis: the same
 /// batches of the same rows, and the same step on each.
 ///
 ///     feedline_bench_beside --page beside.html

@@ -13,7 +13,7 @@
 /// Nothing can be faster than the longer of the first two: the ratio is the loop's time over that.
 /// Medians of the runs, each a round of all three. First, for comparison, the least cost of
 /// feeding: instead of a loader, copies as large as its pieces, out of pinned memory that is not
-/// filled, into four slots in turns. With `--page` the last loop of products is traced, which costs
+/// filled, into four slots in turn. With `--page` the last loop of products is traced, which costs
 /// time, and becomes a page.
 
 #include <feedline/cuda/device.hpp>

@@ -6,12 +6,12 @@
 ///
 /// Method: feedline tells exposed time by timed events on the consumer's stream, for a sample of
 /// the waits. Here nothing of that is used. Each step is a kernel that writes the GPU's clock
-/// (%globaltimer) at its begin and at its end. The time from one step's end to the next one's begin
-/// is a gap. The same steps without a loader have gaps, too: launching takes time. So exposed time
-/// is the sum of the loop's gaps less as many mean gaps of the steps alone. This was chosen before
-/// the stream's whole time less the kernels' time alone, because kernels beside copies may take
-/// longer than alone, and because single gaps show where a disagreement comes from. That other
-/// number is printed, too ("host": the clock of the host, loop less steps alone).
+/// (%globaltimer) at its beginning and at its end. The time from one step's end to the next one's
+/// beginning is a gap. The same steps without a loader have gaps, too: launching takes time. So
+/// exposed time is the sum of the loop's gaps less as many mean gaps of the steps alone. This was
+/// chosen before the stream's whole time less the kernels' time alone, because kernels beside
+/// copies may take longer than alone, and because single gaps show where a disagreement comes from.
+/// That other number is printed, too ("host": the clock of the host, loop less steps alone).
 ///
 /// feedline agrees if the two differ by no more than 5 % of the measured time, or by 1 µs a batch.
 ///

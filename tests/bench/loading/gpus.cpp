@@ -81,10 +81,10 @@ double sum(const rates& each) {
   return std::accumulate(each.begin(), each.end(), 0.0);
 }
 
-/// The measurements on one GPU, in turns: each gives bytes a second.
+/// The measurements on one GPU, in turn: each gives bytes a second.
 using works = std::vector<std::function<double()>>;
 
-/// Runs the same kinds of work on each GPU, on a thread for each, in turns, run after run, all
+/// Runs the same kinds of work on each GPU, on a thread for each, in turn, run after run, all
 /// begun together; the first exception is thrown here, when all threads have ended.
 /// @param prepare Makes a GPU's works, on its thread, before the first run.
 /// @return The runs of each kind, the slowest first.

@@ -1,5 +1,5 @@
 /// Throughput of readers compared with threads that only gather: a loader, and as many bare threads
-/// that copy random rows of the same dataset into a pinned ring of 32 MiB, in turns. The threads
+/// that copy random rows of the same dataset into a pinned ring of 32 MiB, in turn. The threads
 /// copy by hand, a `memcpy` a row, and then like readers.
 ///
 ///     feedline_bench_readers                        # all shapes, four readers
@@ -8,7 +8,7 @@
 /// Method: a loader with placement stream consumes one epoch to warm up; then runs of the threads
 /// and one of the loader take turns, so that all meet the same machine. Before each of its runs the
 /// loader consumes untimed for a quarter as long: what it made ready in others' turns is gone then.
-/// The threads take requests in turns, too, but know their order beforehand and gather no labels,
+/// The threads take requests in turn, too, but know their order beforehand and gather no labels,
 /// and nothing leaves their ring. The medians are printed, and those of the ratios of neighbours,
 /// with the least and the most.
 
@@ -109,7 +109,7 @@ void run(const options& options) {
   results found{"readers", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
-      "method:    shuffled rows in RAM; bare threads and a loader in turns, GB/s, medians of %d "
+      "method:    shuffled rows in RAM; bare threads and a loader in turn, GB/s, medians of %d "
       "runs of %.2f s each\n\n",
       options.runs, options.seconds);
   std::printf("%-12s %7s %7s %9s %9s %9s %9s %25s\n", "shape", "readers", "KiB", "by hand",

@@ -5,13 +5,13 @@
 /// Method: for each constructed dataset a loader is made for every number of readers (1, 2, 4 … to
 /// the budget) and every number of staging slots (4, 8, 16), and its batch rate is measured; the
 /// fastest is the best of the grid. A tuned loader with the same budget runs until it has settled.
-/// Then both are measured again, in turns, so that a change of the machine's speed meets both, and
+/// Then both are measured again, in turn, so that a change of the machine's speed meets both, and
 /// neither has the luck of being the best of many measurements. Printed are the settings, the
 /// medians of the rates, and the ratio as the median of the runs' ratios [least, most]; and how
 /// many batches the search took, of how many in an epoch.
 ///
 /// A second table compares the default, an automatic number of readers, with a loader that keeps
-/// the default's first number. Both run in turns from their creation for 20 times `--seconds`, so
+/// the default's first number. Both run in turn from their creation for 20 times `--seconds`, so
 /// that the search is included; then, once the default has settled, for `--seconds`.
 ///
 /// A dataset's samples wait (a sleep: storage that serves any number of reads at a time), compute

@@ -44,7 +44,7 @@ using test::bytes_view;
 namespace {
 
 constexpr std::size_t wanted_chunk_bytes = 64 << 10;
-constexpr std::size_t pool_bytes = 4 << 20;  // size of all chunks that threads decode in turns
+constexpr std::size_t pool_bytes = 4 << 20;  // size of all chunks that threads decode in turn
 constexpr int deflate_level = 4;
 
 struct options {

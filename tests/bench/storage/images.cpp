@@ -63,7 +63,7 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> by
   if (!file) throw std::runtime_error{"cannot write " + path.string()};
 }
 
-/// Ten classes, in which each image stands in turns.
+/// Ten classes, in which each image is in turn.
 void make_folder(const std::filesystem::path& root, const options& options) {
   constexpr std::uint32_t classes = 10;
   for (std::uint32_t i = 0; i < classes; ++i)

@@ -79,7 +79,7 @@ class all_reduces::engine {
   };
   static std::size_t as_size(int number) { return static_cast<std::size_t>(number); }
 
-  /// One thread issues for all GPUs, so that all of them have equally many.
+  /// One thread issues for all GPUs, so that all of them have the same number.
   void run() {
     try {
       std::uint64_t issued = 0;

@@ -25,7 +25,7 @@ class cpu_gather {
   /// @param data Data of the shape, in memory; its first field is gathered.
   cpu_gather(const shape& shape, dataset_ptr data);
 
-  /// Bytes a second of so many threads that take requests like a loader's in turns, of a random
+  /// Bytes a second of so many threads that take requests like a loader's in turn, of a random
   /// order of all rows, round and round, and of the ring. (A thread with a part of the rows for
   /// itself would find more of them in its caches than a reader can.)
   /// @param ring Memory of `ring_bytes`.

@@ -52,7 +52,7 @@ dataset_ptr folder_in(const std::filesystem::path& root,
   return open_image_folder(root.string(), to_96).dataset;
 }
 
-/// In two shards, in turns; each with its number as label.
+/// In two shards, in turn; each with its number as label.
 dataset_ptr shards_in(const temporary_directory& root, std::optional<std::uint32_t> damaged = {}) {
   std::vector<tar_bytes> shards(2);
   for (std::uint32_t i = 0; i < image_count; ++i) {

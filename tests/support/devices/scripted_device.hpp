@@ -39,13 +39,13 @@ enum class device_call : std::uint8_t {
 
 /// A device whose copies complete when the test says so, in host memory.
 ///
-/// Streams are queues of operations, run in order by a thread of the device's own. A copy poisons
+/// Streams are queues of operations, run in order by one of the device's threads. A copy poisons
 /// its target when it starts and reads its source only when it completes: a thread that writes the
-/// source or reads the target meanwhile sees it. Assemblies poison likewise; one that finds its
-/// copy destination poisoned leaves its slot so. Copies need permits, and so do assemblies and the
-/// consumer's work (`launch`): all are plenty until a test holds them.
+/// source or reads the target meanwhile sees it. Assemblies poison their target too. If an assembly
+/// finds its copy destination poisoned, it leaves its slot poisoned. Copies need permits, and so do
+/// assemblies and the consumer's work (`launch`): all are plenty until a test holds them.
 ///
-/// It says that it is GPU 7 of CUDA's, so that streams are asked for as of one.
+/// It says that it is CUDA's GPU 7, so that a stream must be named.
 ///
 /// Threads: any, like every device.
 class scripted_device final : public device {

@@ -19,7 +19,7 @@ namespace feedline::test {
 
 /// A JPEG file in memory of its own, so that sanitizers see what is read beside it.
 struct jpeg_file {
-  /// @param shift Offset of its begin from a multiple of 16 bytes.
+  /// @param shift Offset of its beginning from a multiple of 16 bytes.
   explicit jpeg_file(const byte_vector& file, std::size_t shift = 0)
       : bytes{static_cast<std::uint32_t>(file.size())},
         memory{std::make_unique<std::uint8_t[]>(shift + file.size())},

@@ -31,7 +31,7 @@ TEST_CASE("wait and notify: a condition that is true already is not waited for",
 
 TEST_CASE("wait and notify: no notification is missed, whichever thread comes first",
           "[detail][host]") {
-  // Two threads take turns: one missed ring, and both sleep for ever.
+  // Two threads take turns: one missed ring, and both sleep forever.
   constexpr int turns = 2'000;
   notifier notifiers[2];
   std::atomic<int> turn{0};
@@ -74,7 +74,7 @@ TEST_CASE("wait and notify: notifying all wakes every waiter", "[detail][host]")
 
 TEST_CASE("wait and notify: notifying one waiter for each piece of work leaves no work undone",
           "[detail][host]") {
-  // Each waiter takes one item at a time: one missed ring, and the last items stay for ever.
+  // Each waiter takes one item at a time: one missed ring, and the last items stay forever.
   constexpr int waiters = 4;
   notifier under_test;
   notifier done;

@@ -32,7 +32,7 @@ TEST_CASE("printable: bytes that are no UTF-8 become escapes", "[host]") {
                   "31m") == "\\x9b31m");                           // CSI by itself
   CHECK(printable("\xc3") == "\\xc3");                             // cut
   CHECK(printable("\xc0\x8a") == "\\xc0\\x8a");                    // a line feed, overlong
-  CHECK(printable("\xe0\x80\x8a") == "\\xe0\\x80\\x8a");           // likewise
+  CHECK(printable("\xe0\x80\x8a") == "\\xe0\\x80\\x8a");           // a line feed, overlong
   CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // a surrogate
   CHECK(printable("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // beyond Unicode
   CHECK(printable("\xf0\x9f\x99") == "\\xf0\\x9f\\x99");

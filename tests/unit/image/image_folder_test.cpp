@@ -29,7 +29,7 @@ namespace {
 
 const image_options small{.height = 12, .width = 10};
 
-/// An image that tells its number: written as JPEG and PNG in turns.
+/// An image that tells its number: written as JPEG and PNG in turn.
 byte_vector image_file(std::uint32_t number) {
   const auto image = test::paint(20 + number, 15 + number, 3, number);
   return number % 2 == 0 ? test::jpeg_bytes(image) : test::png_bytes(image);

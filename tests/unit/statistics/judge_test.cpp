@@ -320,7 +320,7 @@ TEST_CASE("verdict: the gain is limited by the exposed time", "[statistics][host
   CHECK(judge(slow_storage).gain == Approx(2));
   auto few_cores = slow_readers(0.98);
   expose(few_cores, 0.9);
-  few_cores.cores = 8;  // likewise
+  few_cores.cores = 8;  // twice the readers
   CHECK(judge(few_cores).gain == Approx(2));
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("trace recorder: the newest marks are kept, in order", "[statistics][h
 TEST_CASE(
     "trace recorder: a snapshot taken while the lane's thread writes is consistent, without a gap",
     "[statistics][host]") {
-  // So many events that the threads run by turns while one copies them, also on a single core.
+  // So many events that the threads run in turn while one copies them, also on a single core.
   constexpr std::size_t capacity = 4096;
   trace_lane_record lane{"lane", lane_kind::thread, origin, capacity};
   std::atomic<bool> done{false};

@@ -10,10 +10,10 @@
 using namespace feedline;
 using namespace feedline::detail;
 using namespace feedline::test::carried;
+using feedline::test::data_path;
 using feedline::test::device_call;
 using feedline::test::recorded_call;
 using feedline::test::recording_device;
-using feedline::test::data_path;
 
 namespace {
 
@@ -39,7 +39,7 @@ carried_slot carry(carrying<Device>& on, std::uint64_t ticket) {
 }  // namespace
 
 TEST_CASE(
-    "assembling transfer: copies are issued to one stream, copy destinations are taken in turns",
+    "assembling transfer: copies are issued to one stream, copy destinations are taken in turn",
     "[transfer][host]") {
   carrying<recording_device> on{data_path::gather};
   std::vector<carried_slot> slots;

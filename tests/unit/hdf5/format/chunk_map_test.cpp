@@ -31,7 +31,8 @@ TEST_CASE("hdf5 chunk map: numbers chunks in row-major order", "[dataset][host]"
 TEST_CASE("hdf5 chunk map: extents that make no grid are refused", "[dataset][host]") {
   using extents = std::vector<std::uint64_t>;
   const std::string shapes =
-      "a chunk map needs the extents of a dataset and of its chunks, equally many and none 0";
+      "a chunk map needs the extents of a dataset and of its chunks, the same number of each, and "
+      "none 0";
   const auto refusal = [](const extents& whole, const extents& chunk) {
     return message_of<usage_error>([&] { const hdf5_chunk_map map{whole, chunk}; });
   };
