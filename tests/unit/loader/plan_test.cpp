@@ -352,7 +352,7 @@ TEST_CASE("plan: a budget too small is refused with the bytes that are needed", 
 
 TEST_CASE("plan: readers are chosen by the machine, or one where reads take turns",
           "[loader][host]") {
-  const int chosen = plan(640, {}).readers;
+  const int chosen = plan(640, {}).first_readers;
   CHECK(chosen >= 1);
   CHECK(chosen <= 8);
   CHECK(plan(640, {.readers = 0}).readers == 0);
