@@ -58,12 +58,18 @@ std::string misuse(const std::filesystem::path& path, const open_options& option
   return test::message_of<usage_error>([&] { (void)open(path, options); });
 }
 
+/// Names of all formats, or their descriptions.
+std::string list_of(std::string_view detail::format_entry::*what) {
+  std::string all;
+  for (const detail::format_entry& entry : detail::format_table())
+    all.append(all.empty() ? "" : ", ").append(entry.*what);
+  return all;
+}
+
 const std::string known =
-    ". Known are HDF5 files, NumPy arrays, NumPy archives, tar shards, token shards with llm.c's "
-    "header or Megatron's index, "
-    "CIFAR-10's binary batches, CIFAR-100's binary batches, IDX files (plain or gzip), "
-    "folders of images by class; records of a fixed size and tokens without a header are opened by "
-    "open_records and open_tokens";
+    ". Known are " + list_of(&detail::format_entry::known_as) +
+    "; records of a fixed size and tokens without a header are opened by open_records and "
+    "open_tokens";
 
 }  // namespace
 
@@ -159,9 +165,8 @@ TEST_CASE("open: files of one format are one sequence", "[dataset][host]") {
   CHECK(open(std::vector<std::string>{tokens, tokens}, {.tokens_per_sample = 17})->size() == 1);
   CHECK(test::message_of<dataset_error>([&] {
           (void)open(std::vector<std::string>{a, shard});
-        }) ==
-        shard.string() + ": of the format tar, but " + a.string() +
-            " is of the format npy; files that are opened together are of one format");
+        }) == shard.string() + ": of the format tar, but " + a.string() +
+                  " is of the format npy; files that are opened together are of one format");
   CHECK(test::message_of<usage_error>([] { (void)open(std::vector<std::string>{}); }) ==
         "open: there is no path");
 }
@@ -195,9 +200,8 @@ TEST_CASE("open: options that a format does not support are refused with its rea
                               " holds tokens, and open_options::tokens_per_sample is not given");
   CHECK(misuse(tokens, {.fields = {"input"}, .tokens_per_sample = 2}) ==
         "open: fields of a token shard have names of their own; leave open_options::fields empty");
-  CHECK(
-      misuse(folder.write("array", array_bytes()), {.fields = {"x", "y"}}) ==
-      "open: a file of the format npy becomes one field, but open_options::fields names 2");
+  CHECK(misuse(folder.write("array", array_bytes()), {.fields = {"x", "y"}}) ==
+        "open: a file of the format npy becomes one field, but open_options::fields names 2");
   const auto compressed = folder.write("a.tar.gz", test::gzip_bytes(tar_of_arrays()));
   CHECK(refusal(compressed) ==
         compressed.string() +
@@ -233,8 +237,9 @@ TEST_CASE("open: a format that is named is not asked of the content", "[dataset]
   CHECK(list_fields(array, {.format = "npy"}).size() == 1);
   CHECK(refusal(array, {.format = "idx"}).find("not an IDX file") != std::string::npos);
   const std::string unknown =
-      "open: open_options::format is 'numpy', which is no format; known are hdf5, npy, npz, tar, "
-      "tokens, cifar10, cifar100, idx, image_folder; or leave it out, so that the content tells";
+      "open: open_options::format is 'numpy', which is no format; known are " +
+      list_of(&detail::format_entry::name) + "; or leave it out, so that the content tells";
+  CHECK(unknown.find("known are hdf5, npy, npz, tar, tokens, ") != std::string::npos);
   CHECK(misuse(array, {.format = "numpy"}) == unknown);
   CHECK(test::message_of<usage_error>([&] { (void)list_fields(array, {.format = "numpy"}); }) ==
         unknown);
