@@ -138,7 +138,7 @@ record_columns::record_columns(std::string_view who, record_decoder_ptr by,
   for (std::size_t i = 0; i < targets_.size(); ++i) targets_[i].bytes = bytes[i];
 }
 
-/// Of each chosen field: the option, or the longest sample; meaningless for fixed fields.
+/// The option for each chosen field, or the longest sample; meaningless for fixed fields.
 std::vector<std::uint64_t> record_columns::lengths_of(std::string_view who,
                                                       std::span<const std::size_t> chosen,
                                                       const decode_options& options,

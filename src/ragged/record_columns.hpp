@@ -31,7 +31,7 @@ class record_row final : public record_output {
     /// Ragged: a sample that is longer than `limit` is cut there, or an error.
     bool truncates = false;
     std::uint64_t limit = 0;
-    std::size_t element_bytes = 0;  ///< a fixed field: of its value
+    std::size_t element_bytes = 0;  ///< in a fixed field, size of the value
     /// Less than the elements that count if only their number is wanted.
     std::span<std::byte> memory = {};
     bool is_given = false;    ///< the record has the field

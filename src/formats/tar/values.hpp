@@ -14,7 +14,7 @@ namespace feedline::detail {
 
 /// The members of one `tar_field`.
 struct tar_members {
-  std::string name;       ///< of the `tar_field`
+  std::string name;       ///< the `tar_field`'s name
   std::size_t place = 0;  ///< index among those that the shards were indexed for
 };
 

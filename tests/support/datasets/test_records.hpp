@@ -24,8 +24,8 @@ namespace feedline::test {
   return record;
 }
 
-/// Decodes them to "number", "words" (ragged) and "bytes": the number's bytes, ragged too. Words are
-/// absent if the number is -1. Counts what it does.
+/// Decodes them to "number", "words" (ragged) and "bytes": the number's bytes, ragged too. The
+/// words are absent if the number is -1. Counts what it does.
 class number_and_words final : public record_decoder {
  public:
   explicit number_and_words(bool varies = false) : varies_{varies} {}

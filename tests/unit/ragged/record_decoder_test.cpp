@@ -42,7 +42,7 @@ std::shared_ptr<const number_and_words> decoder(bool varies = false) {
   return std::make_shared<const number_and_words>(varies);
 }
 
-/// Words of a sample in `length` places; 7 after the last.
+/// A sample's words, then 7, up to `length` elements.
 byte_vector padded(sample_index sample, std::size_t length) {
   words row = texts[sample.value];
   row.resize(length, 7);
