@@ -145,6 +145,6 @@ void count_elements(
 [[nodiscard]] dataset_ptr make_record_dataset(std::string_view who, coded_values_ptr of,
                                               record_decoder_ptr by, const decode_options& options);
 [[nodiscard]] ragged_dataset_ptr make_ragged_field(coded_values_ptr of, record_decoder_ptr by,
-                                                   const std::string& field);
+                                                   const std::string& name);
 
 }  // namespace feedline::detail
