@@ -23,6 +23,7 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/read_counts.hpp>
 #include <feedline/dataset/read_request.hpp>
+#include <feedline/dataset/record_decoder.hpp>
 #include <feedline/dataset/sample_random.hpp>
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>

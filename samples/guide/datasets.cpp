@@ -7,9 +7,12 @@
 #include <feedline/image/folder.hpp>
 // [/includes]
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +63,44 @@ void roots() {
       feedline::open_image_folder(std::vector<std::string>{"photos/train", "scans/train"});
   for (const std::string& name : both.classes) std::cout << name << '\n';  // label 0, label 1, …
   // [/roots]
+}
+
+// [record_decoder]
+// A record of this example: a class in one byte, then tokens of two bytes.
+class text_decoder : public feedline::record_decoder {
+ public:
+  std::vector<feedline::described_field> describe(std::span<const std::byte>) const override {
+    return {{{"class", feedline::element_type::u8}},
+            {{"tokens", feedline::element_type::u16}, true}};  // ragged
+  }
+
+  void decode(std::span<const std::byte> stored, feedline::record_output& out,
+              const feedline::sample_context&) const override {
+    if (stored.empty()) throw feedline::dataset_error{{}, "the record is empty"};
+    if (out.wants(0)) out.fixed(0)[0] = stored[0];
+    if (!out.wants(1)) return;
+    const auto tokens = out.ragged(1, (stored.size() - 1) / 2);  // memory of the batch
+    std::ranges::copy(stored.subspan(1, tokens.size()), tokens.begin());
+  }
+};
+// [/record_decoder]
+
+void records(const feedline::ragged_dataset_ptr& stored, const std::vector<std::string>& shards) {
+  // [records]
+  const auto decoder = std::make_shared<text_decoder>();
+  // Fields "class", "tokens" [512] and "tokens_length":
+  auto texts = feedline::decode(stored, decoder, {.pad = {{"tokens", {.length = 512}}}});
+
+  // One ragged field, to be packed:
+  auto rows =
+      feedline::pack(feedline::decode_ragged(stored, decoder, "tokens"), {.capacity = 4096});
+
+  // The same decoder for members of tar shards, beside images:
+  auto pictures =
+      feedline::open_tar(shards, {{"image", {"jpg"}, feedline::make_image_decoder()},
+                                  {.name = "text", .extensions = {"bin"}, .record = decoder}});
+  // [/records]
+  std::cout << texts->size() + rows->size() + pictures->size();
 }
 
 feedline::dataset_ptr composed(const feedline::dataset_ptr& digits) {

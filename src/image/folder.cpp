@@ -3,13 +3,13 @@
 #include <feedline/error.hpp>
 #include <feedline/image/folder.hpp>
 
-#include "dataset/coded_values.hpp"
 #include "dataset/label_type.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
 #include "image/image_files.hpp"
 #include "io/file_system.hpp"
+#include "ragged/record_columns.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -140,7 +140,7 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
   image.name = image_field;
   result.dataset =
       zip({detail::make_decoded_dataset(std::make_shared<const folder_values>(std::move(found)),
-                                        std::move(decoder), std::move(image)),
+                                        {std::move(decoder), std::move(image)}),
            make_memory_dataset({{{"label", options.label_type, {}}, *labels, labels}})});
   return result;
 }

@@ -82,10 +82,11 @@ void bind_open(nb::module_& module) {
   const open_options options;
   module.def(
       "open",
-      [](const files& path, strings fields, std::string like, const image_options& image,
-         const dtype_argument& label_type, std::uint64_t tokens_per_sample,
-         const named<external_files>& external) {
+      [](const files& path, strings fields, std::string format, std::string like,
+         const image_options& image, const dtype_argument& label_type,
+         std::uint64_t tokens_per_sample, const named<external_files>& external) {
         const open_options how{.fields = std::move(fields),
+                               .format = std::move(format),
                                .like = std::move(like),
                                .image = image,
                                .label_type = label_type,
@@ -94,20 +95,26 @@ void bind_open(nb::module_& module) {
         const strings paths = paths_of(path);
         return unlocked([&] { return paths.size() == 1 ? open(paths[0], how) : open(paths, how); });
       },
-      "path"_a, nb::kw_only(), "fields"_a = options.fields, "like"_a = options.like,
-      "image"_a = options.image, "label_type"_a = dtype_argument{options.label_type},
+      "path"_a, nb::kw_only(), "fields"_a = options.fields, "format"_a = options.format,
+      "like"_a = options.like, "image"_a = options.image,
+      "label_type"_a = dtype_argument{options.label_type},
       "tokens_per_sample"_a = options.tokens_per_sample,
       "external"_a = named<external_files>{options.external},
-      "Opens a file or folder of any known format, by its content. Several paths, and patterns "
-      "such as "
-      "'shard-{0000..0146}.tar' or 'part-*.npy', are one sequence.");
+      "Opens a file or folder of any known format: the one that is named, such as 'tar', or as its "
+      "content tells. Several paths, and patterns such as 'shard-{0000..0146}.tar' or "
+      "'part-*.npy', "
+      "are one sequence.");
   module.def(
       "list_fields",
-      [](const file& path, std::uint64_t tokens_per_sample, const named<external_files>& external) {
-        const open_options how{.tokens_per_sample = tokens_per_sample, .external = external};
+      [](const file& path, std::string format, std::uint64_t tokens_per_sample,
+         const named<external_files>& external) {
+        const open_options how{.format = std::move(format),
+                               .tokens_per_sample = tokens_per_sample,
+                               .external = external};
         return unlocked([&] { return list_fields(path.string(), how); });
       },
-      "file"_a, nb::kw_only(), "tokens_per_sample"_a = options.tokens_per_sample,
+      "file"_a, nb::kw_only(), "format"_a = options.format,
+      "tokens_per_sample"_a = options.tokens_per_sample,
       "external"_a = named<external_files>{options.external},
       "Lists the fields of a file or folder.");
   nb::class_<listed_field>(module, "ListedField", "A field that a file offers.")

@@ -2,7 +2,7 @@
 #include <feedline/ragged/decode.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "dataset/coded_values.hpp"
+#include "ragged/record_columns.hpp"
 
 #include <memory>
 #include <span>
@@ -29,10 +29,9 @@ class ragged_values final : public detail::coded_values {
     return run.out;
   }
 
-  /// A decoder knows neither file nor sample.
   [[noreturn]] void refuse(const dataset_error& fault, std::uint64_t sample) const override {
     dataset_location where = fault.where();
-    where.field = name_;
+    if (where.field.empty()) where.field = name_;
     where.sample = sample;
     throw dataset_error{std::move(where), fault.message()};
   }
@@ -47,36 +46,40 @@ class ragged_values final : public detail::coded_values {
   std::string name_;
 };
 
-field describe_first(const ragged_values& of, const decoder& by, const std::string& name) {
-  std::vector<std::byte> memory;
-  const auto first = of.read(0, [&](std::size_t bytes) {
-    memory.resize(bytes);
-    return std::span{memory};
-  });
-  try {
-    field described = by.describe(first);
-    described.name = name;
-    return described;
-  } catch (const dataset_error& fault) {
-    of.refuse(fault, 0);
-  }
+/// @throws usage_error if they cannot be decoded at all.
+detail::coded_values_ptr values_of(const char* who, ragged_dataset_ptr of, bool has_decoder) {
+  const std::string begin{who};
+  if (!of) throw usage_error{begin + ": the dataset is null"};
+  if (!has_decoder) throw usage_error{begin + ": the decoder is null"};
+  const field element = of->element();
+  const bool is_byte = element.type == element_type::u8 || element.type == element_type::i8;
+  if (!is_byte || !element.shape.empty())
+    throw usage_error{begin + ": a sample's elements are " + to_string(element) +
+                      ", but coded values are bytes: uint8, without a shape"};
+  if (of->size() == 0) throw usage_error{begin + ": the dataset has no samples"};
+  return std::make_shared<const ragged_values>(std::move(of));
 }
 
 }  // namespace
 
 dataset_ptr decode(ragged_dataset_ptr of, decoder_ptr by) {
-  if (!of) throw usage_error{"decode: the dataset is null"};
-  if (!by) throw usage_error{"decode: the decoder is null"};
-  const field element = of->element();
-  const bool is_byte = element.type == element_type::u8 || element.type == element_type::i8;
-  if (!is_byte || !element.shape.empty())
-    throw usage_error{"decode: a sample's elements are " + to_string(element) +
-                      ", but coded values are bytes: uint8, without a shape"};
-  if (of->size() == 0) throw usage_error{"decode: the dataset has no samples"};
-  auto values = std::make_shared<const ragged_values>(std::move(of));
-  field decoded = describe_first(*values, *by, element.name);
+  const std::string name = of ? of->element().name : "";
+  auto values = values_of("decode", std::move(of), by != nullptr);
+  field decoded = detail::describe_first(*values, *by);
+  decoded.name = name;
   (void)detail::checked_row_bytes("decode", {&decoded, 1});
-  return detail::make_decoded_dataset(std::move(values), std::move(by), std::move(decoded));
+  return detail::make_decoded_dataset(std::move(values), {std::move(by), std::move(decoded)});
+}
+
+dataset_ptr decode(ragged_dataset_ptr of, record_decoder_ptr by, const decode_options& options) {
+  auto values = values_of("decode", std::move(of), by != nullptr);
+  return detail::make_record_dataset("decode", std::move(values), std::move(by), options);
+}
+
+ragged_dataset_ptr decode_ragged(ragged_dataset_ptr of, record_decoder_ptr by,
+                                 const std::string& field) {
+  auto values = values_of("decode_ragged", std::move(of), by != nullptr);
+  return detail::make_ragged_field(std::move(values), std::move(by), field);
 }
 
 }  // namespace FEEDLINE_ABI

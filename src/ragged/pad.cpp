@@ -115,6 +115,22 @@ field field_of(const field& element, std::uint64_t count) {
   return several;
 }
 
+std::uint64_t checked_length(const std::string& who, std::uint64_t length) {
+  if (length == 0)
+    throw usage_error{who +
+                      ": no sample has an element, so pad_options::length must give the length"};
+  if (length > std::uint64_t{std::numeric_limits<std::int32_t>::max()})
+    throw usage_error{who + ": a length of " + std::to_string(length) +
+                      " is more than an int32 can count; ask for fewer elements, and "
+                      "pad_longer::truncate"};
+  return length;
+}
+
+std::string too_long(std::uint64_t count, std::uint64_t length) {
+  return "has " + std::to_string(count) + " elements, more than the " + std::to_string(length) +
+         " of pad_options::length: raise it, or ask for pad_longer::truncate";
+}
+
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
@@ -173,11 +189,7 @@ std::uint64_t longest_of(const ragged_dataset& of, const std::string& name, std:
   for (std::uint64_t i = 0; i < of.size(); ++i) {
     const std::uint64_t own = of.length(sample_index{i});
     if (own > most)
-      throw dataset_error{{.path = {}, .field = name, .sample = i},
-                          "has " + std::to_string(own) + " elements, more than the " +
-                              std::to_string(most) +
-                              " of pad_options::length: raise it, or ask for "
-                              "pad_longer::truncate"};
+      throw dataset_error{{.path = {}, .field = name, .sample = i}, detail::too_long(own, most)};
     longest = std::max(longest, own);
   }
   return longest;
@@ -189,14 +201,8 @@ dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options) {
   if (!of) throw usage_error{"pad: the dataset is null"};
   detail::require_known("pad_options::longer", options.longer, {"error", "truncate"});
   field element = of->element();
-  const std::uint64_t length =
-      options.length != 0 ? options.length : longest_of(*of, element.name, UINT64_MAX);
-  if (length == 0)
-    throw usage_error{"pad: no sample has an element, so pad_options::length must give the length"};
-  if (length > std::uint64_t{std::numeric_limits<std::int32_t>::max()})
-    throw usage_error{"pad: a length of " + std::to_string(length) +
-                      " is more than an int32 can count; ask for fewer elements, and "
-                      "pad_longer::truncate"};
+  const std::uint64_t length = detail::checked_length(
+      "pad", options.length != 0 ? options.length : longest_of(*of, element.name, UINT64_MAX));
   detail::padding padding{"pad", element, options.value};
   if (options.longer == pad_longer::error) (void)longest_of(*of, element.name, length);
   return std::make_shared<const padded_dataset>(std::move(of), std::move(element), length,

@@ -4,7 +4,9 @@
 #include <feedline/ragged/pad.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,5 +28,12 @@ class padding {
 
 /// The field of `count` consecutive elements.
 [[nodiscard]] field field_of(const field& element, std::uint64_t count);
+
+/// The length of padded samples. @param who Begins the message: "pad".
+/// @throws usage_error if it is 0, or more than NAME_length can tell.
+[[nodiscard]] std::uint64_t checked_length(const std::string& who, std::uint64_t length);
+
+/// The message about a sample that is longer.
+[[nodiscard]] std::string too_long(std::uint64_t count, std::uint64_t length);
 
 }  // namespace feedline::detail

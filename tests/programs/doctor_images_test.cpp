@@ -16,7 +16,7 @@ TEST_CASE("doctor: folders of images are decoded to the size that is asked for",
   for (const char* const name : {"cat/a.png", "cat/b.png", "dog/c.png"})
     (void)folder.write(name, png_bytes(paint(20, 30)));
   const auto json = run_doctor({folder.path().string(), "--resize", "8x16", "--json", "-"}).json();
-  CHECK(json["format"] == "folder of images");
+  CHECK(json["format"] == "image_folder");
   CHECK(json["layout"]["samples"] == 3);
   CHECK(json["layout"]["fields"][0]["shape"] == nlohmann::json::array({8, 16, 3}));
   CHECK(json["batch_size"] == 3);

@@ -16,7 +16,7 @@ TEST_CASE("doctor: a report tells content, path, rates, verdict and options", "[
   CHECK(run.err.empty());
   REQUIRE(run.code == 0);
   INFO(run.out);
-  CHECK(run.out.starts_with(file.string() + ": NumPy array\n"));
+  CHECK(run.out.starts_with(file.string() + ": npy\n"));
   CHECK(says(run.out, "1000 of uint8[16]"));
   CHECK(says(run.out, "1000 of 16 bytes, 15.6 KiB in all"));
   CHECK(says(run.out, "by any number of threads"));
@@ -41,7 +41,7 @@ TEST_CASE("doctor: JSON is one object that agrees with the data", "[programs][ho
   CHECK(run.err.empty());
   const auto json = run.json();
   CHECK(json["program"] == "feedline-doctor");
-  CHECK(json["format"] == "HDF5");
+  CHECK(json["format"] == "hdf5");
   CHECK(json["batch_size"] == 64);
   CHECK(json["step_ns"] == 100'000);
   CHECK(json["layout"]["samples"] == 2000);
@@ -145,8 +145,8 @@ TEST_CASE("doctor: inputs with names stand side by side, as feedline-convert tak
                        "\"), {{\"rows\", \"image\"}}),"));
   CHECK(says(code, "{{\"c\", \"label\"}})})"));
   const auto text = run_doctor({"image=" + rows, classes});
-  CHECK(says(text.out, rows + ": NumPy array\n\nwhat is in it\n"));
-  CHECK(says(text.out, classes + ": NumPy array\n\nwhat is in it\n"));
+  CHECK(says(text.out, rows + ": npy\n\nwhat is in it\n"));
+  CHECK(says(text.out, classes + ": npy\n\nwhat is in it\n"));
   const auto twice = run_doctor({rows, rows});
   CHECK(twice.code == 2);
   CHECK(says(twice.err, "there is a field 'rows' already: name this one with NAME=PATH"));

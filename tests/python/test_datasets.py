@@ -74,6 +74,9 @@ def test_files_of_numpy_are_read(tmp_path):
     np.save(tmp_path / "x.npy", values)
     expect(feedline.open_npy(tmp_path / "x.npy", "x"), x=values)
     expect(feedline.open(tmp_path / "x.npy", fields=["image"]), image=values)
+    expect(feedline.open(tmp_path / "x.npy", format="npy"), x=values)
+    with pytest.raises(feedline.UsageError, match="'numpy', which is no format; known are"):
+        feedline.open(tmp_path / "x.npy", format="numpy")
 
 
 def test_archives_of_numpy_are_read(tmp_path):

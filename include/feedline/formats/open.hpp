@@ -8,34 +8,18 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Format of a file or folder, as far as its bytes show it.
-enum class file_format : std::uint8_t {
-  unknown,
-  hdf5,
-  npy,
-  npz,
-  idx,  ///< uncompressed or compressed by gzip
-  tar,  ///< a shard in the WebDataset convention
-  /// A shard of tokens with llm.c's header, or the index (.idx) of a Megatron dataset.
-  tokens,
-  cifar10,       ///< binary version
-  cifar100,      ///< binary version
-  image_folder,  ///< any folder
-};
-
-/// "HDF5", "NumPy array", …
-[[nodiscard]] std::string_view to_string(file_format format) noexcept;
-
 /// Detects the format from a file's content; its name is ignored. CIFAR has no magic number: a file
 /// with a matching size and valid labels is taken for CIFAR if it matches no other format.
+/// @return "hdf5", "npy", "npz", "idx", "tar" (a shard in the WebDataset convention), "tokens" (a
+/// shard with llm.c's header, or the .idx of a Megatron dataset), "cifar10" or "cifar100" (binary
+/// version), "image_folder" (any folder). Empty: unknown.
 /// @throws dataset_error if it cannot be read.
-[[nodiscard]] file_format detect_format(const std::string& path);
+[[nodiscard]] std::string detect_format(const std::string& path);
 
 /// Options for `open`. Formats that do not use `image`, `label_type` or `external` ignore them.
 /// Formats that do not use `like` or `tokens_per_sample` refuse them.
@@ -44,6 +28,8 @@ struct open_options {
   /// their records. NumPy archive: members. Tar, folder of images, CIFAR: names of existing fields.
   /// NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
+  /// Format of all files, as in `detect_format`; empty: their content tells.
+  std::string format = {};
   /// HDF5, instead of `fields`: the path of one dataset, "train/images". This opens all datasets
   /// with the same number of samples. If some of these share a name, only those in the path's group
   /// are opened. Empty: all datasets of the file.
@@ -82,7 +68,8 @@ struct open_options {
 /// such as "s3://bucket/x", HDF5 datasets or members that do not belong together, or that cannot be
 /// read while no fields are named, a tar shard with fields that not every sample or shard has, and
 /// all errors of the format's reader.
-/// @throws usage_error if a requested field does not exist, or the options do not suit the format.
+/// @throws usage_error if a requested field or format does not exist, or the options do not suit
+/// the format.
 [[nodiscard]] dataset_ptr open(const std::string& path, const open_options& options = {});
 
 /// A field of a file, as reported by `list_fields`.

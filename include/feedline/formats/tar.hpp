@@ -2,7 +2,9 @@
 
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decoder.hpp>
+#include <feedline/dataset/record_decoder.hpp>
 #include <feedline/export.hpp>
+#include <feedline/ragged/decode.hpp>
 
 #include <cstddef>
 #include <string>
@@ -11,13 +13,18 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// A field made from one member of each sample.
+/// A field, or several, made from one member of each sample.
 struct tar_field {
-  std::string name;
+  std::string name;  ///< if `record` is set: names the member in messages only
   /// Extensions of the member: the part of its file name after the first dot, in lower case ("jpg",
   /// "seg.png"). If there are several extensions, each sample has a member with one of them.
   std::vector<std::string> extensions;
-  decoder_ptr decoder;
+  decoder_ptr decoder = nullptr;
+  /// Set instead of `decoder`: makes several fields of the member, with names of its own.
+  record_decoder_ptr record = nullptr;
+  /// Fields and padding of `record`. Lengths that are not given are found by a pass over these
+  /// members of all samples.
+  decode_options decoding = {};
 };
 
 /// Options for `open_tar`.
@@ -39,7 +46,8 @@ struct tar_options {
 ///     auto train = feedline::open_tar(
 ///         shards,
 ///         {{"image", {"jpg", "png"}, feedline::make_image_decoder({.height = 224, .width = 224})},
-///          {"label", {"cls"}, feedline::decode_decimal()}});
+///          {"label", {"cls"}, feedline::decode_decimal()},
+///          {.name = "boxes", .extensions = {"json"}, .record = my_record_decoder}});
 ///
 /// The headers are read once, shards in parallel. After that, samples are read in any order,
 /// without a lock. There may be any number of shards, mapped or not (`map_files`), whatever the
@@ -61,8 +69,8 @@ struct tar_options {
 /// `.tar.gz` cannot be read in any order), damaged, cut short; sparse members, links and devices
 /// with a field's extension, names with ".."; unless `lenient`: no end mark, joined with cat,
 /// absolute names; two members for one field, missing members, no sample at all.
-/// @throws usage_error if there is no shard or no field, a field has no extension or no decoder, or
-/// two have the same name.
+/// @throws usage_error if there is no shard or no field, a field has no extension, no decoder or
+/// two, or two have the same name; errors of `decode` about `tar_field::decoding`.
 [[nodiscard]] dataset_ptr open_tar(const std::vector<std::string>& shards,
                                    const std::vector<tar_field>& fields,
                                    const tar_options& options = {});

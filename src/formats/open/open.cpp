@@ -4,7 +4,6 @@
 
 #include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
-#include "formats/tar/scanner.hpp"
 #include "io/file_kind.hpp"
 #include "io/file_magic.hpp"
 #include "io/file_system.hpp"
@@ -35,18 +34,30 @@ std::vector<std::byte> head_of(const detail::byte_file& file) {
 std::vector<std::byte> unpacked(std::span<const std::byte> head, const std::string& path) {
   detail::memory_source packed{head.subspan(2)};
   detail::gzip_source content{packed, head.first(2), {path, {}}};
-  std::vector<std::byte> bytes(detail::tar_block_bytes);
+  std::vector<std::byte> bytes(512);  // a block of a tar archive
   bytes.resize(content.read(bytes));
   return bytes;
 }
 
-file_format format_of(const detail::probed_file& probed) {
+const detail::format_entry* format_of(const detail::probed_file& probed) {
   for (const detail::format_entry& entry : detail::format_table())
-    if (entry.is != nullptr && entry.is(probed)) return entry.format;
-  if (probed.is_compressed) return file_format::unknown;
+    if (entry.is != nullptr && entry.is(probed)) return &entry;
+  if (probed.is_compressed) return nullptr;
   for (const detail::format_entry& entry : detail::format_table())
-    if (entry.may_be != nullptr && entry.may_be(probed)) return entry.format;
-  return file_format::unknown;
+    if (entry.may_be != nullptr && entry.may_be(probed)) return &entry;
+  return nullptr;
+}
+
+/// Null: unknown.
+const detail::format_entry* format_of(const std::string& path) {
+  if (detail::kind_of_entry(path) == detail::entry_kind::folder)
+    return &*std::ranges::find_if(detail::format_table(), &detail::format_entry::is_folder);
+  const detail::byte_file_ptr file = detail::open_file(path);
+  const std::vector<std::byte> head = head_of(*file);
+  const bool is_compressed = detail::is_gzip(head);
+  const std::vector<std::byte> content = is_compressed ? unpacked(head, path) : head;
+  return format_of(detail::probed_file{
+      .file = *file, .head = head, .is_compressed = is_compressed, .content = content});
 }
 
 std::string described(std::span<const std::byte> head) {
@@ -73,34 +84,36 @@ dataset_error unknown_format(const std::string& path) {
           "open_tokens"};
 }
 
-void require_one_format(const paths& files, file_format format) {
+/// The format of all files: the one that options name, or as their content tells.
+const detail::format_entry& format_of(const paths& files, const open_options& options) {
+  if (!options.format.empty()) {
+    if (const auto* const named = detail::find_format(options.format)) return *named;
+    std::string known;
+    for (const detail::format_entry& entry : detail::format_table())
+      known.append(known.empty() ? "" : ", ").append(entry.name);
+    throw usage_error{"open: open_options::format is '" + options.format +
+                      "', which is no format; known are " + known +
+                      "; or leave it out, so that the content tells"};
+  }
+  const detail::format_entry* first = nullptr;
   for (const std::string& path : files) {
-    const file_format other = detect_format(path);
-    if (other == file_format::unknown) throw unknown_format(path);
-    if (other != format)
+    const detail::format_entry* const format = format_of(path);
+    if (format == nullptr) throw unknown_format(path);
+    if (first == nullptr) first = format;
+    if (format != first)
       throw dataset_error{{.path = path, .field = {}},
-                          "of the format " + std::string{to_string(other)} + ", but " +
-                              files.front() + " is of the format " +
-                              std::string{to_string(format)} +
+                          "of the format " + std::string{format->name} + ", but " + files.front() +
+                              " is of the format " + std::string{first->name} +
                               "; files that are opened together are of one format"};
   }
+  return *first;
 }
 
 }  // namespace
 
-std::string_view to_string(file_format format) noexcept {
-  const detail::format_entry* const entry = detail::find_format(format);
-  return entry == nullptr ? "unknown" : entry->name;
-}
-
-file_format detect_format(const std::string& path) {
-  if (detail::kind_of_entry(path) == detail::entry_kind::folder) return file_format::image_folder;
-  const detail::byte_file_ptr file = detail::open_file(path);
-  const std::vector<std::byte> head = head_of(*file);
-  const bool is_compressed = detail::is_gzip(head);
-  const std::vector<std::byte> content = is_compressed ? unpacked(head, path) : head;
-  return format_of(
-      {.file = *file, .head = head, .is_compressed = is_compressed, .content = content});
+std::string detect_format(const std::string& path) {
+  const detail::format_entry* const format = format_of(path);
+  return format == nullptr ? std::string{} : std::string{format->name};
 }
 
 dataset_ptr open(const std::string& path, const open_options& options) {
@@ -108,32 +121,27 @@ dataset_ptr open(const std::string& path, const open_options& options) {
 }
 
 std::vector<listed_field> list_fields(const std::string& file, const open_options& options) {
-  const detail::format_entry* const format = detail::find_format(detect_format(file));
-  if (format == nullptr) throw unknown_format(file);
-  if (format->list != nullptr) return format->list(file, options);
+  const detail::format_entry& format = format_of(paths{file}, options);
+  if (format.list != nullptr) return format.list(file, options);
   open_options all = options;
   all.fields = {};
   all.tokens_per_sample = std::max<std::uint64_t>(1, options.tokens_per_sample);
-  return detail::list_opened(*format->open({file}, all));
+  return detail::list_opened(*format.open({file}, all));
 }
 
 dataset_ptr open(const paths& patterns, const open_options& options) {
   if (patterns.empty()) throw usage_error{"open: there is no path"};
   const paths files = expand_paths(patterns);
-  const file_format format = detect_format(files.front());
-  require_one_format(files, format);
-  if (!options.like.empty() && (format != file_format::hdf5 || !options.fields.empty()))
+  const detail::format_entry& format = format_of(files, options);
+  const std::string is_of = files.front() + " is of the format " + std::string{format.name};
+  if (!options.like.empty() && (!format.takes_like || !options.fields.empty()))
     throw usage_error{
         "open: open_options::like chooses datasets of HDF5 files, instead of fields; " +
-        (format == file_format::hdf5
-             ? std::string{"give one of both"}
-             : files.front() + " is of the format " + std::string{to_string(format)})};
-  const bool may_be_tokens = format == file_format::tokens || format == file_format::npy;
-  if (options.tokens_per_sample != 0 && !may_be_tokens)
+        (format.takes_like ? std::string{"give one of both"} : is_of)};
+  if (options.tokens_per_sample != 0 && !format.takes_tokens)
     throw usage_error{"open: open_options::tokens_per_sample is for shards of tokens, but " +
-                      files.front() + " is of the format " + std::string{to_string(format)} +
-                      "; leave it out"};
-  return detail::find_format(format)->open(files, options);
+                      is_of + "; leave it out"};
+  return format.open(files, options);
 }
 
 }  // namespace FEEDLINE_ABI

@@ -10,19 +10,32 @@
 #include "detail/sample_range.hpp"
 #include "formats/tar/shards.hpp"
 #include "formats/tar/values.hpp"
+#include "ragged/record_columns.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 namespace feedline::detail {
 namespace {
 
+/// Members of one kind, and the fields that they become.
+struct tar_column {
+  tar_members members;
+  record_columns decoded;
+  std::vector<std::size_t> fields;  ///< index of each among the dataset's
+};
+
 /// Buffers of one thread.
 struct tar_worker {
-  std::vector<std::byte> stored;
-  std::vector<std::size_t> shards;  ///< shards that the run touched
+  /// Destination of a column.
+  struct target {
+    std::unique_ptr<record_row> row;
+    std::vector<std::span<std::byte>> out = {};
+  };
+  std::vector<std::byte> stored = {};
+  std::vector<std::size_t> shards = {};  ///< shards that the run touched
+  std::vector<target> targets = {};      ///< one for each column
 };
 
 class tar_dataset final : public dataset {
@@ -35,29 +48,47 @@ class tar_dataset final : public dataset {
 
   std::vector<field> fields() const override {
     std::vector<field> fields;
-    for (const tar_column& column : columns_) fields.push_back(column.spec);
+    for (const tar_column& column : columns_) {
+      const std::vector<field> decoded = column.decoded.fields();
+      for (std::size_t i = 0; i < decoded.size(); ++i) {
+        fields.resize(std::max(fields.size(), column.fields[i] + 1));
+        fields[column.fields[i]] = decoded[i];
+      }
+    }
     return fields;
   }
 
   bool varies_by_epoch() const override {
-    return std::ranges::any_of(columns_, &decoder::varies_by_epoch, &tar_column::decoder);
+    return std::ranges::any_of(columns_, &record_columns::varies_by_epoch, &tar_column::decoded);
   }
 
   dataset_ptr select(std::span<const std::size_t> places) const override {
     std::vector<tar_column> columns;
-    for (const std::size_t place : places) columns.push_back(columns_[place]);
+    for (const tar_column& column : columns_) {
+      std::vector<std::size_t> own;
+      std::vector<std::size_t> fields;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto found = std::ranges::find(column.fields, places[i]);
+        if (found == column.fields.end()) continue;
+        own.push_back(static_cast<std::size_t>(found - column.fields.begin()));
+        fields.push_back(i);
+      }
+      if (!own.empty()) columns.push_back({column.members, column.decoded.select(own), fields});
+    }
     return std::make_shared<const tar_dataset>(shards_, std::move(columns), run_bytes_);
   }
 
   /// Those of each field beside the others'.
   std::shared_ptr<const encoded_blocks> encoded() const override {
-    if (columns_.size() == 1)
-      return make_value_blocks(make_tar_values(shards_, columns_.front()), columns_.front().decoder,
-                               columns_.front().spec);
-    std::vector<dataset_ptr> fields;
-    for (std::size_t place = 0; place < columns_.size(); ++place)
-      fields.push_back(select({&place, 1}));
-    return make_joined_blocks(fields);
+    const std::vector<field> all = fields();
+    if (columns_.size() == 1) {
+      const decoder_ptr& by = columns_.front().decoded.one_field();
+      if (!by) return nullptr;
+      return make_value_blocks(make_tar_values(shards_, columns_.front().members), by, all.front());
+    }
+    std::vector<dataset_ptr> parts;
+    for (std::size_t place = 0; place < all.size(); ++place) parts.push_back(select({&place, 1}));
+    return make_joined_blocks(parts);
   }
 
   /// Runs of samples, for orders that stay near. Nothing is kept: any order reads each sample once.
@@ -79,7 +110,7 @@ class tar_dataset final : public dataset {
       if (index.value >= size()) continue;
       const tar_sample sample = shards_->find(index);
       for (const tar_column& column : columns_) {
-        const tar_place place = sample.places[column.place];
+        const tar_place place = sample.places[column.members.place];
         members.push_back({sample.shard, {place.offset, place.offset + place.size}});
       }
     }
@@ -99,15 +130,15 @@ class tar_dataset final : public dataset {
     require_in_range(request.samples, size());
     const auto worker = workers_.take();
     worker->shards.clear();
+    for (std::size_t at = 0; at < columns_.size(); ++at) {
+      worker->targets[at].out.clear();
+      for (const std::size_t field : columns_[at].fields)
+        worker->targets[at].out.push_back(request.out[field]);
+    }
     for (std::size_t i = 0; i < request.samples.size(); ++i) {
       const tar_sample sample = shards_->find(request.samples[i]);
       worker->shards.push_back(sample.shard);
-      for (std::size_t at = 0; at < columns_.size(); ++at) {
-        const std::size_t bytes = columns_[at].row_bytes;
-        assert(request.out[at].size() == request.samples.size() * bytes);
-        decode(sample, request.samples[i], at, *worker, request.out[at].subspan(i * bytes, bytes),
-               request.context[i]);
-      }
+      for (std::size_t at = 0; at < columns_.size(); ++at) decode(sample, request, i, at, *worker);
     }
     auto& touched = worker->shards;
     std::sort(touched.begin(), touched.end());
@@ -115,22 +146,30 @@ class tar_dataset final : public dataset {
     for (const std::size_t shard : touched) shards_->file(shard).require_unchanged();
   }
 
-  void decode(const tar_sample& sample, sample_index index, std::size_t at, tar_worker& worker,
-              std::span<std::byte> out, const sample_context& context) const {
+  void decode(const tar_sample& sample, const read_request& request, std::size_t place,
+              std::size_t at, tar_worker& worker) const {
     const tar_column& column = columns_[at];
+    tar_worker::target& to = worker.targets[at];
     try {
-      column.decoder->decode(
-          shards_->stored(sample.shard, sample.places[column.place], worker.stored), column.spec,
-          out, context);
+      column.decoded.decode(
+          shards_->stored(sample.shard, sample.places[column.members.place], worker.stored), to.out,
+          place, request.context[place], *to.row);
     } catch (const dataset_error& fault) {
-      refuse_member(fault, *shards_, sample, column, index.value);
+      refuse_member(fault, *shards_, sample, column.members, request.samples[place].value);
     }
+  }
+
+  [[nodiscard]] std::unique_ptr<tar_worker> make_worker() const {
+    auto worker = std::make_unique<tar_worker>();
+    for (const tar_column& column : columns_)
+      worker->targets.push_back({column.decoded.make_row()});
+    return worker;
   }
 
   std::shared_ptr<const tar_shards> shards_;
   std::vector<tar_column> columns_;
   std::size_t run_bytes_;
-  mutable scratch_pool<tar_worker> workers_{[] { return std::make_unique<tar_worker>(); }};
+  mutable scratch_pool<tar_worker> workers_{[this] { return make_worker(); }};
 };
 
 void require_usable(const std::vector<tar_field>& fields) {
@@ -138,31 +177,38 @@ void require_usable(const std::vector<tar_field>& fields) {
     if (field.extensions.empty())
       throw usage_error{"tar: field '" + field.name +
                         "' has no extension: name one, such as \"jpg\""};
-    if (field.decoder == nullptr)
+    if (field.decoder != nullptr && field.record != nullptr)
+      throw usage_error{"tar: field '" + field.name +
+                        "' has a decoder of one field and one of records; give one of them"};
+    if (field.decoder == nullptr && field.record == nullptr)
       throw usage_error{"tar: field '" + field.name +
                         "' has no decoder: decode_raw(type, shape) takes bytes unchanged"};
   }
 }
 
 /// Types and shapes, as the first sample has them.
-std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar_field>& fields) {
-  const tar_sample first = shards.find(sample_index{0});
+std::vector<tar_column> describe(const std::shared_ptr<const tar_shards>& shards,
+                                 const std::vector<tar_field>& fields) {
   std::vector<tar_column> columns;
   std::vector<field> specs;
-  std::vector<std::byte> memory;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    tar_column& column = columns.emplace_back();
-    column = {.spec = {fields[i].name}, .decoder = fields[i].decoder, .place = i};
-    try {
-      column.spec = column.decoder->describe(shards.stored(first.shard, first.places[i], memory));
-    } catch (const dataset_error& fault) {
-      refuse_member(fault, shards, first, column, 0);
+    const tar_members members{fields[i].name, i};
+    const coded_values_ptr values = make_tar_values(shards, members);
+    const auto decoded = [&]() -> record_columns {
+      if (fields[i].record)
+        return {"tar", fields[i].record, describe_first(*values, *fields[i].record),
+                fields[i].decoding, *values};
+      field spec = describe_first(*values, *fields[i].decoder);
+      spec.name = fields[i].name;
+      return {fields[i].decoder, std::move(spec)};
+    };
+    tar_column& column = columns.emplace_back(tar_column{members, decoded(), {}});
+    for (const field& each : column.decoded.fields()) {
+      column.fields.push_back(specs.size());
+      specs.push_back(each);
     }
-    column.spec.name = fields[i].name;
-    specs.push_back(column.spec);
   }
-  const auto row_bytes = checked_row_bytes("tar", specs);
-  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].row_bytes = row_bytes[i];
+  (void)checked_row_bytes("tar", specs);
   return columns;
 }
 
@@ -182,9 +228,8 @@ dataset_ptr open_tar_fields(const std::vector<std::string>& shards,
     log()->warn("tar: {} samples are left out, because they have a member of no field: {}",
                 index.dotted(), first_dot_words(index.dotted_example()));
   if (left_out != nullptr) *left_out = index.left_out();
-  auto columns = describe(index, fields);
-  return std::make_shared<const tar_dataset>(std::make_shared<const tar_shards>(std::move(index)),
-                                             std::move(columns), options.run_bytes);
+  const auto all = std::make_shared<const tar_shards>(std::move(index));
+  return std::make_shared<const tar_dataset>(all, describe(all, fields), options.run_bytes);
 }
 
 }  // namespace feedline::detail

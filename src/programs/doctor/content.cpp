@@ -18,17 +18,16 @@ namespace doctor {
 namespace {
 
 /// For formats that tell their fields without being opened whole, or that leave some out.
-bool lists_fields(feedline::file_format format) {
-  using enum feedline::file_format;
-  return format == hdf5 || format == npy || format == npz || format == tar ||
-         format == image_folder;
+bool lists_fields(const std::string& format) {
+  return format == "hdf5" || format == "npy" || format == "npz" || format == "tar" ||
+         format == "image_folder";
 }
 
-std::vector<offered_field> offered_by(const std::string& file, feedline::file_format format,
+std::vector<offered_field> offered_by(const std::string& file, const std::string& format,
                                       const feedline::open_options& how) {
   std::vector<offered_field> fields;
 #ifdef FEEDLINE_HAS_HDF5
-  if (format == feedline::file_format::hdf5) {
+  if (format == "hdf5") {
     std::vector<feedline::hdf5_left_out> left_out;
     for (feedline::hdf5_listing& each :
          feedline::list_hdf5_fields(file, {.external = how.external}, &left_out))
@@ -86,9 +85,9 @@ content look_at(const std::string& path, const feedline::open_options& how) {
     throw feedline::usage_error{first +
                                 ": no such file or folder; give the path of one that is there, or "
                                 "a quoted pattern such as 'shard-{0000..0146}.tar'"};
-  const feedline::file_format format = feedline::detect_format(first);
-  found.is_hdf5 = format == feedline::file_format::hdf5;
-  found.format = feedline::to_string(format);
+  const std::string format = feedline::detect_format(first);
+  found.is_hdf5 = format == "hdf5";
+  found.format = format.empty() ? "unknown" : format;
   found.fields = offered_by(first, format, how);
   for (offered_field& each : found.fields)
     each.found.refusal = programs::in_words_of(programs::program::doctor, each.found.refusal);

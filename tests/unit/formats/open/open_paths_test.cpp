@@ -94,5 +94,5 @@ TEST_CASE("open: tokens_per_sample is refused where it would say nothing", "[dat
   CHECK(test::message_of<usage_error>([&] {
           (void)open(folder.path(), {.tokens_per_sample = 4});
         }) == "open: open_options::tokens_per_sample is for shards of tokens, but " +
-                  folder.path().string() + " is of the format folder of images; leave it out");
+                  folder.path().string() + " is of the format image_folder; leave it out");
 }

@@ -58,12 +58,18 @@ std::string misuse(const std::filesystem::path& path, const open_options& option
   return test::message_of<usage_error>([&] { (void)open(path, options); });
 }
 
+/// Names of all formats, or their descriptions.
+std::string list_of(std::string_view detail::format_entry::*what) {
+  std::string all;
+  for (const detail::format_entry& entry : detail::format_table())
+    all.append(all.empty() ? "" : ", ").append(entry.*what);
+  return all;
+}
+
 const std::string known =
-    ". Known are HDF5 files, NumPy arrays, NumPy archives, tar shards, token shards with llm.c's "
-    "header or Megatron's index, "
-    "CIFAR-10's binary batches, CIFAR-100's binary batches, IDX files (plain or gzip), "
-    "folders of images by class; records of a fixed size and tokens without a header are opened by "
-    "open_records and open_tokens";
+    ". Known are " + list_of(&detail::format_entry::known_as) +
+    "; records of a fixed size and tokens without a header are opened by open_records and "
+    "open_tokens";
 
 }  // namespace
 
@@ -74,18 +80,18 @@ TEST_CASE("open: a file's format is recognized by its content, whatever its name
     return detect_format(folder.write("misleading.jpg.h5.npy", bytes));
   };
   const auto idx = test::idx_file_bytes(0x08, {3, 2}, 6);
-  CHECK(identified(idx) == file_format::idx);
-  CHECK(identified(test::gzip_bytes(idx)) == file_format::idx);
-  CHECK(identified(array_bytes()) == file_format::npy);
-  CHECK(identified(tar_of_arrays()) == file_format::tar);
-  CHECK(identified(test::gzip_bytes(tar_of_arrays())) == file_format::tar);
-  CHECK(identified(token_bytes(9)) == file_format::tokens);
-  CHECK(identified(cifar_bytes(1, 2)) == file_format::cifar10);
-  CHECK(identified(cifar_bytes(2, 2)) == file_format::cifar100);
-  CHECK(identified({}) == file_format::unknown);
-  CHECK(detect_format(folder.path()) == file_format::image_folder);
+  CHECK(identified(idx) == "idx");
+  CHECK(identified(test::gzip_bytes(idx)) == "idx");
+  CHECK(identified(array_bytes()) == "npy");
+  CHECK(identified(tar_of_arrays()) == "tar");
+  CHECK(identified(test::gzip_bytes(tar_of_arrays())) == "tar");
+  CHECK(identified(token_bytes(9)) == "tokens");
+  CHECK(identified(cifar_bytes(1, 2)) == "cifar10");
+  CHECK(identified(cifar_bytes(2, 2)) == "cifar100");
+  CHECK(identified({}) == "");
+  CHECK(detect_format(folder.path()) == "image_folder");
   const std::string_view zip = "PK\3\4 and twenty-two bytes  \5\0\0\0a.npy more";
-  CHECK(identified(std::as_bytes(std::span{zip.data(), 26})) == file_format::unknown);
+  CHECK(identified(std::as_bytes(std::span{zip.data(), 26})) == "");
 }
 
 TEST_CASE(
@@ -95,12 +101,12 @@ TEST_CASE(
   const test::temporary_directory folder;
   const auto idx = test::idx_file_bytes(0x08, {3073 - 8}, 3073 - 8);
   REQUIRE(idx.size() == 3073);
-  CHECK(detect_format(folder.write("a", idx)) == file_format::idx);
+  CHECK(detect_format(folder.write("a", idx)) == "idx");
   auto cifar = cifar_bytes(1, 2);
   cifar[1] = std::byte{0};
   cifar[2] = std::byte{8};
   cifar[3] = std::byte{3};
-  CHECK(detect_format(folder.write("b", cifar)) == file_format::cifar10);
+  CHECK(detect_format(folder.write("b", cifar)) == "cifar10");
 }
 
 TEST_CASE("open: each format becomes a dataset with the fields that its reader gives",
@@ -159,9 +165,8 @@ TEST_CASE("open: files of one format are one sequence", "[dataset][host]") {
   CHECK(open(std::vector<std::string>{tokens, tokens}, {.tokens_per_sample = 17})->size() == 1);
   CHECK(test::message_of<dataset_error>([&] {
           (void)open(std::vector<std::string>{a, shard});
-        }) ==
-        shard.string() + ": of the format tar shard, but " + a.string() +
-            " is of the format NumPy array; files that are opened together are of one format");
+        }) == shard.string() + ": of the format tar, but " + a.string() +
+                  " is of the format npy; files that are opened together are of one format");
   CHECK(test::message_of<usage_error>([] { (void)open(std::vector<std::string>{}); }) ==
         "open: there is no path");
 }
@@ -195,9 +200,8 @@ TEST_CASE("open: options that a format does not support are refused with its rea
                               " holds tokens, and open_options::tokens_per_sample is not given");
   CHECK(misuse(tokens, {.fields = {"input"}, .tokens_per_sample = 2}) ==
         "open: fields of a token shard have names of their own; leave open_options::fields empty");
-  CHECK(
-      misuse(folder.write("array", array_bytes()), {.fields = {"x", "y"}}) ==
-      "open: a file of the format NumPy array becomes one field, but open_options::fields names 2");
+  CHECK(misuse(folder.write("array", array_bytes()), {.fields = {"x", "y"}}) ==
+        "open: a file of the format npy becomes one field, but open_options::fields names 2");
   const auto compressed = folder.write("a.tar.gz", test::gzip_bytes(tar_of_arrays()));
   CHECK(refusal(compressed) ==
         compressed.string() +
@@ -212,17 +216,33 @@ TEST_CASE("open: options that a format does not support are refused with its rea
   CHECK(refusal(image).find("cut short") != std::string::npos);
 }
 
-TEST_CASE("open: every format has a name of its own and a line in the table", "[dataset][host]") {
-  std::set<std::string> names{std::string{to_string(file_format::unknown)}};
-  for (int format = 1; format <= static_cast<int>(file_format::image_folder); ++format) {
-    CAPTURE(format);
-    const auto* const entry = detail::find_format(static_cast<file_format>(format));
-    REQUIRE(entry != nullptr);
-    CHECK(entry->open != nullptr);
-    CHECK(names.insert(std::string{entry->name}).second);
+TEST_CASE("open: every format has a name of its own, and says how it is opened",
+          "[dataset][host]") {
+  std::set<std::string_view> names;
+  for (const detail::format_entry& entry : detail::format_table()) {
+    CAPTURE(entry.name);
+    CHECK(names.insert(entry.name).second);
+    CHECK_FALSE(entry.known_as.empty());
+    CHECK(entry.open != nullptr);
+    CHECK((entry.is != nullptr || entry.may_be != nullptr || entry.is_folder));
+    CHECK(detail::find_format(entry.name) == &entry);
   }
-  CHECK(detail::format_table().size() + 1 == names.size());
-  CHECK(detail::find_format(file_format::unknown) == nullptr);
+  CHECK(detail::find_format("") == nullptr);
+}
+
+TEST_CASE("open: a format that is named is not asked of the content", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto array = folder.write("array", array_bytes());
+  CHECK(open(array, {.format = "npy"})->size() == 3);
+  CHECK(list_fields(array, {.format = "npy"}).size() == 1);
+  CHECK(refusal(array, {.format = "idx"}).find("not an IDX file") != std::string::npos);
+  const std::string unknown =
+      "open: open_options::format is 'numpy', which is no format; known are " +
+      list_of(&detail::format_entry::name) + "; or leave it out, so that the content tells";
+  CHECK(unknown.find("known are hdf5, npy, npz, tar, tokens, ") != std::string::npos);
+  CHECK(misuse(array, {.format = "numpy"}) == unknown);
+  CHECK(test::message_of<usage_error>([&] { (void)list_fields(array, {.format = "numpy"}); }) ==
+        unknown);
 }
 
 TEST_CASE("list_fields: it shows the fields of a file of any format, like open",

@@ -5,6 +5,7 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/test_records.hpp"
 #include "support/files/tar_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 
@@ -260,4 +261,63 @@ TEST_CASE("tar dataset: a shard that is written to while it is read ends in an e
       test::message_of<dataset_error>([&] { (void)test::read_sample(*dataset, sample_index{9}); });
   CHECK(message.find(shard.string()) == 0);
   CHECK(message.find("bytes") != std::string::npos);
+}
+
+TEST_CASE("tar dataset: a member can become several fields, beside members that become one",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto text = [](const byte_vector& bytes) {
+    return std::string{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  };
+  const auto shard = folder.write("a.tar", test::tar_bytes{}
+                                               .add("1.rec", text(test::record_of(8, {1})))
+                                               .add("1.cls", "3")
+                                               .add("2.rec", text(test::record_of(9, {5, 6})))
+                                               .add("2.cls", "4")
+                                               .ended());
+  const auto by = std::make_shared<const test::number_and_words>();
+  const auto opened = [&](const decode_options& how) {
+    return open_tar({shard},
+                    {{"label", {"cls"}, decode_decimal()},
+                     {.name = "meta", .extensions = {"rec"}, .record = by, .decoding = how}});
+  };
+  const auto data = opened({.fields = {"words", "number"}});
+  CHECK(by->records == 2);  // the pass for the longest
+  test::check_dataset_contract(
+      data, 2,
+      {{"label", element_type::i32, {}},
+       {"words", element_type::u16, {2}},
+       {"words_length", element_type::i32, {}},
+       {"number", element_type::i32, {}}},
+      [](sample_index sample, std::size_t place) {
+        const int i = static_cast<int>(sample.value);
+        if (place == 1)
+          return i == 0 ? test::as_byte_vector(std::vector<std::uint16_t>{1, 0})
+                        : test::as_byte_vector(std::vector<std::uint16_t>{5, 6});
+        return test::as_byte_vector(std::vector{place == 0 ? 3 + i : place == 2 ? 1 + i : 8 + i});
+      });
+  by->records = 0;
+  const auto some = data->select(std::vector<std::size_t>{3, 0, 2});
+  CHECK(test::read_sample(*some, {1}) == std::vector{test::as_byte_vector(std::vector{9}),
+                                                     test::as_byte_vector(std::vector{4}),
+                                                     test::as_byte_vector(std::vector{2})});
+  CHECK(by->records == 1);
+  (void)test::read_sample(*data->select(std::vector<std::size_t>{0}), {1});
+  CHECK(by->records == 1);
+  const auto cut = opened({.fields = {"words"}, .pad = {{"words", {.length = 1}}}});
+  CHECK(test::message_of<dataset_error>([&] { (void)test::read_sample(*cut, {1}); })
+            .ends_with("sample '2': has 2 elements, more than the 1 of pad_options::length: raise "
+                       "it, or ask for pad_longer::truncate"));
+  CHECK(test::message_of<dataset_error>([&] {
+          (void)test::read_sample(*cut, {1});
+        }).starts_with(shard.string() + ": field 'words', sample 1, byte "));
+}
+
+TEST_CASE("tar dataset: a field has one decoder, of one field or of records", "[dataset][host]") {
+  const auto misuse = [](const tar_field& field) {
+    return test::message_of<usage_error>([&] { (void)open_tar({"a.tar"}, {field}); });
+  };
+  CHECK(
+      misuse({"x", {"rec"}, decode_decimal(), std::make_shared<const test::number_and_words>()}) ==
+      "tar: field 'x' has a decoder of one field and one of records; give one of them");
 }

@@ -1,9 +1,10 @@
+#include "formats/hdf5/whole_file.hpp"
+
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
 #include "detail/log.hpp"
 #include "detail/text.hpp"
-#include "formats/open/format_table.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/field.hpp>
@@ -12,11 +11,12 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace feedline::detail {
 
-/// A coded value for each sample, however they are stored: in files of their own, as members of a
-/// shard, as runs of an array.
+/// A coded value or record for each sample, however they are stored: in files of their own, as
+/// parts of files, as members of a shard, as runs of an array.
 ///
 /// Threads: any number, at once.
 class coded_values {
@@ -35,7 +35,8 @@ class coded_values {
   /// Reads a whole value. @param memory Is asked once.
   /// @throws dataset_error that says where the value is.
   virtual std::span<const std::byte> read(std::uint64_t sample, const room& memory) const = 0;
-  /// Throws the error of a decoder again, with the location of the value.
+  /// Throws the error of a decoder again, with the location of the value. A field that the error
+  /// names is kept.
   [[noreturn]] virtual void refuse(const dataset_error& fault, std::uint64_t sample) const = 0;
 
   /// Same as the functions of `dataset`.
@@ -45,9 +46,12 @@ class coded_values {
 
 using coded_values_ptr = std::shared_ptr<const coded_values>;
 
-/// A dataset of one field, which readers decode, and devices where the decoder and they can.
-/// @param decoded The field that the decoder makes, with its name.
-[[nodiscard]] dataset_ptr make_decoded_dataset(coded_values_ptr of, decoder_ptr by, field decoded);
+/// Room for a value in memory that grows to the largest value, and stays.
+[[nodiscard]] inline std::span<std::byte> room_in(std::vector<std::byte>& memory,
+                                                  std::size_t bytes) {
+  if (memory.size() < bytes) memory.resize(bytes);
+  return std::span{memory}.first(bytes);
+}
 
 /// Values as they are stored, for devices that decode: a block is a value. Values that devices
 /// cannot decode are decoded here and returned as rows. Asks for the size of every value, and keeps

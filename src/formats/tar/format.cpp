@@ -4,7 +4,7 @@
 #include "dataset/label_type.hpp"
 #include "detail/log.hpp"
 #include "detail/text.hpp"
-#include "formats/open/format_table.hpp"
+#include "formats/open/format_entry.hpp"
 #include "formats/tar/shards.hpp"
 #include "io/file_system.hpp"
 
@@ -141,8 +141,7 @@ constexpr std::string_view no_labels =
     "no member is a label (.cls): names of folders and of shards are not read as classes; unpack "
     "the archive into a folder for each class and open that, or write labels beside the images";
 
-}  // namespace
-
+/// Opens them with the fields that the first shard has. Logs what it leaves out.
 dataset_ptr open_tar_shards(const paths& shards, const open_options& options) {
   static_cast<void>(largest_label(options.label_type));
   if (!options.fields.empty())
@@ -163,6 +162,7 @@ dataset_ptr open_tar_shards(const paths& shards, const open_options& options) {
   return opened;
 }
 
+/// Lists the same fields, and what is left out.
 std::vector<listed_field> list_tar_shard(const std::string& shard, const open_options& options) {
   tar_leavings left_out;
   const dataset_ptr opened = open_all({shard}, options, left_out);
@@ -176,6 +176,16 @@ std::vector<listed_field> list_tar_shard(const std::string& shard, const open_op
   if (is_images_alone(*opened))
     listed.push_back({.name = "label", .left_out = std::string{no_labels}});
   return listed;
+}
+
+}  // namespace
+
+format_entry tar_format() {
+  return {.name = "tar",
+          .known_as = "tar shards",
+          .is = [](const probed_file& file) { return is_tar(file.content); },
+          .open = open_tar_shards,
+          .list = list_tar_shard};
 }
 
 }  // namespace feedline::detail

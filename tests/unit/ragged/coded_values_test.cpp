@@ -1,7 +1,8 @@
-#include "dataset/coded_values.hpp"
+#include "ragged/coded_values.hpp"
 
 #include <feedline/error.hpp>
 
+#include "ragged/record_columns.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
@@ -111,7 +112,8 @@ encoded_blocks::stored_block given(const encoded_blocks& blocks, std::uint64_t b
 TEST_CASE("value blocks: values that devices take come as stored, others as rows",
           "[dataset][host]") {
   const auto values = various_values();
-  const auto data = make_decoded_dataset(values, std::make_shared<const folding_decoder>(), folded);
+  const auto data =
+      make_decoded_dataset(values, {std::make_shared<const folding_decoder>(), folded});
   test::check_encoded(*data);
   const auto blocks = data->encoded();
   CHECK(blocks == data->encoded());
@@ -152,7 +154,8 @@ TEST_CASE("value blocks: a decoder's refusal is reported with the value's index"
           "[dataset][host]") {
   const auto values =
       std::make_shared<const values_in_memory>(std::vector<byte_vector>{value_of(3, 1), {}});
-  const auto data = make_decoded_dataset(values, std::make_shared<const folding_decoder>(), folded);
+  const auto data =
+      make_decoded_dataset(values, {std::make_shared<const folding_decoder>(), folded});
   const std::string told = "here: field 'sum', sample 1: is empty";
   CHECK(test::message_of<dataset_error>([&] { (void)given(*data->encoded(), 1); }) == told);
   CHECK(test::message_of<dataset_error>([&] { (void)test::read_sample(*data, {1}); }) == told);
@@ -173,7 +176,8 @@ TEST_CASE("value blocks: there are none of a decoder that no device replaces, or
 
 TEST_CASE("decoded values: hints go to where the values are", "[dataset][host]") {
   const auto values = various_values();
-  const auto data = make_decoded_dataset(values, std::make_shared<const folding_decoder>(), folded);
+  const auto data =
+      make_decoded_dataset(values, {std::make_shared<const folding_decoder>(), folded});
   CHECK(data->wants_prefetch());
   data->prefetch(std::vector<sample_index>(3));
   CHECK(values->hinted == 3);

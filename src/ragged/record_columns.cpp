@@ -1,0 +1,247 @@
+#include "ragged/record_columns.hpp"
+
+#include <feedline/error.hpp>
+
+#include "dataset/choose_fields.hpp"
+#include "detail/known_value.hpp"
+#include "detail/threads.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// A decoder of one field, as one of records with this field.
+class one_field_decoder final : public record_decoder {
+ public:
+  one_field_decoder(decoder_ptr by, field as) : by_{std::move(by)}, as_{std::move(as)} {}
+
+  std::vector<described_field> describe(std::span<const std::byte>) const override {
+    return {{as_}};
+  }
+  void decode(std::span<const std::byte> stored, record_output& out,
+              const sample_context& context) const override {
+    by_->decode(stored, as_, out.fixed(0), context);
+  }
+  bool varies_by_epoch() const override { return by_->varies_by_epoch(); }
+
+ private:
+  decoder_ptr by_;
+  field as_;
+};
+
+std::vector<field> specs_of(const std::vector<described_field>& all) {
+  std::vector<field> specs;
+  for (const described_field& each : all) specs.push_back(each.spec);
+  return specs;
+}
+
+}  // namespace
+
+record_row::record_row(described_fields fields)
+    : rooms(fields->size()), fields_{std::move(fields)} {
+  for (std::size_t i = 0; i < rooms.size(); ++i)
+    rooms[i].element_bytes = sample_bytes((*fields_)[i].spec);
+}
+
+void record_row::decode(const record_decoder& by, std::span<const std::byte> stored,
+                        const sample_context& context) {
+  for (room& each : rooms) each.is_given = false;
+  by.decode(stored, *this, context);
+  for (std::size_t i = 0; i < rooms.size(); ++i)
+    if (rooms[i].is_wanted && !rooms[i].is_given)
+      throw dataset_error{{.path = {}, .field = (*fields_)[i].spec.name},
+                          "the record has no value of this field"};
+}
+
+record_row::room& record_row::wanted(std::size_t field, bool is_ragged) {
+  if (field >= rooms.size())
+    throw usage_error{"record_output: there is no field " + std::to_string(field) +
+                      ": the decoder describes " + std::to_string(rooms.size())};
+  const described_field& described = (*fields_)[field];
+  if (described.is_ragged != is_ragged)
+    throw usage_error{"record_output: the decoder describes field '" + described.spec.name +
+                      (is_ragged ? "' as fixed, so it is written to fixed()"
+                                 : "' as ragged, so it is written to ragged()")};
+  if (!rooms[field].is_wanted)
+    throw usage_error{"record_output: field '" + described.spec.name +
+                      "' is not wanted; the decoder must ask wants() or find() first"};
+  rooms[field].is_given = true;
+  return rooms[field];
+}
+
+std::span<std::byte> record_row::fixed(std::size_t field) {
+  return wanted(field, false).memory;
+}
+
+std::span<std::byte> record_row::ragged(std::size_t field, std::uint64_t count) {
+  room& to = wanted(field, true);
+  if (count > to.limit && !to.truncates)
+    throw dataset_error{{.path = {}, .field = (*fields_)[field].spec.name},
+                        too_long(count, to.limit)};
+  to.count = std::min(count, to.limit);
+  const std::size_t fit = to.memory.size() / to.element_bytes;
+  return to.memory.first(std::min<std::uint64_t>(to.count, fit) * to.element_bytes);
+}
+
+record_columns::record_columns(decoder_ptr by, field as)
+    : by_{std::make_shared<const one_field_decoder>(by, as)},
+      one_field_{std::move(by)},
+      all_{std::make_shared<const std::vector<described_field>>(
+          std::vector<described_field>{{as, false}})},
+      columns_(1) {
+  const std::size_t bytes = sample_bytes(as);
+  targets_.push_back({.spec = std::move(as), .bytes = bytes});
+}
+
+record_columns::record_columns(std::string_view who, record_decoder_ptr by,
+                               std::vector<described_field> all, const decode_options& options,
+                               const coded_values& of)
+    : by_{std::move(by)}, columns_(all.size()) {
+  const std::vector<field> specs = specs_of(all);
+  (void)checked_row_bytes(who, specs);
+  all_ = std::make_shared<const std::vector<described_field>>(std::move(all));
+  const std::string name{who};
+  std::vector<std::string> names = options.fields;
+  if (names.empty())
+    for (const field& each : specs) names.push_back(each.name);
+  const std::vector<std::size_t> chosen = places_of(name.c_str(), specs, names);
+  for (const auto& [padded, how] : options.pad) {
+    require_known("pad_options::longer", how.longer, {"error", "truncate"});
+    if (!(*all_)[places_of(name.c_str(), specs, {padded}).front()].is_ragged)
+      throw usage_error{name + ": decode_options::pad names '" + padded +
+                        "', whose values are all of one size; leave it out"};
+  }
+  const std::vector<std::uint64_t> lengths = lengths_of(who, chosen, options, of);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const described_field& each = (*all_)[chosen[i]];
+    if (!each.is_ragged) {
+      targets_.push_back({.spec = each.spec, .column = chosen[i]});
+      continue;
+    }
+    const auto given = options.pad.find(each.spec.name);
+    const pad_options how = given == options.pad.end() ? pad_options{} : given->second;
+    column& one = columns_[chosen[i]];
+    one.room.limit = checked_length(name + ": field '" + each.spec.name + "'", lengths[i]);
+    one.room.truncates = how.longer == pad_longer::truncate;
+    one.fill.emplace(who, each.spec, how.value);
+    targets_.push_back({.spec = field_of(each.spec, one.room.limit), .column = chosen[i]});
+    targets_.push_back({.spec = {each.spec.name + "_length", element_type::i32, {}},
+                        .column = chosen[i],
+                        .is_length = true});
+  }
+  const std::vector<std::size_t> bytes = checked_row_bytes(who, fields());
+  for (std::size_t i = 0; i < targets_.size(); ++i) targets_[i].bytes = bytes[i];
+}
+
+/// The option for each chosen field, or the longest sample; meaningless for fixed fields.
+std::vector<std::uint64_t> record_columns::lengths_of(std::string_view who,
+                                                      std::span<const std::size_t> chosen,
+                                                      const decode_options& options,
+                                                      const coded_values& of) const {
+  std::vector<std::uint64_t> lengths(chosen.size());
+  std::vector<std::size_t> unknown;  // indices into `lengths`,
+  std::vector<std::size_t> fields;   // and their fields
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (!(*all_)[chosen[i]].is_ragged) continue;
+    const std::string& name = (*all_)[chosen[i]].spec.name;
+    const auto given = options.pad.find(name);
+    if (given != options.pad.end()) lengths[i] = given->second.length;
+    if (lengths[i] != 0) continue;
+    if (by_->varies_by_epoch())
+      throw usage_error{std::string{who} + ": the longest sample of field '" + name +
+                        "' is not known, because the decoder varies by epoch; give "
+                        "pad_options::length"};
+    unknown.push_back(i);
+    fields.push_back(chosen[i]);
+  }
+  if (fields.empty()) return lengths;
+  count_elements(of, *by_, all_, fields, [&](std::uint64_t, std::span<const std::uint64_t> counts) {
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      std::uint64_t& longest = lengths[unknown[k % unknown.size()]];
+      longest = std::max(longest, counts[k]);
+    }
+  });
+  return lengths;
+}
+
+std::vector<field> record_columns::fields() const {
+  std::vector<field> fields;
+  for (const target& each : targets_) fields.push_back(each.spec);
+  return fields;
+}
+
+record_columns record_columns::select(std::span<const std::size_t> places) const {
+  record_columns some = *this;
+  some.targets_.clear();
+  for (const std::size_t place : places) some.targets_.push_back(targets_[place]);
+  return some;
+}
+
+std::unique_ptr<record_row> record_columns::make_row() const {
+  auto row = std::make_unique<record_row>(all_);
+  for (const target& each : targets_) {
+    record_row::room& room = row->rooms[each.column];
+    const std::size_t element_bytes = room.element_bytes;
+    room = columns_[each.column].room;
+    room.element_bytes = element_bytes;
+    room.is_wanted = true;
+  }
+  return row;
+}
+
+void record_columns::decode(std::span<const std::byte> stored,
+                            std::span<const std::span<std::byte>> out, std::size_t place,
+                            const sample_context& context, record_row& row) const {
+  for (std::size_t i = 0; i < targets_.size(); ++i)
+    if (!targets_[i].is_length)
+      row.rooms[targets_[i].column].memory =
+          out[i].subspan(place * targets_[i].bytes, targets_[i].bytes);
+  row.decode(*by_, stored, context);
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const target& to = targets_[i];
+    const record_row::room& room = row.rooms[to.column];
+    if (to.is_length) {
+      const auto told = static_cast<std::int32_t>(room.count);
+      std::memcpy(out[i].data() + place * sizeof told, &told, sizeof told);
+    } else if (columns_[to.column].fill) {
+      columns_[to.column].fill->fill(room.memory.subspan(room.count * room.element_bytes));
+    }
+  }
+}
+
+void count_elements(const coded_values& of, const record_decoder& by, const described_fields& all,
+                    std::span<const std::size_t> fields,
+                    const std::function<void(std::uint64_t, std::span<const std::uint64_t>)>& use) {
+  constexpr std::uint64_t piece_samples = 256;
+  std::mutex using_counts;
+  const auto count_piece = [&](std::size_t piece) {
+    const std::uint64_t first = piece * piece_samples;
+    const std::uint64_t end = std::min(of.size(), first + piece_samples);
+    std::vector<std::byte> memory;
+    std::vector<std::uint64_t> counts;
+    record_row row{all};
+    for (const std::size_t field : fields) row.want_all(field);
+    for (std::uint64_t sample = first; sample < end; ++sample) {
+      const auto stored =
+          of.read(sample, [&](std::size_t bytes) { return room_in(memory, bytes); });
+      const sample_index index{sample};
+      try {
+        row.decode(by, stored, read_context{{&index, 1}}[0]);
+      } catch (const dataset_error& fault) {
+        of.refuse(fault, sample);
+      }
+      for (const std::size_t field : fields) counts.push_back(row.rooms[field].count);
+    }
+    const std::lock_guard lock{using_counts};
+    use(first, counts);
+  };
+  parallel_for(static_cast<std::size_t>((of.size() + piece_samples - 1) / piece_samples),
+               count_piece);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,174 @@
+#include <feedline/error.hpp>
+
+#include "dataset/choose_fields.hpp"
+#include "detail/sample_range.hpp"
+#include "ragged/offsets.hpp"
+#include "ragged/record_columns.hpp"
+#include "rows/scratch_pool.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// Memory of one thread.
+struct record_worker {
+  std::vector<std::byte> stored = {};
+  std::vector<std::byte> elements = {};
+  std::unique_ptr<record_row> row;
+};
+
+std::unique_ptr<record_worker> make_worker(std::unique_ptr<record_row> row) {
+  auto worker = std::make_unique<record_worker>();
+  worker->row = std::move(row);
+  return worker;
+}
+
+class decoded_dataset final : public dataset {
+ public:
+  decoded_dataset(coded_values_ptr of, record_columns columns)
+      : of_{std::move(of)}, columns_{std::move(columns)} {}
+
+  std::uint64_t size() const override { return of_->size(); }
+  std::vector<field> fields() const override { return columns_.fields(); }
+  bool varies_by_epoch() const override { return columns_.varies_by_epoch(); }
+  bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    of_->prefetch(samples);
+  }
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    return make_decoded_dataset(of_, columns_.select(places));
+  }
+
+  std::shared_ptr<const encoded_blocks> encoded() const override {
+    if (!columns_.one_field()) return nullptr;
+    std::call_once(blocks_made_, [this] {
+      blocks_ = make_value_blocks(of_, columns_.one_field(), columns_.fields().front());
+    });
+    return blocks_;
+  }
+
+ private:
+  void do_read(const read_request& request) const override {
+    require_in_range(request.samples, size());
+    const auto worker = workers_.take();
+    for (std::size_t i = 0; i < request.samples.size(); ++i) {
+      const auto stored = of_->read(request.samples[i].value, [&](std::size_t bytes) {
+        return room_in(worker->stored, bytes);
+      });
+      try {
+        columns_.decode(stored, request.out, i, request.context[i], *worker->row);
+      } catch (const dataset_error& fault) {
+        of_->refuse(fault, request.samples[i].value);
+      }
+    }
+  }
+
+  coded_values_ptr of_;
+  record_columns columns_;
+  mutable scratch_pool<record_worker> workers_{[this] { return make_worker(columns_.make_row()); }};
+  mutable std::once_flag blocks_made_;
+  mutable std::shared_ptr<const encoded_blocks> blocks_;
+};
+
+class ragged_field final : public ragged_dataset {
+ public:
+  ragged_field(coded_values_ptr of, record_decoder_ptr by, described_fields all, std::size_t place)
+      : of_{std::move(of)},
+        by_{std::move(by)},
+        all_{std::move(all)},
+        place_{place},
+        element_bytes_{sample_bytes((*all_)[place].spec)},
+        lengths_(of_->size()) {
+    count_elements(*of_, *by_, all_, {&place_, 1},
+                   [&](std::uint64_t first, std::span<const std::uint64_t> counts) {
+                     std::ranges::copy(counts,
+                                       lengths_.begin() + static_cast<std::ptrdiff_t>(first));
+                   });
+  }
+
+  std::uint64_t size() const override { return lengths_.size(); }
+  field element() const override { return (*all_)[place_].spec; }
+  std::uint64_t length(sample_index sample) const override { return lengths_[sample.value]; }
+  bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    of_->prefetch(samples);
+  }
+
+ private:
+  void do_read(std::span<const element_run> runs) const override {
+    for (const element_run& run : runs)
+      require_elements(*this, run, element_bytes_, (*all_)[place_].spec.name);
+    const auto worker = workers_.take();
+    for (const element_run& run : runs)
+      if (!run.out.empty()) read_run(run, *worker);
+  }
+
+  void read_run(const element_run& run, record_worker& worker) const {
+    const auto stored = of_->read(run.sample.value,
+                                  [&](std::size_t bytes) { return room_in(worker.stored, bytes); });
+    record_row::room& room = worker.row->rooms[place_];
+    const std::size_t before = run.first * element_bytes_;
+    room.memory = before == 0 ? run.out : room_in(worker.elements, before + run.out.size());
+    try {
+      worker.row->decode(*by_, stored, read_context{{&run.sample, 1}}[0]);
+      if (room.count != length(run.sample))
+        throw dataset_error{{.path = {}, .field = (*all_)[place_].spec.name},
+                            "has " + std::to_string(room.count) + " elements, but had " +
+                                std::to_string(length(run.sample)) +
+                                " when the dataset was made; the records have changed"};
+    } catch (const dataset_error& fault) {
+      of_->refuse(fault, run.sample.value);
+    }
+    if (before != 0) std::ranges::copy(room.memory.subspan(before), run.out.begin());
+  }
+
+  [[nodiscard]] std::unique_ptr<record_row> make_row() const {
+    auto row = std::make_unique<record_row>(all_);
+    row->want_all(place_);
+    return row;
+  }
+
+  coded_values_ptr of_;
+  record_decoder_ptr by_;
+  described_fields all_;
+  std::size_t place_;
+  std::size_t element_bytes_;
+  std::vector<std::uint64_t> lengths_;
+  mutable scratch_pool<record_worker> workers_{[this] { return make_worker(make_row()); }};
+};
+
+}  // namespace
+
+dataset_ptr make_decoded_dataset(coded_values_ptr of, record_columns columns) {
+  return std::make_shared<const decoded_dataset>(std::move(of), std::move(columns));
+}
+
+dataset_ptr make_record_dataset(std::string_view who, coded_values_ptr of, record_decoder_ptr by,
+                                const decode_options& options) {
+  auto all = describe_first(*of, *by);
+  record_columns columns{who, std::move(by), std::move(all), options, *of};
+  return make_decoded_dataset(std::move(of), std::move(columns));
+}
+
+ragged_dataset_ptr make_ragged_field(coded_values_ptr of, record_decoder_ptr by,
+                                     const std::string& name) {
+  auto all = std::make_shared<const std::vector<described_field>>(describe_first(*of, *by));
+  std::vector<field> specs;
+  for (const described_field& each : *all) specs.push_back(each.spec);
+  (void)checked_row_bytes("decode_ragged", specs);
+  const std::size_t place = places_of("decode_ragged", specs, {name}).front();
+  if (!(*all)[place].is_ragged)
+    throw usage_error{"decode_ragged: the values of field '" + name +
+                      "' are all of one size; decode() makes a dataset of them"};
+  if (by->varies_by_epoch())
+    throw usage_error{
+        "decode_ragged: the decoder varies by epoch, but elements are not read for an epoch; use "
+        "decode() with pad_options::length"};
+  return std::make_shared<const ragged_field>(std::move(of), std::move(by), std::move(all), place);
+}
+
+}  // namespace feedline::detail
