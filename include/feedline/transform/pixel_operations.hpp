@@ -13,7 +13,7 @@ inline namespace FEEDLINE_ABI {
 /// device that cannot use these says that it assembles no slots (`device_capabilities::assembles`).
 struct pixel_operations {
   /// Room for the parameters of all operations.
-  static constexpr std::size_t max_bytes = 512;
+  static constexpr std::size_t max_bytes = 384;
 
   bool any = false;     ///< whether there is an operation
   bool random = false;  ///< whether an operation uses the samples' random bits

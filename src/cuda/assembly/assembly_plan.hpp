@@ -103,10 +103,6 @@ struct planned_part : assembly_part {
 
 /// A part of images whose pixels are computed.
 struct augment_part : planned_part {
-  augment_part() = default;
-  augment_part(const planned_part& part, const pixel_operations& planned)
-      : planned_part{part}, operations{planned} {}
-
   pixel_operations operations = {};
 };
 

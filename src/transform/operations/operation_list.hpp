@@ -18,14 +18,10 @@
 
 namespace feedline::detail {
 
-/// An operation's member of all planned parameters, and of all that is drawn for a sample.
-template <class Operation>
-struct parameters_of {
-  typename Operation::parameters value = {};
-};
-template <class Operation>
-struct drawn_of {
-  typename Operation::drawn value = {};
+/// An operation's share of all parameters, or of all that is drawn for a sample.
+template <class Operation, class Value>
+struct share_of {
+  Value value = {};
 };
 
 /// Operations on the pixels of a field, applied in the order of this list, to the pixels of the
@@ -53,15 +49,13 @@ struct drawn_of {
 template <class... Operations>
 class operation_list {
  public:
-  struct parameters : parameters_of<Operations>... {
+  struct parameters : share_of<Operations, typename Operations::parameters>... {
     std::uint32_t enabled = 0;  ///< bit i: operation i is applied
   };
-  struct drawn : drawn_of<Operations>... {};
+  struct drawn : share_of<Operations, typename Operations::drawn>... {};
 
   static_assert(sizeof(parameters) <= pixel_operations::max_bytes, "raise max_bytes");
   static_assert(std::is_trivially_copyable_v<parameters> && std::is_trivially_copyable_v<drawn>);
-
-  // For options that users set:
 
   /// Name of the first operation that is set; empty: none.
   static std::string name_of_first(const field_transform& transform) {
@@ -89,10 +83,11 @@ class operation_list {
   /// ", jitter brightness 0.4 …", or nothing.
   static std::string text(const field_transform& transform) {
     std::string text;
-    ((transform.*Operations::option
-          ? void(text += ", " + Operations::text(*(transform.*Operations::option)))
-          : void()),
-     ...);
+    const auto add_one = [&]<class Operation>(const Operation&) {
+      const auto& options = transform.*Operation::option;
+      if (options) text += ", " + Operation::text(*options);
+    };
+    (add_one(Operations{}), ...);
     return text;
   }
 
@@ -114,7 +109,7 @@ class operation_list {
   template <class Operation>
   static void enable(pixel_operations& planned, const typename Operation::parameters& by) {
     parameters all = planned.any ? of(planned) : parameters{};
-    static_cast<parameters_of<Operation>&>(all).value = by;
+    static_cast<share_of<Operation, typename Operation::parameters>&>(all).value = by;
     all.enabled |= 1U << index_of<Operation>();
     ::new (static_cast<void*>(planned.parameters)) parameters{all};
     planned.any = true;
@@ -122,18 +117,28 @@ class operation_list {
     if constexpr (has_sum<Operation>) planned.needs_sum = Operation::needs_sum(by);
   }
 
-  // For devices:
-
-  /// The planned parameters. @param planned Has some (`any`).
+  /// The planned parameters; all operations are disabled if there are none.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static const parameters& of(
       const pixel_operations& planned) noexcept {
     return *reinterpret_cast<const parameters*>(planned.parameters);
   }
 
+  /// An operation's parameters.
+  template <class Operation>
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static const auto& parameters_for(
+      const parameters& by) noexcept {
+    return static_cast<const share_of<Operation, typename Operation::parameters>&>(by).value;
+  }
+
   [[nodiscard]] FEEDLINE_HOST_DEVICE static drawn draw(const parameters& by, pixel_extents image,
                                                        std::uint32_t random_bits) noexcept {
     drawn to{};
-    (draw_one<Operations>(by, image, random_bits, to), ...);
+    const auto draw_one = [&]<class Operation>(const Operation&) {
+      if (is_enabled<Operation>(by))
+        drawn_for<Operation>(to) =
+            Operation::draw(parameters_for<Operation>(by), image, random_bits);
+    };
+    (draw_one(Operations{}), ...);
     return to;
   }
 
@@ -141,22 +146,38 @@ class operation_list {
   FEEDLINE_HOST_DEVICE static void apply(const parameters& by, const drawn& of,
                                          const pixel_place& at, color& pixel,
                                          std::uint32_t& channels) noexcept {
-    (apply_one<Operations>(by, of, at, pixel, channels), ...);
+    const auto apply_one = [&]<class Operation>(const Operation&) {
+      if (is_enabled<Operation>(by))
+        Operation::apply(parameters_for<Operation>(by), drawn_for<Operation>(of), at, pixel,
+                         channels);
+    };
+    (apply_one(Operations{}), ...);
   }
 
-  /// A pixel's share of the sum that an operation needs.
+  /// A pixel's share of the sum that an operation needs, after the operations before it.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t share(const parameters& by,
                                                                 const drawn& of,
                                                                 const pixel_place& at, color pixel,
                                                                 std::uint32_t channels) noexcept {
     std::uint32_t share = 0;
-    (share_one<Operations>(by, of, at, pixel, channels, share), ...);
+    const auto share_one = [&]<class Operation>(const Operation&) {
+      if constexpr (has_sum<Operation>)
+        share = Operation::share(drawn_for<Operation>(of), pixel, channels);
+      else if (is_enabled<Operation>(by))  // without effect if later than the sum
+        Operation::apply(parameters_for<Operation>(by), drawn_for<Operation>(of), at, pixel,
+                         channels);
+    };
+    (share_one(Operations{}), ...);
     return share;
   }
   /// @param pixels Number of pixels over which shares were summed.
   FEEDLINE_HOST_DEVICE static void set_sum(drawn& of, std::uint64_t shares,
                                            std::uint32_t pixels) noexcept {
-    (set_sum_one<Operations>(of, shares, pixels), ...);
+    const auto set_one = [&]<class Operation>(const Operation&) {
+      if constexpr (has_sum<Operation>)
+        Operation::set_sum(drawn_for<Operation>(of), shares, pixels);
+    };
+    (set_one(Operations{}), ...);
   }
 
  private:
@@ -172,15 +193,20 @@ class operation_list {
     (void)((std::is_same_v<Operation, Operations> || (++index, false)) || ...);
     return index;
   }
-
   template <class Operation>
   [[nodiscard]] FEEDLINE_HOST_DEVICE static bool is_enabled(const parameters& by) noexcept {
     return (by.enabled & 1U << index_of<Operation>()) != 0;
   }
+
   template <class Operation>
-  [[nodiscard]] FEEDLINE_HOST_DEVICE static const auto& parameters_for(
-      const parameters& by) noexcept {
-    return static_cast<const parameters_of<Operation>&>(by).value;
+  using drawn_share = share_of<Operation, typename Operation::drawn>;
+  template <class Operation>
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static auto& drawn_for(drawn& of) noexcept {
+    return static_cast<drawn_share<Operation>&>(of).value;
+  }
+  template <class Operation>
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static const auto& drawn_for(const drawn& of) noexcept {
+    return static_cast<const drawn_share<Operation>&>(of).value;
   }
 
   template <class Operation>
@@ -191,41 +217,6 @@ class operation_list {
       if (options) return Operation::channels_after(*options, channels);
     }
     return channels;
-  }
-
-  template <class Operation>
-  FEEDLINE_HOST_DEVICE static void draw_one(const parameters& by, pixel_extents image,
-                                            std::uint32_t random_bits, drawn& to) noexcept {
-    if (is_enabled<Operation>(by))
-      static_cast<drawn_of<Operation>&>(to).value =
-          Operation::draw(parameters_for<Operation>(by), image, random_bits);
-  }
-
-  template <class Operation>
-  FEEDLINE_HOST_DEVICE static void apply_one(const parameters& by, const drawn& of,
-                                             const pixel_place& at, color& pixel,
-                                             std::uint32_t& channels) noexcept {
-    if (is_enabled<Operation>(by))
-      Operation::apply(parameters_for<Operation>(by),
-                       static_cast<const drawn_of<Operation>&>(of).value, at, pixel, channels);
-  }
-
-  template <class Operation>
-  FEEDLINE_HOST_DEVICE static void share_one(const parameters& by, const drawn& of,
-                                             const pixel_place& at, color& pixel,
-                                             std::uint32_t& channels,
-                                             std::uint32_t& share) noexcept {
-    if constexpr (has_sum<Operation>)
-      share = Operation::share(static_cast<const drawn_of<Operation>&>(of).value, pixel, channels);
-    else
-      apply_one<Operation>(by, of, at, pixel, channels);  // if later than `share`: without effect
-  }
-
-  template <class Operation>
-  FEEDLINE_HOST_DEVICE static void set_sum_one(drawn& of, std::uint64_t shares,
-                                               std::uint32_t pixels) noexcept {
-    if constexpr (has_sum<Operation>)
-      Operation::set_sum(static_cast<drawn_of<Operation>&>(of).value, shares, pixels);
   }
 
   /// Whether no draw has two uses: by two operations, or by an operation and a `choice`.

@@ -159,8 +159,7 @@ TEST_CASE("augmentation: factors lie around 1, a hue around 0, and a rectangle's
   CHECK(planned.needs_sum);
   CHECK(planned.channels == 0);
   const auto& by = detail::operations::of(planned);
-  const auto& jitter =
-      static_cast<const detail::parameters_of<detail::color_jitter_operation>&>(by).value;
+  const auto& jitter = detail::operations::parameters_for<detail::color_jitter_operation>(by);
   CHECK(jitter.brightness.low == 0.6);
   CHECK(jitter.brightness.high == 1.4);
   CHECK(jitter.contrast.low == 0.0);
@@ -168,8 +167,7 @@ TEST_CASE("augmentation: factors lie around 1, a hue around 0, and a rectangle's
   CHECK(jitter.saturation.low == 0.9);
   CHECK(jitter.hue.low == -0.25);
   CHECK(jitter.hue.high == 0.25);
-  const auto& erasing =
-      static_cast<const detail::parameters_of<detail::random_erasing_operation>&>(by).value;
+  const auto& erasing = detail::operations::parameters_for<detail::random_erasing_operation>(by);
   CHECK(erasing.below == 0x4000'0000);
   CHECK(erasing.area.high == 0.2);
   CHECK(erasing.log_ratio.low == -2.0);

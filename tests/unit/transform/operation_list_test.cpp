@@ -157,6 +157,7 @@ TEST_CASE("operation list: a sum is over pixels as the operations before it leav
           "[transfer][host]") {
   using jitter = color_jitter_operation;
   using list = operation_list<brighten, jitter>;
+  CHECK(list::name_of_first(both()) == brighten::name);
   pixel_operations planned;
   list::enable<brighten>(planned, {10.0F});
   CHECK_FALSE(planned.needs_sum);
