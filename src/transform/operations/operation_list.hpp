@@ -20,7 +20,7 @@ namespace feedline::detail {
 
 /// An operation's share of all parameters, or of all that is drawn for a sample.
 template <class Operation, class Value>
-struct share_of {
+struct values_for {
   Value value = {};
 };
 
@@ -49,10 +49,10 @@ struct share_of {
 template <class... Operations>
 class operation_list {
  public:
-  struct parameters : share_of<Operations, typename Operations::parameters>... {
+  struct parameters : values_for<Operations, typename Operations::parameters>... {
     std::uint32_t enabled = 0;  ///< bit i: operation i is applied
   };
-  struct drawn : share_of<Operations, typename Operations::drawn>... {};
+  struct drawn : values_for<Operations, typename Operations::drawn>... {};
 
   static_assert(sizeof(parameters) <= pixel_operations::max_bytes, "raise max_bytes");
   static_assert(std::is_trivially_copyable_v<parameters> && std::is_trivially_copyable_v<drawn>);
@@ -109,7 +109,7 @@ class operation_list {
   template <class Operation>
   static void enable(pixel_operations& planned, const typename Operation::parameters& by) {
     parameters all = planned.any ? of(planned) : parameters{};
-    static_cast<share_of<Operation, typename Operation::parameters>&>(all).value = by;
+    static_cast<values_for<Operation, typename Operation::parameters>&>(all).value = by;
     all.enabled |= 1U << index_of<Operation>();
     ::new (static_cast<void*>(planned.parameters)) parameters{all};
     planned.any = true;
@@ -127,7 +127,7 @@ class operation_list {
   template <class Operation>
   [[nodiscard]] FEEDLINE_HOST_DEVICE static const auto& parameters_for(
       const parameters& by) noexcept {
-    return static_cast<const share_of<Operation, typename Operation::parameters>&>(by).value;
+    return static_cast<const values_for<Operation, typename Operation::parameters>&>(by).value;
   }
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE static drawn draw(const parameters& by, pixel_extents image,
@@ -199,7 +199,7 @@ class operation_list {
   }
 
   template <class Operation>
-  using drawn_share = share_of<Operation, typename Operation::drawn>;
+  using drawn_share = values_for<Operation, typename Operation::drawn>;
   template <class Operation>
   [[nodiscard]] FEEDLINE_HOST_DEVICE static auto& drawn_for(drawn& of) noexcept {
     return static_cast<drawn_share<Operation>&>(of).value;
