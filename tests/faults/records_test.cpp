@@ -48,7 +48,7 @@ TEST_CASE("records: after the first read, reading them allocates nothing", "[dat
 TEST_CASE("records: any allocation may fail while they are opened and read", "[dataset][host]") {
   const auto records = make_records({record_of(1, {2, 3, 4}), record_of(5, {})});
   destination to;
-  to.read(*decoded(records));  // what is allocated once
+  to.read(*decoded(records));  // the first use allocates for good
   const std::int64_t before = living_blocks();
   std::uint64_t failed = 0;
   for (std::uint64_t nth = 1;; ++nth) {
