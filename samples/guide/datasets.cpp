@@ -7,7 +7,6 @@
 #include <feedline/image/folder.hpp>
 // [/includes]
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
@@ -77,10 +76,8 @@ class text_decoder : public feedline::record_decoder {
   void decode(std::span<const std::byte> stored, feedline::record_output& out,
               const feedline::sample_context&) const override {
     if (stored.empty()) throw feedline::dataset_error{{}, "the record is empty"};
-    if (out.wants(0)) out.fixed(0)[0] = stored[0];
-    if (!out.wants(1)) return;
-    const auto tokens = out.ragged(1, (stored.size() - 1) / 2);  // memory of the batch
-    std::ranges::copy(stored.subspan(1, tokens.size()), tokens.begin());
+    out.put(0, stored.first(1));
+    out.put(1, stored.subspan(1));
   }
 };
 // [/record_decoder]

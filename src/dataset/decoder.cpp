@@ -1,8 +1,10 @@
 #include <feedline/dataset/decoder.hpp>
+#include <feedline/dataset/record_decoder.hpp>
 #include <feedline/error.hpp>
 
 #include "dataset/label_type.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string>
@@ -72,6 +74,19 @@ class decimal_decoder final : public decoder {
 };
 
 }  // namespace
+
+void record_output::put(std::size_t field, std::span<const std::byte> value) {
+  if (!wants(field)) return;
+  const described_field& as = fields()[field];
+  const std::size_t bytes = sample_bytes(as.spec);
+  if (as.is_ragged ? value.size() % bytes != 0 : value.size() != bytes)
+    throw dataset_error{{.path = {}, .field = as.spec.name},
+                        "has " + std::to_string(value.size()) + " bytes, but " +
+                            to_string(as.spec) + " takes " + std::to_string(bytes) +
+                            (as.is_ragged ? " for each element" : "")};
+  const auto to = as.is_ragged ? ragged(field, value.size() / bytes) : fixed(field);
+  std::copy_n(value.begin(), to.size(), to.begin());
+}
 
 decoder_ptr decode_raw(element_type type, std::vector<std::uint64_t> shape) {
   field spec{{}, type, std::move(shape)};

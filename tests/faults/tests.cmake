@@ -7,6 +7,7 @@ feedline_add_tests(feedline_fault_tests LIBRARIES ${CMAKE_DL_LIBS} SOURCES
   faults/device_calls_test.cpp
   faults/many_loaders_test.cpp
   faults/opening_test.cpp
+  faults/records_test.cpp
   faults/results_test.cpp
   faults/signals_test.cpp
   faults/system_calls.cpp

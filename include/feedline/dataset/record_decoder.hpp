@@ -44,13 +44,20 @@ class record_output {
     return std::nullopt;
   }
 
+  /// Writes a field whose value the record has unencoded, in the machine's byte order. Does nothing
+  /// if the field is not wanted; truncates a ragged one if needed.
+  /// @param value A fixed field's value; all elements of a ragged field.
+  /// @throws dataset_error if it is not of the field's size, or not of whole elements; like
+  /// `ragged`.
+  void put(std::size_t field, std::span<const std::byte> value);
+
   /// Memory for the value of a fixed field: `sample_bytes(spec)` bytes; every one must be written.
   /// @throws usage_error if the field is not wanted, or is ragged.
   virtual std::span<std::byte> fixed(std::size_t field) = 0;
 
   /// Memory for the elements of a ragged field: a whole number of elements, the first ones of
-  /// `count`. It is shorter than `count` elements if samples are truncated, and may be empty; every
-  /// byte must be written.
+  /// `count`. It is shorter than `count` elements, even empty, if samples are truncated, or only
+  /// their lengths are wanted: write no more than it takes, and every byte of it.
   /// @param count Number of elements in the record; not trusted.
   /// @throws dataset_error if it is more than the dataset's limit, and samples are not truncated;
   /// usage_error if the field is not wanted, or is fixed.
@@ -69,10 +76,8 @@ class record_output {
 ///       void decode(std::span<const std::byte> stored, record_output& out,
 ///                   const sample_context&) const override {
 ///         if (stored.size() < 4) throw dataset_error{{}, "the record is cut short"};
-///         if (out.wants(0)) std::ranges::copy(stored.first(4), out.fixed(0).begin());
-///         if (!out.wants(1)) return;
-///         const auto trail = out.ragged(1, stored.size() - 4);
-///         std::ranges::copy(stored.subspan(4, trail.size()), trail.begin());
+///         out.put(0, stored.first(4));
+///         out.put(1, stored.subspan(4));
 ///       }
 ///     };
 ///

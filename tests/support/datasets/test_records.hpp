@@ -49,20 +49,18 @@ class number_and_words final : public record_decoder {
           varies_ ? static_cast<std::int32_t>(context.random().u32()) : number;
       std::memcpy(out.fixed(*at).data(), &told, sizeof told);
     }
-    if (number != -1 && out.wants(1)) copy(words, out.ragged(1, words.size() / 2));
-    if (out.wants(2)) copy(stored.first(4), out.ragged(2, 4));
+    if (number != -1) out.put(1, words);
+    if (!out.wants(2)) return;
+    const auto to = out.ragged(2, 4);
+    std::ranges::copy(stored.first(to.size()), to.begin());
+    bytes += to.size();
   }
   [[nodiscard]] bool varies_by_epoch() const override { return varies_; }
 
   mutable std::atomic<int> records = 0;        ///< decoded
-  mutable std::atomic<std::size_t> bytes = 0;  ///< written to ragged fields
+  mutable std::atomic<std::size_t> bytes = 0;  ///< written to "bytes"
 
  private:
-  void copy(std::span<const std::byte> from, std::span<std::byte> to) const {
-    bytes += to.size();
-    std::ranges::copy(from.first(to.size()), to.begin());
-  }
-
   bool varies_;
 };
 

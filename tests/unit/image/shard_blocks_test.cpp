@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -78,6 +79,19 @@ class varying_decoder final : public decoder {
 
  private:
   decoder_ptr of_ = make_image_decoder(small);
+};
+
+/// Text becomes its first letter and all of it.
+class letters_decoder final : public record_decoder {
+ public:
+  std::vector<described_field> describe(std::span<const std::byte>) const override {
+    return {{{"first", element_type::u8}}, {{"all", element_type::u8}, true}};
+  }
+  void decode(std::span<const std::byte> stored, record_output& out,
+              const sample_context&) const override {
+    out.put(0, stored.first(1));
+    out.put(1, stored);
+  }
 };
 
 std::vector<sample_index> over_and_over(std::uint64_t samples) {
@@ -244,4 +258,19 @@ TEST_CASE("image shards: fields that are not of images come as rows", "[dataset]
   CHECK(data->encoded()->steps(2).size() == 1);
   CHECK(stored_bytes(*data->encoded(), 2, 2) == image_file(2));
   check_same(data, sequential{}, {.batch_size = 8, .readers = 2});
+}
+
+TEST_CASE("image shards: fields of a record come as rows beside images that devices decode",
+          "[dataset][host]") {
+  const image_shards shards;
+  const dataset_ptr data =
+      open_tar({shards.shard_of(0)}, {{.name = "text",
+                                       .extensions = {"json"},
+                                       .record = std::make_shared<const letters_decoder>()},
+                                      {"image", {"jpg"}, make_image_decoder(small)}});
+  check_encoded(*data);
+  CHECK(data->encoded()->steps(1).empty());
+  CHECK(data->encoded()->steps(3).size() == 1);
+  check_same(data, sequential{}, {.batch_size = 8, .readers = 2});
+  check_same(select(data, {"image", "all_length"}), sequential{}, {.batch_size = 8, .readers = 2});
 }

@@ -15,6 +15,7 @@
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/test_records.hpp"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -124,11 +125,12 @@ TEST_CASE("records: a record is decoded once for all fields, and only for those 
   CHECK(by->records == 0);  // lengths are given, so there is no pass
   (void)test::read_sample(*data, {3});
   CHECK(by->records == 1);
-  CHECK(by->bytes == 14);
-  const auto some = select(data, {"words_length", "number"});
+  CHECK(by->bytes == 4);
+  const auto some = select(data, {"words_length", "bytes_length", "number"});
   by->bytes = 0;
-  CHECK(test::read_sample(*some, {3}) ==
-        std::vector{as_byte_vector(std::vector{5}), as_byte_vector(std::vector{30})});
+  CHECK(test::read_sample(*some, {3}) == std::vector{as_byte_vector(std::vector{5}),
+                                                     as_byte_vector(std::vector{4}),
+                                                     as_byte_vector(std::vector{30})});
   CHECK(by->bytes == 0);
   (void)test::read_sample(*select(some, {{"number", "n"}}), {3});
   CHECK(by->records == 3);
@@ -226,6 +228,31 @@ TEST_CASE("records: a mistake of a decoder's is an error that says what to do", 
         "record_output: the decoder describes field 'a' as fixed, so it is written to fixed()");
   CHECK(mistake([](record_output& out) { (void)out.ragged(2, 1); }) ==
         "record_output: there is no field 2: the decoder describes 2");
+}
+
+TEST_CASE("records: put writes what is wanted, cut if needed, and refuses other sizes",
+          "[dataset][host]") {
+  const auto data_of = [](scripted_decoder::script write, std::vector<std::string> fields) {
+    return decode(records(), std::make_shared<const scripted_decoder>(write),
+                  {.fields = std::move(fields),
+                   .pad = {{"b", {.length = 2, .value = 7, .longer = pad_longer::truncate}}}});
+  };
+  const auto both = [](record_output& out) {
+    const std::array<std::byte, 3> value{std::byte{1}, std::byte{2}, std::byte{3}};
+    out.put(0, std::span{value}.first(1));
+    out.put(1, value);
+  };
+  CHECK(test::read_sample(*data_of(both, {"a", "b"}), {0}) ==
+        std::vector{byte_vector{std::byte{1}}, byte_vector{std::byte{1}, std::byte{2}},
+                    as_byte_vector(std::vector{2})});
+  CHECK(test::read_sample(*data_of(both, {"a"}), {0})[0] == byte_vector{std::byte{1}});
+  const auto large = [](record_output& out) { out.put(0, std::array<std::byte, 2>{}); };
+  CHECK(fault_of(*data_of(large, {"a"}), 0) ==
+        "field 'a', sample 0: has 2 bytes, but a: uint8[] takes 1");
+  const auto part = decode(test::make_records({byte_vector(7)}), decoder(),
+                           {.fields = {"words"}, .pad = {{"words", {.length = 9}}}});
+  CHECK(fault_of(*part, 0) ==
+        "field 'words', sample 0: has 3 bytes, but words: uint16[] takes 2 for each element");
 }
 
 TEST_CASE("records: options that do not suit the decoder are refused", "[dataset][host]") {
