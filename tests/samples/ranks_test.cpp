@@ -85,8 +85,7 @@ TEST_CASE("trainer: a launched process is one rank, on the GPU of its number on 
 TEST_CASE("trainer: more GPUs than there are, or several without NCCL, are refused",
           "[sample][host]") {
   CHECK(refusal({"auto", 3}, {}, two_gpus) ==
-        "--gpus 3: this machine has 2 GPUs that can be used; --device cpu has threads in their "
-        "place");
+        "--gpus 3: this machine has 2 GPUs that can be used; --device cpu trains by threads");
   facilities third = two_gpus;
   third.local_rank = 2;
   CHECK(refusal({"auto", 1}, by_mpirun(2, 3), third) ==
