@@ -48,7 +48,7 @@ json_members members() {
   return {};
 }
 
-/// @param more Names and values in turns.
+/// @param more Names and values in turn.
 template <class Value, class... More>
 json_members members(const char* name, const Value& value, const More&... more) {
   json_members made = members(more...);
