@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds the MNIST trainer, and trains. `--help` says more.
+# Installs what is missing, builds an MNIST trainer, and trains. `--help` says more.
 set -euo pipefail
 
 usage() {
   cat <<'END'
-Installs what is missing, builds the MNIST trainer, and trains.
+Installs what is missing, builds an MNIST trainer, and trains.
 
   samples/run_mnist.sh                               on digits it makes itself, in data/digits
   samples/run_mnist.sh --data ~/mnist --epochs 10    arguments go to the trainer
@@ -22,14 +22,17 @@ where there is a toolkit, and a GPU where there is one.
   --seed N                 seed of the order of the digits and of the initial weights
   --within-chunks N        chunks mixed at a time; 0: all digits with each other
   --no-prefetch            read each batch when it is asked for, to compare with
+
+With one of these, samples/mnist_several_gpus trains instead of samples/mnist_trainer:
+
   --gpus N                 GPUs that share each batch
-  --ranks N                with --device cpu: threads that do
-  --no-overlap             sum gradients after the backward pass, to compare with
+  --ranks N                the same; with --device cpu, threads that do
   --checkpoint FILE        file from which a training can be resumed
   --every N                batches between two checkpoints; 0: at the end of epochs only
   --resume                 continue from the checkpoint, if there is one
   --losses FILE            a line for each batch, to compare runs by
   --checksums FILE         the same, of the batch's bytes
+
   --help                   this text; the trainer's own says more, with all defaults:
                            build/samples/samples/mnist_trainer/mnist_trainer --help
 END
@@ -41,6 +44,7 @@ refuse() {
   exit 2
 }
 data=""
+trainer=mnist_trainer
 arguments=("$@")
 for ((i = 0; i < $#; ++i)); do
   argument=${arguments[i]}
@@ -52,6 +56,9 @@ for ((i = 0; i < $#; ++i)); do
     --data) data=${arguments[i + 1]:-} ;;
     --data=*) data=${argument#--data=} ;;
     --*)
+      if [[ ${argument%%=*} =~ ^--(gpus|ranks|checkpoint|every|resume|losses|checksums)$ ]]; then
+        trainer=mnist_several_gpus
+      fi
       grep -q -- "^  ${argument%%=*} " < <(usage) ||
         refuse "there is no option ${argument%%=*}; --help lists them"
       continue
@@ -91,7 +98,7 @@ stage="building"
 echo "run_mnist.sh: building with $(nproc) jobs; on two cores this takes a few minutes the first" \
   "time"
 cmake --build "$build" --parallel "$(nproc)" \
-  --target mnist_trainer make_digits src/programs/all 2>&1 |
+  --target "$trainer" make_digits src/programs/all 2>&1 |
   tee "$build/build.log" | feedline_show_build run_mnist.sh
 
 chosen=()
@@ -111,5 +118,5 @@ fi
 
 stage="training"
 cd "$started_in"  # so that a relative --data means what the caller meant
-echo "run_mnist.sh: mnist_trainer ${chosen[*]} $*"
-"$build/samples/mnist_trainer/mnist_trainer" "${chosen[@]}" "$@"
+echo "run_mnist.sh: $trainer ${chosen[*]} $*"
+"$build/samples/$trainer/$trainer" "${chosen[@]}" "$@"

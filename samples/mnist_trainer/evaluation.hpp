@@ -14,70 +14,55 @@
 
 namespace mnist {
 
-/// @param batch_size Samples in a batch of this rank.
-inline feedline::loader_options loading(const trainer_options& options, const rank& self,
-                                        std::uint64_t batch_size) {
-  feedline::loader_options loading{.batch_size = batch_size, .shard = self.share};
-  loading.epochs = options.epochs;  // so that each is read ahead while the one before ends
-  loading.readers = options.prefetch ? options.readers : 0;
-  loading.expert.batches_per_slot = options.prefetch ? 0 : 1;
-  loading.placement = options.placement;
-  loading.memory.cache = options.cache_mib << 20;
-  // Bytes cross the bus, floats reach the network. This is MNIST's mean pixel, and its deviation.
-  loading.transforms = {{.field = "image", .mean = {33.3}, .stddev = {78.6}},
-                        {.field = "label", .one_hot = classes}};
-  return loading;
-}
-
-/// A view of a batch for the network.
-/// @param digits Digits of the dataset: global batches follow one another, each with the ranks'
-/// parts in order; repeats come last.
+/// A view of a batch for the network. @param digits Number of digits in the dataset.
 inline digits_view view_of(const feedline::batch& batch, const feedline::loader& from,
-                           const rank& self, std::uint64_t digits) {
-  const std::uint64_t global =
-      from.plan().batch_size * static_cast<std::uint64_t>(self.share.world);
+                           const feedline::shard& share, std::uint64_t digits) {
+  const std::uint64_t global = from.plan().batch_size * static_cast<std::uint64_t>(share.world);
   return {.images = batch["image"].data<float>(),
           .labels = batch["label"].data<float>(),
           .size = batch.size(),
           .count = batch.size() - batch.repeats(),
-          .together = std::min(global, digits - batch.index() * global),
-          .first = batch.size() * static_cast<std::uint64_t>(self.share.rank)};
+          .together = std::min(global, digits - batch.index() * global)};
 }
 
-/// Counts the test digits that a network recognises. Its answers come back by a result ring, and a
-/// separate thread counts them: so the training thread issues an evaluation and continues.
+/// @param labels Number of labels that were no class. @throws std::runtime_error if there are any.
+inline void require_classes(double labels) {
+  if (labels != 0)
+    throw std::runtime_error{std::to_string(static_cast<std::size_t>(labels)) +
+                             " labels are above 9: the trainer knows the classes 0 to 9"};
+}
+
+/// Counts the test digits that a network recognises. Answers come back by a result ring to another
+/// thread: so the training thread issues an evaluation and continues.
 template <class Device>
 class evaluation {
  public:
   static constexpr std::uint64_t batch_size = 500;  ///< for each rank
 
-  evaluation(const trainer_options& options, const rank& self, Device& on,
-             const feedline::dataset_ptr& digits)
-      : self_{self},
-        on_{on},
+  evaluation(const trainer_options& options, Device& on, const feedline::dataset_ptr& digits)
+      : on_{on},
         digits_{digits->size()},
-        loader_{digits, feedline::sequential{}, on.device(), loading(options, self, batch_size)},
+        loader_{digits, feedline::sequential{}, on.device(),
+                loading(options, on.share(), batch_size)},
         score_{on.template allocate<float>(3)},
         // A slot for each batch: no push waits for one.
         results_{on.device(),
                  {.slot_bytes = 3 * sizeof(float), .slots = loader_.plan().batches_per_epoch}} {}
 
   /// Issues an evaluation on the device's stream, and waits for nothing that is issued here.
-  /// @param then Gets the share of digits that were recognised: on the first rank, on a thread of
-  /// its own, when the answers are there.
-  void begin(network<Device>& model, std::uint64_t epoch, std::function<void(double)> then) {
+  /// @param then Gets the share of digits that were recognised, on a thread of the first rank.
+  void begin(network<Device>& model, std::uint64_t epoch, const std::function<void(double)>& then) {
     wait();  // for the evaluation of the epoch before, which ended long ago
+    const bool is_first = on_.share().rank == 0;
     for (const feedline::batch& batch : loader_.epoch(epoch, on_.stream())) {
-      model.test(view_of(batch, loader_, self_, digits_), score_);
+      model.test(view_of(batch, loader_, on_.share(), digits_), score_);
       on_.sum(score_, 3);
       on_.wait_for_sums();
       // The lease that it returns ends at once: the next batch's score is written after the copy.
-      if (self_.is_first())
+      if (is_first)
         (void)results_.push(score_, 3 * sizeof(float), on_.stream(), {epoch, batch.index()});
     }
-    if (self_.is_first())
-      counting_ =
-          std::async(std::launch::async, [this, then = std::move(then)] { then(recognised()); });
+    if (is_first) counting_ = std::async(std::launch::async, [this, then] { then(recognised()); });
   }
   /// Waits until `then` has returned. @throws the exception of `then`; std::runtime_error if a
   /// label was no class; feedline::stage_error.
@@ -98,7 +83,6 @@ class evaluation {
     return right / static_cast<double>(digits_);
   }
 
-  rank self_;
   Device& on_;
   std::uint64_t digits_;
   feedline::loader loader_;

@@ -24,7 +24,7 @@ doctor::findings plain() {
   of.cores = 8;
   of.host_free_bytes = 64 * gibibyte;
   of.no_device = "there is no GPU";
-  of.reading = {{.order = "in order", .samples = 1000, .took = 1ms}};
+  of.in_order = {0, 1000, 1ms};
   return of;
 }
 
@@ -45,13 +45,6 @@ doctor::findings with_gpu(doctor::findings of, std::size_t free, double copy_rat
 
 doctor::findings with_step(doctor::findings of, std::chrono::nanoseconds step) {
   of.step = step;
-  return of;
-}
-
-/// The GPU decodes, with 4 readers at this many samples a second.
-doctor::findings with_decoder(doctor::findings of, double rate) {
-  of.decoder.readers = {{4, static_cast<std::uint64_t>(rate), 1s}};
-  if (of.layout.in_chunks()) of.decoder.window = doctor::decoder_window(of);
   return of;
 }
 
@@ -109,16 +102,12 @@ TEST_CASE("doctor: windows of chunks are recommended where chunks are not all ke
   auto many = with_step(in_chunks(with_rates(growing), 50'000), 200ms);
   many.layout.samples = 100'000'000;
   CHECK(doctor::advise(many).window == 1024);
-  many.reading.push_back({.order = "shuffled", .samples = 1000, .took = 1.4ms});
-  CHECK(doctor::advise(many).window);  // 1.4 us, and 1 us in order
-  many.reading.back().took = 1.2ms;
-  CHECK_FALSE(doctor::advise(many).window);
 }
 
 TEST_CASE("doctor: samples that cost much and fit in memory are to be loaded once",
           "[programs][host]") {
   auto of = with_step(in_chunks(with_rates(growing), 100), 1ms);
-  of.reading.front().took = 1s;  // 1 ms a sample
+  of.in_order.took = 1s;  // 1 ms a sample
   SECTION("they are, where no number of readers keeps up") {
     const auto given = doctor::advise(of);
     CHECK(given.load_into_memory);
@@ -141,7 +130,7 @@ TEST_CASE("doctor: samples that cost much and fit in memory are to be loaded onc
     CHECK_FALSE(doctor::advise(of).load_into_memory);
   }
   SECTION("not if a sample costs as much as its copy") {
-    of.reading.front().took = 1ms;
+    of.in_order.took = 1ms;
     CHECK_FALSE(doctor::advise(of).load_into_memory);
   }
 }
@@ -207,97 +196,24 @@ TEST_CASE("doctor: a batch takes as long as the slowest of step, reading and cop
   CHECK(doctor::advise(copied).batch == doctor::seconds{1s});
 }
 
-TEST_CASE("doctor: hints name fields that are copied wider than they need, and slow storage",
-          "[programs][host]") {
+TEST_CASE("doctor: hints name fields that are copied wider than they need", "[programs][host]") {
   auto of = with_gpu(with_step(with_rates(growing), 10ms), 80 * gibibyte);
   of.layout.fields = {{"wide", feedline::element_type::f32, {3, 32, 32}},
                       {"image", feedline::element_type::u8, {32, 32, 3}},
                       {"label", feedline::element_type::f32, {}}};
-  of.storage = {.files = 1,
-                .bytes = 1'000'000'000,
-                .rates = {{1, 50'000'000, 1s}, {8, 90'000'000, 1s}},
-                .not_measured = {}};
   auto given = doctor::advise(of);
   CHECK(says(given.hints, "'wide' holds float32"));
   CHECK(says(given.hints, "'image' holds bytes"));
   CHECK_FALSE(says(given.hints, "'label'"));
-  CHECK(says(given.hints, "the storage gives 90.0 MB/s, of 100.0 MB/s that the step takes"));
-  of.storage.rates.clear();
-  CHECK_FALSE(says(doctor::advise(of).hints, "the storage gives"));
 }
 
-TEST_CASE("doctor: the GPU is to decode where a run of five epochs becomes shorter by it",
+TEST_CASE("doctor: samples that cannot be read are left out, and a converter is named",
           "[programs][host]") {
-  const auto chunked = in_chunks(with_gpu(with_rates(growing), 80 * gibibyte), 1000);  // all kept
-  SECTION("it does, and fewer readers than decode bring it the blocks") {
-    const auto given = doctor::advise(with_decoder(chunked, 60'000));
-    CHECK(given.decode_on == feedline::decode_on::device);
-    CHECK(given.readers == 4);
-    CHECK(given.placement == placement::stream);
-    CHECK(given.device_cache_bytes == 0);
-    CHECK(given.window == 500);
-    CHECK(given.batch == doctor::seconds{100.0 / 60'000});
-    CHECK(says(given.reasons,
-               "decode_on device: where the GPU decodes, 4 readers bring 60000 samples/s, and more "
-               "bring no 5 % more: 17.1 times the 3500 samples/s of 4 readers that decode"));
-    CHECK(says(given.reasons, "shuffle within 500 chunks of 100 samples"));
-    CHECK(says(given.hints, "for many more than 5 epochs compare placement resident"));
-  }
-  SECTION(
-      "not where readers decode once, and rows that stay on the GPU cost less in later epochs") {
-    const auto given = doctor::advise(with_decoder(chunked, 10'000));
-    CHECK(given.decode_on == feedline::decode_on::cpu);
-    CHECK(given.placement == placement::resident);
-    CHECK(says(given.reasons, "decode_on cpu: where the GPU decodes, 4 readers bring 10000"));
-    CHECK(says(given.reasons, "which makes 5 epochs no shorter"));
-  }
-  SECTION("it does at the same rates, where rows fit in no memory") {
-    auto large = in_chunks(chunked, 10);
-    large.device_budget = 1;
-    large.host_free_bytes = gibibyte;
-    const auto given = doctor::advise(with_decoder(large, 10'000));
-    CHECK(given.decode_on == feedline::decode_on::device);
-    CHECK(given.device_cache_bytes == 1);
-    CHECK(given.hints.empty());
-  }
-  SECTION("not where readers keep up with the step") {
-    const auto given = doctor::advise(with_decoder(with_step(chunked, 100ms), 60'000));
-    CHECK(given.decode_on == feedline::decode_on::cpu);
-    CHECK(given.placement == placement::stream);
-  }
-  SECTION("it does where only it keeps up with the step") {
-    const auto given = doctor::advise(with_decoder(with_step(chunked, 10ms), 60'000));
-    CHECK(given.decode_on == feedline::decode_on::device);
-    CHECK(given.batch == doctor::seconds{10ms});
-  }
-  SECTION("not where samples cannot be read, for these end an epoch that it decodes") {
-    auto damaged = with_decoder(chunked, 60'000);
-    damaged.damages.push_back({7, "bad checksum"});
-    const auto given = doctor::advise(damaged);
-    CHECK(given.decode_on == feedline::decode_on::cpu);
-    CHECK(given.skip_damaged);
-    CHECK(says(given.reasons, "samples that cannot be read are left out"));
-    CHECK(says(given.hints, "feedline-convert --skip-damaged"));
-  }
-  SECTION("images come in any order") {
-    auto images = with_gpu(with_rates(growing), gibibyte);
-    images.device_budget = 1;
-    images.host_free_bytes = gibibyte;
-    const auto given = doctor::advise(with_decoder(images, 60'000));
-    CHECK(given.decode_on == feedline::decode_on::device);
-    CHECK_FALSE(given.window);
-  }
-}
-
-TEST_CASE("doctor: windows in which the GPU decodes are several, and a quarter of its memory",
-          "[programs][host]") {
-  auto of = in_chunks(with_gpu(with_rates(growing), 80 * gibibyte), 1000);
-  CHECK(doctor::decoder_window(of) == 500);  // the file has 1000 chunks
-  of.layout.samples = 100'000'000;
-  CHECK(doctor::decoder_window(of) == 1024);
-  of.device_budget = 40'000'000;  // a chunk has 1 MB
-  CHECK(doctor::decoder_window(of) == 10);
-  of.device_budget = 1;
-  CHECK(doctor::decoder_window(of) == 1);
-  CHECK_FALSE(doctor::decoder_window(with_gpu(with_rates(growing), gibibyte)));
+  auto damaged = with_rates(growing);
+  CHECK_FALSE(doctor::advise(damaged).skip_damaged);
+  damaged.damages.push_back({7, "bad checksum"});
+  const auto given = doctor::advise(damaged);
+  CHECK(given.skip_damaged);
+  CHECK(says(given.reasons, "samples that cannot be read are left out"));
+  CHECK(says(given.hints, "feedline-convert --skip-damaged"));
 }

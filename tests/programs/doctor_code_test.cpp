@@ -66,15 +66,6 @@ TEST_CASE("doctor: samples that are to be loaded are, and readers that are autom
   CHECK_FALSE(holds(text, "within"));
 }
 
-TEST_CASE("doctor: a program whose GPU decodes says so, and takes blocks in windows",
-          "[programs][host]") {
-  const doctor::advice given{.readers = 4, .decode_on = feedline::decode_on::device, .window = 500};
-  const std::string text = doctor::program_of("feedline::open(\"f\")", on_gpu(), given);
-  CHECK(holds(text, ".placement = feedline::placement::stream,\n"));
-  CHECK(holds(text, ".decode_on = feedline::decode_on::device}"));
-  CHECK(holds(text, ".within = feedline::chunks(500)"));
-}
-
 TEST_CASE("doctor: a program for a file with damage leaves out samples that cannot be read",
           "[programs][host]") {
   const std::string skips = ".errors = {.action = feedline::error_action::skip, .max_share = 1}";

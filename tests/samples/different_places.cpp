@@ -4,8 +4,8 @@
 
 #include <feedline/error.hpp>
 
-#include "cpu.hpp"
-#include "training.hpp"
+#include "cpu_rank.hpp"
+#include "rank_training.hpp"
 
 #include <array>
 #include <atomic>
@@ -16,9 +16,14 @@
 
 namespace {
 
+struct options {
+  mnist::trainer_options shared;
+  mnist::several_options several;
+};
+
 /// Trains as two ranks.
 /// @return Number of ranks that refused with these words; 100 for each that refused with others.
-int refusals(const std::array<mnist::trainer_options, 2>& options, const std::string& words) {
+int refusals(const std::array<options, 2>& of, const std::string& words) {
   mnist::process_ranks ranks{{}, 2};
   for (int i = 0; i < 2; ++i) ranks.here.push_back({{.rank = i, .world = 2}, -1});
   mnist::cpu_team team{ranks};
@@ -27,8 +32,10 @@ int refusals(const std::array<mnist::trainer_options, 2>& options, const std::st
   for (std::size_t i = 0; i < 2; ++i)
     threads.emplace_back([&, i] {
       try {
-        mnist::cpu on{ranks.here[i]};
-        mnist::training<mnist::cpu>{options[i], ranks.here[i], on, team}.run();
+        mnist::cpu_rank on{ranks.here[i]};
+        mnist::rank_training<mnist::cpu_rank> one{of[i].shared, of[i].several, on};
+        one.join(team);
+        one.run();
       } catch (const feedline::usage_error& error) {
         std::printf("%s\n", error.what());
         const bool has_words = std::string{error.what()}.find(words) != std::string::npos;
@@ -42,28 +49,28 @@ int refusals(const std::array<mnist::trainer_options, 2>& options, const std::st
 }  // namespace
 
 int main(int, char** argv) {
-  mnist::trainer_options has;
-  has.data = argv[1];
-  has.batch_size = 200;
-  has.epochs = 1;
-  has.checkpoint = argv[2];
+  options has;
+  has.shared.data = argv[1];
+  has.shared.batch_size = 200;
+  has.shared.epochs = 1;
+  has.several.checkpoint = argv[2];
 
   const auto with = [&](auto change) {
-    mnist::trainer_options other = has;
+    options other = has;
     change(other);
     return other;
   };
   const std::string another = "has another training than other ranks: 6000 digits, batches of ";
-  for (const mnist::trainer_options& other :
-       {with([](auto& of) { of.seed = 2; }), with([](auto& of) { of.batch_size = 100; }),
-        with([](auto& of) { of.epochs = 2; })})
+  for (const options& other : {with([](auto& of) { of.shared.seed = 2; }),
+                               with([](auto& of) { of.shared.batch_size = 100; }),
+                               with([](auto& of) { of.shared.epochs = 2; })})
     if (refusals({has, other}, another) != 2) return 1;
 
   if (refusals({has, has}, "") != 0) return 1;
-  has.epochs = 2;
-  has.resume = true;
-  mnist::trainer_options has_not = has;
-  has_not.checkpoint = std::string{argv[2]} + ".is-not-here";
+  has.shared.epochs = 2;
+  has.several.resume = true;
+  options has_not = has;
+  has_not.several.checkpoint = std::string{argv[2]} + ".is-not-here";
   const std::string elsewhere = "and others elsewhere: all ranks must see the same --checkpoint";
   return refusals({has, has_not}, elsewhere) == 2 && refusals({has, has}, "") == 0 ? 0 : 1;
 }

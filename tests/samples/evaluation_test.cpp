@@ -5,7 +5,7 @@
 
 #include <feedline/dataset/memory_dataset.hpp>
 
-#include "cpu.hpp"
+#include "cpu_rank.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/scripted_device.hpp"
 
@@ -41,10 +41,8 @@ feedline::dataset_ptr made_digits(std::uint8_t last_label = 1) {
 }
 
 /// Computes like a scripted device: in the order of a stream, after its copies.
-class scripted_gpu {
+class scripted_gpu : public alone {
  public:
-  using team = cpu_team;
-
   scripted on;
 
   feedline::device_ptr device() const { return on.device; }
@@ -67,9 +65,6 @@ class scripted_gpu {
       for (std::size_t i = 0; i < count; ++i) operation(i);
     });
   }
-  template <class Value>
-  void sum(Value*, std::size_t) {}
-  void wait_for_sums() {}
 
  private:
   cpu memory_;
@@ -78,15 +73,14 @@ class scripted_gpu {
 /// The share of right answers, taken from the device's memory after each batch.
 double accuracy_without_ring(const feedline::dataset_ptr& digits) {
   cpu on;
-  network<cpu> model{on, inputs, evaluation<cpu>::batch_size, 1, true};
-  const rank self;
+  network<cpu> model{on, inputs, evaluation<cpu>::batch_size, 1};
   feedline::loader loader{digits, feedline::sequential{}, on.device(),
-                          loading({}, self, evaluation<cpu>::batch_size)};
+                          loading({}, on.share(), evaluation<cpu>::batch_size)};
   std::vector<float> score(3);
   double right = 0;
   double count = 0;
   for (const feedline::batch& batch : loader.epoch(0)) {
-    model.test(view_of(batch, loader, self, digits->size()), score.data());
+    model.test(view_of(batch, loader, on.share(), digits->size()), score.data());
     right += score[1];
     count += static_cast<double>(batch.size());
   }
@@ -102,10 +96,10 @@ double accuracy_of(const feedline::dataset_ptr& digits, int world, std::uint64_t
   std::vector<std::thread> threads;
   for (const rank& self : ranks.here)
     threads.emplace_back([&] {
-      cpu on{self};
+      cpu_rank on{self};
       on.join(team);
-      network<cpu> model{on, inputs, evaluation<cpu>::batch_size, 1, true};
-      evaluation<cpu> test{{}, self, on, digits};
+      network<cpu_rank> model{on, inputs, evaluation<cpu_rank>::batch_size, 1};
+      evaluation<cpu_rank> test{{}, on, digits};
       for (std::uint64_t each = 0; each <= epoch; ++each)
         test.begin(model, each, [&found](double accuracy) { found = accuracy; });
       test.wait();
@@ -133,8 +127,8 @@ TEST_CASE("trainer: an evaluation is issued while none of its answers has come b
           "[sample][host]") {
   const auto digits = made_digits();
   scripted_gpu on;
-  network<scripted_gpu> model{on, inputs, evaluation<scripted_gpu>::batch_size, 1, true};
-  evaluation<scripted_gpu> test{{}, {}, on, digits};
+  network<scripted_gpu> model{on, inputs, evaluation<scripted_gpu>::batch_size, 1};
+  evaluation<scripted_gpu> test{{}, on, digits};
   std::promise<double> told;
   auto accuracy = told.get_future();
   on.on.device->hold_copies_back();
@@ -154,8 +148,8 @@ TEST_CASE("trainer: an evaluation is issued while none of its answers has come b
 TEST_CASE("trainer: a test label that is no class is an error when the answers are there",
           "[sample][host]") {
   cpu on;
-  network<cpu> model{on, inputs, evaluation<cpu>::batch_size, 1, true};
-  evaluation<cpu> test{{}, {}, on, made_digits(10)};
+  network<cpu> model{on, inputs, evaluation<cpu>::batch_size, 1};
+  evaluation<cpu> test{{}, on, made_digits(10)};
   test.begin(model, 0, [](double) {});
   CHECK_THROWS_WITH(test.wait(), "1 labels are above 9: the trainer knows the classes 0 to 9");
 }

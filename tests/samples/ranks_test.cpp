@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "options.hpp"
+#include "launch.hpp"
 #include "support/checks/catch.hpp"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ using feedline::usage_error;
 
 namespace {
 
-constexpr facilities two_gpus{.gpus = 2, .cuda = true, .nccl = true};
+constexpr facilities two_gpus{.gpus = 2, .cuda = true};
 
 std::vector<int> gpus_of(const process_ranks& ranks) {
   std::vector<int> found;
@@ -22,22 +22,26 @@ std::vector<int> gpus_of(const process_ranks& ranks) {
   return found;
 }
 
-trainer_options options(const std::string& device, int gpus, int ranks) {
-  trainer_options made;
-  made.device = device;
-  made.gpus = gpus;
-  made.ranks = ranks;
-  return made;
+struct options {
+  std::string device;
+  int gpus;
+};
+
+process_ranks ranks_with(const options& wanted, const feedline::shard& launched,
+                         const facilities& machine) {
+  trainer_options shared;
+  shared.device = wanted.device;
+  return ranks_of_process(shared, {.gpus = wanted.gpus}, launched, machine);
 }
 
 feedline::shard by_mpirun(int rank, int world) {
   return {.rank = rank, .world = world, .launcher = "Open MPI"};
 }
 
-std::string refusal(const trainer_options& wanted, const feedline::shard& launched,
+std::string refusal(const options& wanted, const feedline::shard& launched,
                     const facilities& machine) {
   try {
-    static_cast<void>(ranks_of_process(wanted, launched, machine));
+    static_cast<void>(ranks_with(wanted, launched, machine));
   } catch (const usage_error& error) {
     return error.what();
   }
@@ -48,7 +52,7 @@ std::string refusal(const trainer_options& wanted, const feedline::shard& launch
 
 TEST_CASE("trainer: one process has a rank for each of --gpus, in the order of devices",
           "[sample][host]") {
-  const process_ranks ranks = ranks_of_process(options("auto", 2, 1), {}, two_gpus);
+  const process_ranks ranks = ranks_with({"auto", 2}, {}, two_gpus);
   CHECK(gpus_of(ranks) == std::vector<int>{0, 1});
   CHECK(ranks.world == 2);
   CHECK_FALSE(ranks.across_processes());
@@ -58,49 +62,44 @@ TEST_CASE("trainer: one process has a rank for each of --gpus, in the order of d
 }
 
 TEST_CASE("trainer: one rank computes where --device says", "[sample][host]") {
-  CHECK(gpus_of(ranks_of_process(options("auto", 1, 1), {}, two_gpus)) == std::vector<int>{0});
-  CHECK(gpus_of(ranks_of_process(options("auto", 1, 1), {}, {})) == std::vector<int>{-1});
-  CHECK(gpus_of(ranks_of_process(options("cuda:1", 1, 1), {}, two_gpus)) == std::vector<int>{1});
-  CHECK(gpus_of(ranks_of_process(options("cpu", 1, 3), {}, two_gpus)) ==
-        std::vector<int>{-1, -1, -1});
+  CHECK(gpus_of(ranks_with({"auto", 1}, {}, two_gpus)) == std::vector<int>{0});
+  CHECK(gpus_of(ranks_with({"auto", 1}, {}, {})) == std::vector<int>{-1});
+  CHECK(gpus_of(ranks_with({"cuda:1", 1}, {}, two_gpus)) == std::vector<int>{1});
+  CHECK(gpus_of(ranks_with({"cpu", 3}, {}, two_gpus)) == std::vector<int>{-1, -1, -1});
 }
 
 TEST_CASE("trainer: a launched process is one rank, on the GPU of its number on the machine",
           "[sample][host]") {
   facilities second = two_gpus;
   second.local_rank = 1;
-  const process_ranks ranks = ranks_of_process(options("auto", 1, 1), by_mpirun(5, 8), second);
+  const process_ranks ranks = ranks_with({"auto", 1}, by_mpirun(5, 8), second);
   CHECK(gpus_of(ranks) == std::vector<int>{1});
   CHECK(ranks.world == 8);
   CHECK(ranks.across_processes());
   CHECK_FALSE(ranks.here[0].is_first());
 
   second.gpus = 1;  // the launcher shows each process its own alone
-  CHECK(gpus_of(ranks_of_process(options("cuda", 1, 1), by_mpirun(5, 8), second)) ==
-        std::vector<int>{0});
+  CHECK(gpus_of(ranks_with({"cuda", 1}, by_mpirun(5, 8), second)) == std::vector<int>{0});
 }
 
 TEST_CASE("trainer: more GPUs than there are, or several without NCCL, are refused",
           "[sample][host]") {
-  CHECK(refusal(options("auto", 3, 1), {}, two_gpus) ==
-        "--gpus 3: this machine has 2 GPUs that can be used");
+  CHECK(refusal({"auto", 3}, {}, two_gpus) ==
+        "--gpus 3: this machine has 2 GPUs that can be used; --device cpu trains by threads");
   facilities third = two_gpus;
   third.local_rank = 2;
-  CHECK(refusal(options("auto", 1, 1), by_mpirun(2, 3), third) ==
+  CHECK(refusal({"auto", 1}, by_mpirun(2, 3), third) ==
         "rank 2 of 3 (Open MPI): process 2 of this machine, which has 2 GPUs; start no more "
         "processes than GPUs");
-  CHECK(refusal(options("cuda:1", 2, 1), {}, two_gpus) ==
+  CHECK(refusal({"cuda:1", 2}, {}, two_gpus) ==
         "--gpus 2 takes the GPUs from cuda:0 on: leave out --device cuda:1");
-  CHECK(refusal(options("cuda:1", 1, 1), by_mpirun(0, 2), two_gpus).find("leave it out") !=
+  CHECK(refusal({"cuda:1", 1}, by_mpirun(0, 2), two_gpus).find("leave it out") !=
         std::string::npos);
 
-  facilities alone = two_gpus;
-  alone.nccl = false;
-  CHECK(gpus_of(ranks_of_process(options("auto", 1, 1), {}, alone)) == std::vector<int>{0});
-  for (const std::string& words : {refusal(options("auto", 2, 1), {}, alone),
-                                   refusal(options("auto", 1, 1), by_mpirun(0, 2), alone)})
-    CHECK(words.find("this trainer was built without it: install libnccl-dev") !=
-          std::string::npos);
+  for (const std::string& words :
+       {refusal({"auto", 2}, {}, {}), refusal({"auto", 1}, by_mpirun(0, 2), {})})
+    CHECK(words.find("this trainer was built without CUDA or without NCCL, by which GPUs sum their "
+                     "gradients: install libnccl-dev") != std::string::npos);
 }
 
 TEST_CASE(

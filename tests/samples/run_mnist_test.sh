@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# run_mnist_test.sh RUN_MNIST MNIST_TRAINER WORK: what run_mnist.sh answers before it does anything.
+# run_mnist_test.sh RUN_MNIST MNIST_TRAINER MNIST_SEVERAL_GPUS WORK: the answers of
+# run_mnist.sh before it does anything.
 set -euo pipefail
-script=$1 trainer=$2 work=$3
+script=$1 trainer=$2 several=$3 work=$4
 rm -rf "$work"
 mkdir -p "$work/bin"
 
@@ -36,7 +37,9 @@ answers 2 'there is no option --epoch; --help lists them' --epoch 2
 answers 2 'there is no option --epoch;' --data "$work" --epoch=2
 
 bash "$script" --help >"$work/help"
-"$trainer" --help | grep -oE '^ +(-h,)?--[a-z-]+' | grep -oE -- '--.*' >"$work/options"
+for program in "$trainer" "$several"; do
+  "$program" --help | grep -oE '^ +(-h,)?--[a-z-]+(,--[a-z-]+)?' | grep -oE -- '--[a-z-]+'
+done >"$work/options"
 [[ $(wc -l <"$work/options") -ge 10 ]] || fail "only these options found: $(cat "$work/options")"
 while read -r option; do
   grep -q -- "^  $option " "$work/help" ||

@@ -5,7 +5,7 @@
 #include <feedline/feedline.hpp>
 
 #include "cpu.hpp"
-#include "files.hpp"
+#include "digits.hpp"
 #include "network.hpp"
 
 #include <algorithm>
@@ -65,15 +65,11 @@ double trained(const feedline::dataset_ptr& train, const feedline::dataset_ptr& 
                std::uint64_t window, int readers) {
   mnist::cpu on;
   const std::size_t inputs = feedline::sample_bytes(train->fields().front());
-  mnist::network<mnist::cpu> model{on, inputs, 32, 1, true};
-  mnist::scoreboard<mnist::cpu> board{on, train->size(), inputs, false};
+  mnist::network<mnist::cpu> model{on, inputs, 32, 1};
+  auto* const score = on.allocate<float>(3);
   const auto view = [](const feedline::batch& batch) {
-    return mnist::digits_view{batch["image"].data<float>(),
-                              batch["label"].data<float>(),
-                              batch.size(),
-                              batch.size(),
-                              batch.size(),
-                              0};
+    return mnist::digits_view{batch["image"].data<float>(), batch["label"].data<float>(),
+                              batch.size(), batch.size(), batch.size()};
   };
   feedline::loader_options options{.batch_size = 32, .readers = readers};
   options.transforms = {{.field = "image", .mean = {33.3}, .stddev = {78.6}},
@@ -81,14 +77,13 @@ double trained(const feedline::dataset_ptr& train, const feedline::dataset_ptr& 
   feedline::loader training{train, feedline::shuffle{.seed = 1, .within = feedline::chunks(window)},
                             on.device(), options};
   feedline::loader testing{test, feedline::sequential{}, on.device(), options};
-  for (const feedline::batch& batch : training.epoch(0))
-    model.train(view(batch), board.next(view(batch)), 0.02F);
-  static_cast<void>(board.take());
-  for (const feedline::batch& batch : testing.epoch(0))
-    model.test(view(batch), board.next(view(batch)));
-  mnist::score all;
-  for (const mnist::batch_result& batch : board.take()) all += batch.of;
-  return all.right / all.digits;
+  for (const feedline::batch& batch : training.epoch(0)) model.train(view(batch), score, 0.02F);
+  double right = 0;
+  for (const feedline::batch& batch : testing.epoch(0)) {
+    model.test(view(batch), score);
+    right += score[1];
+  }
+  return right / static_cast<double>(test->size());
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-// Over 250 lines: each choice is short, and depends on those before it.
-
 #include "programs/doctor/advice.hpp"
 
 #include "programs/doctor/words.hpp"
@@ -17,12 +15,6 @@ constexpr double worth_more = 1.05;
 constexpr double share_of_free = 0.5;
 /// Chunks that are mixed with each other: enough for batches to be well mixed.
 constexpr std::uint64_t max_window = 1024;
-/// A full shuffle that costs no more than this does not need windows of chunks.
-constexpr double costs_no_more = 1.3;
-/// A run has this many epochs, of which the first one and the others take different times.
-constexpr int usual_epochs = 5;
-/// Another way is taken if a run becomes this much shorter.
-constexpr double worth_changing = 0.9;
 constexpr double no_limit = 1e30;
 
 /// Numbers that several choices need.
@@ -80,12 +72,7 @@ struct reader_choice {
 void choose_order(const findings& measured, const needs& needed, advice& given) {
   const layout_facts& layout = measured.layout;
   if (!layout.in_chunks()) return;
-  if (measured.reading.size() == 2 &&
-      measured.reading[1].of_sample() < costs_no_more * measured.reading[0].of_sample()) {
-    given.reasons.push_back(fmt::format(
-        "a full shuffle: a sample takes {} in it, and {} in the order of the chunks",
-        time_text(measured.reading[1].of_sample()), time_text(measured.reading[0].of_sample())));
-  } else if (needed.keeps_chunks) {
+  if (needed.keeps_chunks) {
     given.reasons.push_back(fmt::format(
         "a full shuffle: all {} chunks are kept once read, so later epochs read and decode nothing",
         layout.chunks()));
@@ -102,12 +89,12 @@ void choose_memory(const findings& measured, const needs& needed, double rate, a
   const layout_facts& layout = measured.layout;
   const bool keeps_up = needed.wanted && rate >= *needed.wanted;
   if (keeps_up || layout.in_memory || needed.keeps_chunks || layout.varies_by_epoch ||
-      measured.reading.empty())
+      measured.in_order.done == 0)
     return;
   const auto free = static_cast<double>(measured.host_free_bytes);
   // Work for each sample, and waiting for the storage, can be limited to the first epoch.
   constexpr seconds plain_copy{2e-6};
-  const seconds of_sample = measured.reading.front().of_sample();
+  const seconds of_sample{1 / measured.in_order.rate()};
   if (needed.all_bytes > share_of_free * free || of_sample <= plain_copy) return;
   given.load_into_memory = true;
   given.window.reset();
@@ -146,53 +133,7 @@ void choose_placement(const findings& measured, const needs& needed, double rate
   choose(stream, budget_text + " hold less than a tenth of the rows");
 }
 
-/// Lets the GPU decode, if a run becomes shorter by it.
-void choose_decoder(const findings& measured, const needs& needed, const reader_choice& chosen,
-                    advice& given) {
-  using enum feedline::placement;
-  if (measured.decoder.readers.empty() || !measured.damages.empty()) return;
-  const reader_choice decoder{needed.wanted, measured.decoder.readers};
-  // How long a run takes a sample, all epochs together, at this many samples a second.
-  const auto run = [&](double first_epoch, double later_epochs) {
-    const double step = needed.wanted ? 1 / *needed.wanted : 0;
-    return std::max(step, 1 / first_epoch) + (usual_epochs - 1) * std::max(step, 1 / later_epochs);
-  };
-  double later = chosen.rate;  // if rows can be kept
-  if (given.placement == resident)
-    later = no_limit;
-  else if (given.placement == gather || given.load_into_memory || needed.keeps_chunks)
-    later = needed.copy_rate;
-  else if (given.placement == cached)
-    later /= std::max(1 - static_cast<double>(given.device_cache_bytes) / needed.all_bytes, 0.01);
-  const std::string rates = fmt::format(
-      "where the GPU decodes, {}: {:.1f} times the {:.0f} samples/s of {} that decode{}",
-      decoder.reason, decoder.rate / chosen.rate, chosen.rate, counted(chosen.readers, "reader"),
-      chosen.readers == 1 ? "s" : "");
-  if (run(decoder.rate, decoder.rate) >= worth_changing * run(chosen.rate, later)) {
-    given.reasons.push_back(
-        fmt::format("decode_on cpu: {}, which makes {} epochs no shorter", rates, usual_epochs));
-    return;
-  }
-  const bool fits = given.placement == resident;
-  given = {.readers = decoder.readers,
-           .device_cache_bytes = measured.device_budget.value_or(0),
-           .decode_on = feedline::decode_on::device,
-           .window = measured.decoder.window,
-           .batch = seconds{
-               std::max(needed.step, static_cast<double>(measured.batch_size) / decoder.rate)}};
-  given.reasons.push_back("decode_on device: " + rates);
-  if (given.window)
-    given.reasons.push_back(
-        fmt::format("shuffle within {} chunks of {} samples: the GPU decodes window after window",
-                    *given.window, measured.layout.chunking.samples));
-  if (fits)
-    given.hints.push_back(
-        fmt::format("all rows fit in GPU memory: for many more than {} epochs compare placement "
-                    "resident, with which readers decode only in the first epoch",
-                    usual_epochs));
-}
-
-void add_hints(const findings& measured, const needs& needed, advice& given) {
+void add_hints(const findings& measured, advice& given) {
   for (const feedline::field& field : measured.layout.fields) {
     using enum feedline::element_type;
     if ((field.type == f32 || field.type == f64) && feedline::sample_bytes(field) >= 1024)
@@ -209,15 +150,6 @@ void add_hints(const findings& measured, const needs& needed, advice& given) {
     given.hints.emplace_back(
         "one thread at a time reads this file: feedline-convert writes one that all threads can "
         "read at once");
-  double best = 0;
-  for (const work_rate& each : measured.storage.rates) best = std::max(best, each.rate());
-  const double taken = needed.wanted.value_or(0) * static_cast<double>(measured.storage.bytes) /
-                       static_cast<double>(measured.layout.samples);
-  if (best > 0 && best < taken && !given.load_into_memory)
-    given.hints.push_back(
-        fmt::format("if the file is not in the page cache, the storage gives {}, of {} that the "
-                    "step takes: copy it to faster storage, or compress it",
-                    rate_text(best), rate_text(taken)));
 }
 
 }  // namespace
@@ -238,23 +170,13 @@ advice advise(const findings& measured) {
       if (rate > 0 && rate < no_limit)
         batch = std::max(batch, static_cast<double>(measured.batch_size) / rate);
   given.batch = seconds{batch};
-  choose_decoder(measured, needed, chosen, given);
   if (!measured.damages.empty()) {
     given.skip_damaged = true;
     given.reasons.emplace_back("errors skip: samples that cannot be read are left out");
     given.hints.emplace_back("feedline-convert --skip-damaged writes a file of the readable ones");
   }
-  add_hints(measured, needed, given);
+  add_hints(measured, given);
   return given;
-}
-
-std::optional<std::uint64_t> decoder_window(const findings& measured) {
-  const layout_facts& layout = measured.layout;
-  if (!layout.in_chunks()) return std::nullopt;
-  const std::uint64_t chunk_bytes =
-      std::max<std::uint64_t>(layout.chunking.samples * layout.sample_bytes, 1);
-  const std::uint64_t fitting = needs{measured}.row_budget / 4 / chunk_bytes;
-  return std::max<std::uint64_t>(std::min({max_window, layout.chunks() / 2, fitting}), 1);
 }
 
 }  // namespace doctor

@@ -16,8 +16,7 @@ namespace doctor {
 struct advice {
   int readers = 1;
   feedline::placement placement = feedline::placement::stream;
-  std::size_t device_cache_bytes = 0;  ///< `memory_limits::cache`
-  feedline::decode_on decode_on = feedline::decode_on::cpu;
+  std::size_t device_cache_bytes = 0;        ///< `memory_limits::cache`
   std::optional<std::uint64_t> window = {};  ///< chunks of `shuffle{.within = …}`; empty: none
   bool load_into_memory = false;
   bool skip_damaged = false;              ///< samples that cannot be read are left out
@@ -29,9 +28,5 @@ struct advice {
 /// A pure function: the same numbers give the same advice.
 /// @param measured All but `loops` is looked at.
 [[nodiscard]] advice advise(const findings& measured);
-
-/// Chunks of the windows in which a GPU is to decode, so that they fit there and there are several;
-/// empty: chunks are single samples, and any order does.
-[[nodiscard]] std::optional<std::uint64_t> decoder_window(const findings& measured);
 
 }  // namespace doctor

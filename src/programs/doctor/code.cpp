@@ -37,8 +37,6 @@ std::string options_code(const findings& measured, const advice& given) {
   if (measured.device)
     members.push_back(
         fmt::format(".placement = feedline::placement::{}", feedline::to_string(given.placement)));
-  if (given.decode_on == feedline::decode_on::device)
-    members.emplace_back(".decode_on = feedline::decode_on::device");
   if (given.skip_damaged && !given.load_into_memory) members.emplace_back(skip_code);
   if (given.device_cache_bytes != 0)
     members.push_back(

@@ -1,5 +1,3 @@
-// Over 250 lines: each measurement takes a few, and needs what was found before it.
-
 #include "programs/doctor/examine.hpp"
 
 #include <feedline/dataset/load_into_memory.hpp>
@@ -22,20 +20,16 @@ namespace {
 using feedline::loader_options;
 
 /// How the time is shared out.
-constexpr double storage_share = 0.15;
-constexpr double reading_share = 0.12;
-constexpr double readers_share = 0.28;
-constexpr double decoder_share = 0.1;
+constexpr double in_order_share = 0.12;
+constexpr double readers_share = 0.38;
 constexpr double copies_share = 0.03;
-constexpr double loops_share = 0.32;
+constexpr double loops_share = 0.4;
 /// Activities of each thread that a picture shows.
 constexpr std::size_t trace_events = 20'000;
 /// Where samples lie in chunks, readers are measured in a shuffle of this many.
 constexpr std::uint64_t mixed_chunks = 16;
 /// A dataset that opens faster than this is opened again for each measurement, with nothing kept.
 constexpr seconds quick_opening{0.3};
-/// More readers than these bring blocks to a GPU no faster.
-constexpr int max_decoder_readers = 8;
 constexpr double pinned_bytes_per_second = 2e9;
 
 /// Memory that is available without swapping, according to the system.
@@ -73,11 +67,10 @@ class examiner {
 
   void run(const gpu_finder& find) {
     find_device(find);
-    tell_("storage");
     std::vector<std::string> files;
     for (const content& each : made_.found)
       files.insert(files.end(), each.files.begin(), each.files.end());
-    all_.storage = examine_storage(files, storage_share * asked_.seconds);
+    all_.storage = examine_storage(files);
     tell_("opening");
     opened_ = open_subject(asked_, made_.found);
     made_.notes = opened_.notes;
@@ -87,10 +80,9 @@ class examiner {
     all_.cores = feedline::detail::usable_cores();
     all_.host_free_bytes = free_memory();
     all_.device_budget = asked_.device_bytes;
-    measure_alone("one thread, in order", {feedline::sequential{}, "in order"});
-    if (all_.layout.forgets_chunks()) measure_alone("one thread, shuffled", shuffled({}));
+    tell_("one thread, in order");
+    all_.in_order = rate_of(feedline::sequential{}, feedline::no_readers, in_order_share);
     measure_readers();
-    measure_decoder();
     made_.recommended = advise(all_);
     const auto step = asked_.step.value_or(std::chrono::nanoseconds{0});
     tell_("the loop as it is");
@@ -100,12 +92,7 @@ class examiner {
                  .expert = {.trace_events = asked_.picture.empty() ? 0 : trace_events}},
                 step);
     measure_recommended(step);
-    // Damage that only the loops met changes the advice, too.
-    const advice measured = std::exchange(made_.recommended, advise(all_));
-    if (made_.recommended.decode_on != measured.decode_on && all_.loops.size() > 1) {
-      all_.loops.pop_back();
-      all_.not_run = "samples that cannot be read were found as it ran";
-    }
+    made_.recommended = advise(all_);  // the loops may have met damage
     made_.program = program_of(opened_.code, all_, made_.recommended);
   }
 
@@ -156,16 +143,6 @@ class examiner {
     all_.no_device = why;
   }
 
-  void measure_alone(const char* what, const named_order& order) {
-    tell_(what);
-    const double share = all_.layout.forgets_chunks() ? reading_share / 2 : reading_share;
-    const loop_facts loop = measure_loop(
-        fresh(), order.sampler, {.batch_size = all_.batch_size, .readers = feedline::no_readers},
-        nullptr, {}, until(share), all_.damages);
-    all_.reading.push_back({order.name, loop.samples, loop.took,
-                            seconds{loop.seen.sampled_cpu} / seconds{loop.seen.sampled_reading}});
-  }
-
   /// 1, 2, 4, … and as many as there may be.
   std::vector<int> readers_to_try() const {
     if (all_.layout.serialized) return {1};
@@ -176,10 +153,11 @@ class examiner {
     return tried;
   }
 
-  loop_facts loop_of(const std::string& what, const named_order& order,
-                     const loader_options& options, gpu* on, const limits& within) {
-    tell_(what + counted(options.readers, "reader"));
-    return measure_loop(fresh(), order.sampler, options, on, {}, within, all_.damages);
+  work_rate rate_of(const feedline::sampler& order, int readers, double share) {
+    const loop_facts loop =
+        measure_loop(fresh(), order, {.batch_size = all_.batch_size, .readers = readers}, nullptr,
+                     {}, until(share), all_.damages);
+    return {readers, loop.samples, loop.took};
   }
 
   void measure_readers() {
@@ -190,38 +168,9 @@ class examiner {
     all_.readers_order = order.name;
     const std::vector<int> tried = readers_to_try();
     for (const int readers : tried) {
-      const auto loop = loop_of("", order, {.batch_size = all_.batch_size, .readers = readers},
-                                nullptr, until(readers_share / static_cast<double>(tried.size())));
-      all_.readers.push_back({readers, loop.samples, loop.took});
-    }
-  }
-
-  /// Gain of more readers if the GPU decodes.
-  void measure_decoder() {
-    if (!gpu_) return;
-    decoder_facts& decoder = all_.decoder;
-    decoder.window = decoder_window(all_);
-    loader_options options{.batch_size = all_.batch_size,
-                           .placement = feedline::placement::stream,
-                           .decode_on = feedline::decode_on::device,
-                           .memory = {.cache = asked_.device_bytes.value_or(0)}};
-    try {
-      if (opened_.samples->encoded() == nullptr)
-        decoder.not_measured = all_.layout.in_memory
-                                   ? "samples lie in memory, decoded as they were opened"
-                                   : "samples are not stored in blocks that a GPU decodes";
-      for (const int readers : readers_to_try()) {
-        if (!all_.damages.empty())
-          decoder.not_measured = "samples that cannot be read end an epoch that the GPU decodes";
-        if (!decoder.not_measured.empty() || readers > max_decoder_readers) return;
-        options.readers = readers;
-        const auto loop = loop_of("the GPU's decoder, ", shuffled(decoder.window), options,
-                                  gpu_.get(), {.time = decoder_share / 4 * asked_.seconds});
-        decoder.not_measured = loop.plan.decode_note;
-        if (loop.batches != 0) decoder.readers.push_back({readers, loop.samples, loop.took});
-      }
-    } catch (const feedline::error& refusal) {  // such as out of memory
-      decoder.not_measured = refusal.what();
+      tell_(counted(readers, "reader"));
+      all_.readers.push_back(
+          rate_of(order.sampler, readers, readers_share / static_cast<double>(tried.size())));
     }
   }
 
@@ -247,7 +196,6 @@ class examiner {
                   {.batch_size = all_.batch_size,
                    .readers = given.readers,
                    .placement = given.placement,
-                   .decode_on = given.decode_on,
                    .memory = {.cache = given.device_cache_bytes}},
                   step);
     } catch (const feedline::error& refusal) {  // such as out of memory
@@ -267,8 +215,8 @@ class examiner {
                    const loader_options& options, std::chrono::nanoseconds step) {
     limits within = until(loops_share / 2);
     within.one_epoch = false;
-    within.first_apart = keeps_chunks() || options.placement == feedline::placement::resident ||
-                         options.placement == feedline::placement::cached;
+    within.later = keeps_chunks() || options.placement == feedline::placement::resident ||
+                   options.placement == feedline::placement::cached;
     loop_facts loop =
         measure_loop(samples, order.sampler, options, gpu_.get(), step, within, all_.damages);
     loop.name = name;

@@ -32,15 +32,4 @@ struct examination {
 [[nodiscard]] examination examine(const request& asked, std::vector<content> found,
                                   const progress& tell, const gpu_finder& find = find_gpu);
 
-/// Human-readable content of a file: the first lines of the report, even if nothing can be opened.
-/// Long lists are cut after their beginning, with the number of further items; JSON has all.
-[[nodiscard]] std::string describe(const content& found);
-
-/// Human-readable report after the part of `describe`.
-[[nodiscard]] std::string describe(const examination& made);
-
-/// The whole report as one object of JSON (RFC 8259), followed by a newline: times in nanoseconds,
-/// sizes in bytes, rates a second. Members may be added by later versions.
-[[nodiscard]] std::string to_json(const request& asked, const examination& made);
-
 }  // namespace doctor

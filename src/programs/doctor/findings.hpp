@@ -39,42 +39,22 @@ struct layout_facts {
   [[nodiscard]] bool forgets_chunks() const { return in_chunks() && chunking.kept < chunks(); }
 };
 
-/// Rate of some workers over a time.
+/// Rate of a loader with some readers.
 struct work_rate {
-  int workers = 1;         ///< threads that read blocks, or readers of a loader
-  std::uint64_t done = 0;  ///< bytes, or samples that were read, or delivered if the GPU decodes
+  int workers = 1;         ///< readers; 0: the loop's own thread
+  std::uint64_t done = 0;  ///< samples that were read
   seconds took{};
   [[nodiscard]] double rate() const {
     return took.count() <= 0 ? 0 : static_cast<double>(done) / took.count();
   }
 };
 
-/// Throughput of the storage, read directly, without feedline and the page cache.
+/// The files, and where they are.
 struct storage_facts {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   bool local = false;                 ///< on a file system of this machine
   std::optional<double> cached = {};  ///< share in the page cache; empty: not known
-  std::vector<work_rate> rates;       ///< one thread, and several
-  std::string not_measured;           ///< why; empty: measured
-};
-
-/// One thread that reads samples, and does nothing else.
-struct reading_facts {
-  std::string order;  ///< "in order", "shuffled"
-  std::uint64_t samples = 0;
-  seconds took{};
-  double cpu_share = 0;  ///< share of a read on a core; NaN if unknown
-  [[nodiscard]] seconds of_sample() const {
-    return samples == 0 ? seconds{} : took / static_cast<double>(samples);
-  }
-};
-
-/// Loaders whose blocks the GPU decodes, run without a consumer's step.
-struct decoder_facts {
-  std::optional<std::uint64_t> window;  ///< chunks of `shuffle{.within = …}`; empty: a full shuffle
-  std::vector<work_rate> readers;
-  std::string not_measured;  ///< why there is none; empty: there are
 };
 
 /// The GPU, and copies to it from pinned memory.
@@ -87,12 +67,18 @@ struct device_facts {
   double copy_rate = 0;          ///< bytes a second
 };
 
-/// A part of a loop.
-struct loop_part {
+/// A loop over a loader's batches.
+struct loop_facts {
+  std::string name;   ///< "as it is", "as recommended"
+  std::string order;  ///< order of its samples
+  feedline::loader_plan plan;
   std::uint64_t batches = 0;  ///< batches taken
   seconds took{};
   feedline::loader_statistics seen = {};
   feedline::loader_verdict verdict = {};
+  std::uint64_t samples = 0;  ///< counted as in `work_rate`
+  bool later = false;         ///< only epochs after the first one were measured
+  feedline::trace trace = {};
 
   [[nodiscard]] seconds of_batch() const {
     return batches == 0 ? seconds{} : took / static_cast<double>(batches);
@@ -102,19 +88,6 @@ struct loop_part {
     const seconds time = seen.consumer.time();
     return time.count() <= 0 ? 0 : std::min(1.0, seconds{seen.exposed} / time);
   }
-};
-
-/// A loop over a loader's batches; statistics start after its first batch.
-struct loop_facts : loop_part {
-  std::string name;   ///< "as it is", "as recommended"
-  std::string order;  ///< order of its samples
-  feedline::loader_plan plan;
-  std::uint64_t samples = 0;            ///< counted as in `work_rate`
-  std::optional<loop_part> later = {};  ///< later epochs, if measured separately
-  feedline::trace trace = {};
-
-  /// Figures that represent most of a long run.
-  [[nodiscard]] seconds lasting() const { return later ? later->of_batch() : of_batch(); }
 };
 
 /// Samples that could not be read, and why.
@@ -131,13 +104,12 @@ struct findings {
   unsigned cores = 1;
   std::uint64_t host_free_bytes = 0;  ///< available memory of the machine
   storage_facts storage = {};
-  std::vector<reading_facts> reading = {};
+  work_rate in_order = {};              ///< one thread that reads samples in order
   std::string readers_order;            ///< order that `readers` used
   std::vector<work_rate> readers = {};  ///< loaders without a consumer's step
   std::optional<device_facts> device = {};
   std::string no_device;                          ///< why there is none
   std::optional<std::size_t> device_budget = {};  ///< bytes asked for
-  decoder_facts decoder = {};                     ///< nothing is in it where there is no GPU
   std::vector<loop_facts> loops = {};
   std::string not_run;  ///< why the loop as recommended was not; empty: it was
   std::vector<damage> damages = {};

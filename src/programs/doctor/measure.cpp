@@ -23,10 +23,9 @@ constexpr seconds least_wait{1};
 /// Fewer batches say nothing of an epoch.
 constexpr std::uint64_t min_batches = 4;
 
-/// Samples that cannot be read are left out, however many, and told; but where the device decodes
-/// the first one ends the loop.
+/// Samples that cannot be read are left out, however many, and told.
 feedline::loader_options completed(feedline::loader_options options, const limits& until) {
-  if (options.decode_on == feedline::decode_on::cpu) options.errors = skipping();
+  options.errors = skipping();
   options.epochs = until.one_epoch ? 1 : std::uint64_t{1} << 40;
   return options;
 }
@@ -53,45 +52,30 @@ class loop {
   }
 
   loop_facts run(std::chrono::nanoseconds step, std::vector<damage>& damages) {
-    if (facts_.plan.decode_on == options_.decode_on) {  // else the plan says why
-      try {
-        bool is_going_on = true;
-        for (std::uint64_t epoch = 0; epoch < options_.epochs && is_going_on; ++epoch) {
-          is_going_on = take_epoch(epoch, step);
-          if (epoch == 0 && until_.first_apart) close_first();
-        }
-      } catch (const feedline::deadline_error&) {
-        // However slow a batch is, the loop ends: what readers have read by then is measured.
-      } catch (const feedline::stage_error& failure) {
-        note_cause(damages, failure);
+    try {
+      bool is_going_on = true;
+      for (std::uint64_t epoch = 0; epoch < options_.epochs && is_going_on; ++epoch) {
+        is_going_on = take_epoch(epoch, step);
+        if (epoch == 0 && is_going_on && until_.later) begin_again();
       }
-      for (const feedline::sample_failure& each : loader_.failures().first)
-        note_damage(damages, each.sample.value, each.message);
+    } catch (const feedline::deadline_error&) {
+      // However slow a batch is, the loop ends: what readers have read by then is measured.
+    } catch (const feedline::stage_error& failure) {
+      note_cause(damages, failure);
     }
-    if (facts_.batches == 0)
-      close_first();
-    else if (const auto later = part_since(closed_); later.batches >= min_batches)
-      facts_.later = later;
+    for (const feedline::sample_failure& each : loader_.failures().first)
+      note_damage(damages, each.sample.value, each.message);
+    finish();
     if (options_.expert.trace_events != 0) facts_.trace = loader_.trace();
     return std::move(facts_);
   }
 
  private:
-  /// Where the loop was at a time.
-  struct mark {
-    steady::time_point time;
-    std::uint64_t batches = 0;
-    feedline::loader_statistics statistics = {};
-  };
-
   [[nodiscard]] bool is_over() const {
     if (batches_ < 2) return false;
-    if (samples_ >= until_.samples) return true;
-    const steady::time_point time = steady::now();
-    if (!until_.first_apart) return time - begin_ >= until_.time;
     // The first epoch gets more time, since its first batches may be the slowest by far.
-    return facts_.batches == 0 ? time - begin_ >= 3 * until_.time
-                               : time - closed_.time >= until_.time / 2;
+    const int share = until_.later && !facts_.later ? 3 : 1;
+    return samples_ >= until_.samples || steady::now() - begin_ >= share * until_.time;
   }
 
   /// @return Whether the loop continues after it. It ends if no sample of an epoch can be read.
@@ -106,35 +90,28 @@ class loop {
       if (step.count() != 0 && on_ != nullptr) on_->compute(step);
       if (step.count() != 0 && on_ == nullptr) std::this_thread::sleep_for(step);
       samples_ += batch->size();
-      if (++batches_ == 1) first_batch_ = loader_.statistics();
+      if (++batches_ == 1 && !facts_.later) before_ = loader_.statistics();
       if (is_over()) return false;
     }
     return batches_ != before;
   }
 
-  [[nodiscard]] mark now() const {
+  void begin_again() {
     if (on_ != nullptr) on_->sync();
-    return {steady::now(), batches_, loader_.statistics()};
+    facts_.later = true;
+    before_ = loader_.statistics();
+    begin_ = steady::now();
+    batches_ = samples_ = 0;
   }
 
-  [[nodiscard]] loop_part part_since(const mark& begin) const {
-    const mark end = now();
-    loop_part part{.batches = end.batches - begin.batches,
-                   .took = end.time - begin.time,
-                   .seen = end.statistics.since(begin.statistics)};
-    part.verdict = judge(part.seen);
-    return part;
-  }
-
-  /// The first epoch, or all. Statistics begin after the first batch, for which every loop waits.
-  void close_first() {
-    closed_ = now();
+  /// Statistics begin after the first batch, for which every loop waits.
+  void finish() {
+    if (on_ != nullptr) on_->sync();
+    const feedline::loader_statistics all = loader_.statistics();
+    facts_.took = steady::now() - begin_;
     facts_.batches = batches_;
-    facts_.took = closed_.time - begin_;
-    const bool decodes = options_.decode_on == feedline::decode_on::device;
-    facts_.samples = decodes ? samples_ : closed_.statistics.reader.samples;
-    facts_.seen =
-        batches_ >= min_batches ? closed_.statistics.since(first_batch_) : closed_.statistics;
+    facts_.samples = all.reader.samples;
+    facts_.seen = batches_ >= min_batches || facts_.later ? all.since(before_) : all;
     facts_.verdict = judge(facts_.seen);
   }
 
@@ -144,11 +121,10 @@ class loop {
   feedline::loader loader_;
   steady::time_point begin_ = steady::now();
   steady::time_point deadline_ =
-      begin_ + std::chrono::duration_cast<steady::duration>(std::max(4 * until_.time, least_wait));
+      begin_ + std::chrono::duration_cast<steady::duration>(std::max(5 * until_.time, least_wait));
   std::uint64_t batches_ = 0;
   std::uint64_t samples_ = 0;
-  feedline::loader_statistics first_batch_;
-  mark closed_{};
+  feedline::loader_statistics before_;
   loop_facts facts_;
 };
 

@@ -32,21 +32,19 @@ void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> samp
 struct limits {
   seconds time{1};
   std::uint64_t samples = std::uint64_t{1} << 23;
-  bool one_epoch = false;    ///< at the latest with the first epoch
-  bool first_apart = false;  ///< measure the epochs after a loop's first one separately
+  bool one_epoch = false;  ///< at the latest with the first epoch
+  /// Measure only what follows the first epoch, if this ends within three times the time.
+  bool later = false;
 };
 
-/// Reads blocks of 1 MiB at random offsets, past the page cache: with one thread, then with eight,
-/// at most 256 MiB. The page cache stays unchanged. Blocks for about the time.
 /// @param paths Files and folders.
-[[nodiscard]] storage_facts examine_storage(const std::vector<std::string>& paths, seconds time);
+[[nodiscard]] storage_facts examine_storage(const std::vector<std::string>& paths);
 
 /// The rate of copies of 8 MiB from pinned memory.
 /// @throws feedline::device_error
 [[nodiscard]] device_facts measure_copies(gpu& on, seconds time);
 
 /// Takes batches, and computes on each for a time: a kernel on the GPU, or a pause on the host.
-/// Where the device is to decode and the plan says that it does not, no batch is taken.
 /// @param on Null: the host.
 /// @param step 0: none.
 [[nodiscard]] loop_facts measure_loop(const feedline::dataset_ptr& samples,

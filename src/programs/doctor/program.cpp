@@ -3,7 +3,8 @@
 #include <feedline/error.hpp>
 #include <feedline/statistics/trace.hpp>
 
-#include "programs/doctor/examine.hpp"
+#include "detail/printable.hpp"
+#include "programs/doctor/report.hpp"
 #include "programs/words/failure.hpp"
 
 #include <system_error>
@@ -46,16 +47,19 @@ int examine_and_report(const request& asked, std::ostream& out, const progress& 
   std::vector<content> found;
   for (const programs::input& each : asked.inputs) found.push_back(look_at(each.path, asked.how));
   show({});
-  for (const content& each : found)
-    if (says) out << describe(each) << std::flush;
+  for (const content& each : found) {
+    if (!says) break;
+    const std::size_t files = each.files.size();
+    out << feedline::detail::printable(each.path) << ": " << each.format
+        << (files > 1 ? ", " + std::to_string(files) + " files" : "") << '\n'
+        << words_of({content_section(each)}) << std::flush;
+  }
   const examination made = examine(asked, std::move(found), show, find);
   show({});
-  if (says)
-    out << describe(made) << std::flush;
-  else
-    out << to_json(asked, made) << std::flush;
+  const std::vector<section> report = sections_of(asked, made);
+  out << (says ? words_of(report) + '\n' + made.program : json_of(report)) << std::flush;
   if (!out) throw feedline::error{"standard output cannot be written"};
-  if (says && !asked.json.empty()) write(asked.json, to_json(asked, made));
+  if (says && !asked.json.empty()) write(asked.json, json_of(report));
   if (!asked.code.empty()) write(asked.code, made.program);
   if (!asked.picture.empty()) write_picture(asked, made);
   return made.measured.damages.empty() ? 0 : programs::not_all_read;

@@ -16,9 +16,9 @@ namespace {
 
 constexpr auto description =
     "Examines a file or folder of samples and the machine: its content and how it is read; how "
-    "fast it is read from storage, decoded, gathered by several readers and copied to the GPU; "
-    "what limits a loop that computes --step on each batch; and which options suit it, as a "
-    "program to paste. Only the files that --json, --picture and --code name are written.";
+    "fast it is read and decoded, gathered by several readers and copied to the GPU; what limits a "
+    "loop that computes --step on each batch; and which options suit it, as a program to paste. "
+    "Only the files that --json, --picture and --code name are written.";
 
 constexpr auto exit_codes =
     "Exit codes: 0 all was read; 1 it cannot be opened, or an output cannot be written; 2 the "

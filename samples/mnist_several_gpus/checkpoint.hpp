@@ -1,56 +1,33 @@
 #pragma once
 
-#include <feedline/dataset/dataset.hpp>
 #include <feedline/loader/loader_state.hpp>
+
+#include "network.hpp"
 
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace mnist {
 
-/// Opens what `data` holds: a folder with MNIST's four files, each plain or compressed (.gz); one
-/// with digits called "train" and others called "test", in any format: train.h5 and test.h5,
-/// train.tar and test.tar, folders of image.npy and label.npy; or the path of such a "train".
-/// Tar shards have members N.image.npy and N.cls.
-/// @return Digits to train on, and to test with: fields "image" (bytes) and "label" (a byte).
-/// @throws feedline::usage_error naming what is missing; feedline::dataset_error for bad files.
-[[nodiscard]] std::pair<feedline::dataset_ptr, feedline::dataset_ptr> open_digits(
-    const std::filesystem::path& data);
-
-/// Sums of the results of an epoch's batches so far, over all ranks.
-struct score {
-  double loss = 0;    ///< sum of cross entropies, in nats
-  double right = 0;   ///< digits recognised
-  double digits = 0;  ///< digits seen
-
-  void operator+=(const score& more) {
-    loss += more.loss;
-    right += more.right;
-    digits += more.digits;
-  }
-};
-
-/// All that a training needs to continue: its position, and what it has learnt. A file of it is
-/// some lines of text, and then the values as in memory:
+/// State from which a training continues. A file has lines of text, then the values as in memory:
 ///
-///     feedline mnist_trainer checkpoint 1
+///     feedline mnist_trainer checkpoint 2
 ///     {"feedline_loader_state": 2, "epoch": 2, …}     the loader's place, by `to_json`
-///     0x1.8p+9 0x1.2cp+10 0x1.77p+10                  `so_far`, exact: loss, right, digits
+///     0x1.8p+9 0x1.77p+10                             `so_far`, exact: loss, digits
 ///     784 256 128 10                                  the network's sizes
 struct checkpoint {
   feedline::loader_state place;
   score so_far;                    ///< in the epoch of `place`
-  std::vector<std::size_t> sizes;  ///< `network::sizes`
-  std::vector<float> values;       ///< `network::save`
+  std::vector<std::size_t> sizes;  ///< number of inputs, then the size of each layer
+  std::vector<float> values;       ///< `network::values`
 };
 
-/// Writes a file and renames it to `path` when it is complete and on the disk: if the process or
-/// the machine fails at any moment, either the previous file or the new one is left.
+/// Writes a file and renames it when it is on the disk: after any failure, either the previous file
+/// or the new one is left.
 /// @throws std::runtime_error with the system's words.
 void write_checkpoint(const std::filesystem::path& path, const checkpoint& made);
 

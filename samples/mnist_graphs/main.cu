@@ -8,18 +8,16 @@
 #include <feedline/cuda/graphs/step_graphs.hpp>
 #include <feedline/feedline.hpp>
 
+#include "digits.hpp"
 #include "evaluation.hpp"
-#include "files.hpp"
 #include "gpu.cuh"
 #include "network.hpp"
 #include "options.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <functional>
 #include <limits>
 #include <string>
@@ -27,8 +25,6 @@
 #include <vector>
 
 namespace {
-
-using mnist::seconds;
 
 constexpr std::uint64_t batch_size = 64;
 /// Each address of a batch has a graph. A GPU takes some 4 us longer for each launch where many
@@ -41,9 +37,8 @@ class race {
   race(const feedline::dataset_ptr& digits, std::uint64_t epochs)
       : epochs_{epochs},
         digits_{digits->size()},
-        on_{self_},
         train_{digits, feedline::shuffle{.seed = 1}, on_.device(), options()},
-        model_{on_, feedline::sample_bytes(digits->fields().front()), batch_size, 1, false},
+        model_{on_, feedline::sample_bytes(digits->fields().front()), batch_size, 1},
         score_{on_.allocate<float>(3)},
         graphs_{on_.stream()} {}
 
@@ -75,36 +70,27 @@ class race {
 
  private:
   static feedline::loader_options options() {
-    mnist::trainer_options all;
-    feedline::loader_options made = mnist::loading(all, {}, batch_size);
+    feedline::loader_options made = mnist::loading({}, {}, batch_size);
     made.epochs = std::numeric_limits<std::uint64_t>::max();
     made.expert.batches_per_slot = in_a_slot;
     made.partial_batch = feedline::partial_batch::drop;
     return made;
   }
   void step(const feedline::batch& batch, bool by_graphs) {
-    const auto digits = mnist::view_of(batch, train_, self_, digits_);
+    const auto digits = mnist::view_of(batch, train_, on_.share(), digits_);
     const auto issue = [&] { model_.train(digits, score_, 0.01F); };
     by_graphs ? graphs_.run(batch, issue) : issue();
   }
-  void wait_for_stream() {
-    on_.begin_wait();
-    on_.end_wait();
-    (void)on_.take_times();
-  }
   double time(const std::function<void()>& work) {
-    wait_for_stream();
-    const auto began = std::chrono::steady_clock::now();
+    on_.begin();
     work();
-    wait_for_stream();
-    return seconds{std::chrono::steady_clock::now() - began}.count();
+    return on_.seconds();
   }
 
-  mnist::rank self_{.share = {}, .gpu = 0};
   std::uint64_t epochs_;
   std::uint64_t digits_;
   std::uint64_t epoch_ = 0;
-  mnist::gpu on_;
+  mnist::gpu on_{0};
   feedline::loader train_;
   mnist::network<mnist::gpu> model_;
   float* score_;
@@ -127,7 +113,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: mnist_graphs DATA [EPOCHS]\n");
     return 2;
   }
-  try {
+  return mnist::report_errors("mnist_graphs", [&] {
     race track{mnist::open_digits(argv[1]).first,
                argc > 2 ? std::max(1UL, std::strtoul(argv[2], nullptr, 10)) : 3};
     (void)track.from_loader(true);  // captures the steps, and warms up
@@ -154,9 +140,5 @@ int main(int argc, char** argv) {
                   1e6 * median(held[by_graphs]), median(ratio[by_graphs]),
                   1e6 * median(one[by_graphs]));
     std::printf("\ngraphs make %.2f times as many steps\n", median(loader[0]) / median(loader[1]));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "mnist_graphs: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  });
 }
