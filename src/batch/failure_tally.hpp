@@ -49,9 +49,9 @@ class failure_tally {
   }
   /// No more of the slot is handed out: failures that left no batch to hand out count too.
   void end() {
-    const epoch_losses of_dealt = losses_;
+    const epoch_losses of_handed_out = losses_;
     handed_out(std::numeric_limits<std::uint64_t>::max());
-    losses_ = of_dealt;
+    losses_ = of_handed_out;
     of_slot_.reset();
   }
 

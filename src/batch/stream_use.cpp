@@ -35,9 +35,9 @@ stream_use::~stream_use() {
 
 void stream_use::end() noexcept {
   if (!batch_) return;  // moved from
-  detail::device_ring& ring = *batch_->lease_.ring();
-  if (is_further_ && ring.is_own_process())
-    ring.end_use_on(batch_->lease_->slot, stream_, begun_by_);
+  detail::device_ring* const ring = batch_->lease_.ring();
+  if (is_further_ && ring != nullptr && ring->is_own_process())
+    ring->end_use_on(batch_->lease_->slot, stream_, begun_by_);
   batch_.reset();
 }
 

@@ -24,6 +24,7 @@ struct slot_plan {
   std::uint64_t min_requests = 0;
   std::size_t staging_slots = 0;
   int readers = 0;
+  int first_readers = 0;  ///< number that `min_requests` is for; 0: all
 };
 
 /// A part of a staging slot's samples: the unit a reader takes.
@@ -107,6 +108,7 @@ class request_partition {
         request_samples_{plan.request_samples},
         min_requests_{plan.min_requests},
         readers_{plan.readers},
+        first_readers_{std::max(plan.first_readers == 0 ? plan.readers : plan.first_readers, 1)},
         numbering_{plan.batch_size, numbered_samples(plan)},
         pieces_{plan.batch_size, std::max<std::uint64_t>(plan.piece_samples, 1)},
         slot_{plan.batch_size, plan.batches_per_slot * plan.batch_size},
@@ -121,7 +123,8 @@ class request_partition {
     if (min_requests_ == 0) return {batch_size_, request_samples_};
     const auto readers = static_cast<std::uint64_t>(std::max(readers_ - resting, 1));
     const std::uint64_t least =
-        divide_up(min_requests_ * readers, static_cast<std::uint64_t>(readers_));
+        std::min(divide_up(min_requests_ * readers, static_cast<std::uint64_t>(first_readers_)),
+                 min_requests_);
     return {batch_size_, std::min(request_samples_, divide_up(samples, least))};
   }
   /// How a ticket is divided into pieces, which `requests` then divides. A slot without rows to
@@ -158,6 +161,7 @@ class request_partition {
   std::uint64_t request_samples_;
   std::uint64_t min_requests_;
   int readers_;
+  int first_readers_;
   request_layout numbering_;
   request_layout pieces_;
   request_layout slot_;

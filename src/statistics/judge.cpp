@@ -163,14 +163,31 @@ std::string reader_words(const loader_statistics& seen, const findings& found) {
   return words;
 }
 
+/// The loader has yet to find its number of readers.
+bool still_searches(const loader_statistics& seen) {
+  return seen.tuning.on && !seen.tuning.settled && seen.tuning.max_readers > seen.reader.threads;
+}
+std::string search_words(const loader_statistics& seen) {
+  return "time: the loader is trying up to " + std::to_string(seen.tuning.max_readers) +
+         " readers; look again once statistics().tuning.settled";
+}
+
+/// A number of readers, and the option that has to be set for it.
+std::string more_readers(const loader_statistics& seen, unsigned wanted) {
+  if (!seen.tuning.on) return std::to_string(wanted);
+  wanted = std::max(wanted, 2 * seen.tuning.max_readers);
+  return std::to_string(wanted) + " by expert.tuning.max_readers";
+}
+
 loader_verdict of_storage(const loader_statistics& seen, const findings& found) {
   const std::string words = reader_words(seen, found);
   if (seen.chunked)
     return {bottleneck::storage, words,
             "an order that follows chunks (shuffle{.within = ...}), so that each is read once",
             found.gain()};
+  if (still_searches(seen)) return {bottleneck::storage, words, search_words(seen), found.gain(2)};
   return {bottleneck::storage, words,
-          "more readers (" + std::to_string(2 * std::max(seen.reader.threads, 1U)) +
+          "more readers (" + more_readers(seen, 2 * std::max(seen.reader.threads, 1U)) +
               "), so that more reads are in progress; or data that is nearer: a local disk, "
               "load_into_memory",
           found.gain(2)};
@@ -195,9 +212,11 @@ loader_verdict of_computing(const loader_statistics& seen, const findings& found
             found.gain()};
   const auto needed = static_cast<unsigned>(
       std::ceil(std::max(seen.reader.threads, 1U) / std::max(1 - found.exposed, 1.0 / 64)));
-  if (seen.reader.threads < seen.cores && found.queued < 0.2)
+  if (still_searches(seen)) return {limit, words, search_words(seen), found.gain()};
+  const bool tried_more = seen.tuning.on && seen.reader.threads < seen.tuning.max_readers;
+  if (seen.reader.threads < seen.cores && found.queued < 0.2 && !tried_more)
     return {limit, words,
-            "more readers: " + std::to_string(std::min(needed, seen.cores)) + " of " +
+            "more readers: " + more_readers(seen, std::min(needed, seen.cores)) + " of " +
                 std::to_string(seen.cores) + " cores",
             found.gain(seen.cores / std::max<double>(seen.reader.threads, 1))};
   words += "; there are " + std::to_string(seen.cores) + " cores";

@@ -69,7 +69,9 @@ struct field_conversion : row_conversion {
   pixel_operations operations = {};  ///< used by convert if `to` is a floating-point type
 
   /// Whether pixels are computed, and not only moved and scaled.
-  [[nodiscard]] bool computes_pixels() const noexcept { return resizes || operations.any; }
+  [[nodiscard]] bool computes_pixels() const noexcept {
+    return resizes || operations.any || operations.channels != 0;
+  }
   [[nodiscard]] bool is_random() const noexcept {
     return random_window || flip_below != 0 || operations.random;
   }

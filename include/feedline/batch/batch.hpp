@@ -17,6 +17,8 @@ namespace feedline::detail {
 class device_ring;
 struct batch_format;
 
+inline namespace FEEDLINE_ABI {
+
 /// A batch in its slot.
 struct leased_batch {
   slot_index slot{};
@@ -25,6 +27,8 @@ struct leased_batch {
   std::uint64_t index = 0;
   std::uint64_t samples = 0;
 };
+
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {

@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace feedline::detail {
+inline namespace FEEDLINE_ABI {
 
 /// The right to use one slot of a ring, until it is destroyed. Move-only, because a lease has a
 /// single holder; a lease that was moved from is empty, and its `Slot` is a default one. It keeps
@@ -69,4 +70,5 @@ class optional_lease : public std::optional<Lease> {
   const Lease* operator->() const&& = delete;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline::detail

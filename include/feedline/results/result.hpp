@@ -27,6 +27,8 @@ struct result_tag {
 namespace feedline::detail {
 class result_slots;
 
+inline namespace FEEDLINE_ABI {
+
 /// A result in its slot.
 struct leased_result {
   slot_index slot{};
@@ -34,6 +36,8 @@ struct leased_result {
   result_tag tag = {};
   std::uint64_t number = 0;
 };
+
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {

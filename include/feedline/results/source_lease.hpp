@@ -10,12 +10,16 @@
 namespace feedline::detail {
 class result_slots;
 
+inline namespace FEEDLINE_ABI {
+
 /// The source of a result.
 struct leased_source {
   slot_index slot{};
   std::uint64_t number = 0;  ///< the result's
   stream_ref stream = {};    ///< the pusher's
 };
+
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {

@@ -70,12 +70,16 @@ int reader_count(const loader_options& options, placement placement, read_concur
 }
 
 /// The most readers that a loader may use: those that it begins with, unless they are tuned. An
-/// automatic number is tuned among the process's cores.
-int most_readers(const loader_options& options, read_concurrency concurrency, int first_readers) {
+/// automatic number is tuned among the cores near the device, or among all of the process's if there
+/// is not one for each of the first readers.
+int most_readers(const loader_options& options, read_concurrency concurrency, int first_readers,
+                 const device_capabilities& device) {
   if (concurrency == read_concurrency::serialized) return first_readers;
   if (options.expert.tuning.max_readers != 0) return options.expert.tuning.max_readers;
   if (options.readers != automatic_readers) return first_readers;
-  return std::clamp(2 * first_readers, 1, std::max(1, static_cast<int>(usable_cores())));
+  const auto near_cores = static_cast<int>(choose_cores(device.near_cores).size());
+  const int cores = near_cores >= first_readers ? near_cores : static_cast<int>(usable_cores());
+  return std::clamp(2 * first_readers, first_readers, std::max(first_readers, cores));
 }
 
 /// Cores for the loader's threads: near the device, if there is one for each reader.
@@ -153,7 +157,8 @@ class planner {
                           .request_samples = plan_.request_samples,
                           .min_requests = plan_.min_requests,
                           .staging_slots = plan_.staging_slots,
-                          .readers = plan_.readers};
+                          .readers = plan_.readers,
+                          .first_readers = readers_of_requests_};
     return {.report = std::move(plan_),
             .share = share_,
             .slots = slots,
@@ -180,6 +185,7 @@ class planner {
   /// @param wanted_slots Slots of the staging ring; 0: automatic.
   void size_rings(int readers, std::size_t wanted_slots) {
     memory_.share_among(readers, wanted_slots);
+    readers_of_requests_ = readers;
     const bool fixed = options_.expert.batches_per_slot != 0;
     std::uint64_t batches =
         fixed ? options_.expert.batches_per_slot
@@ -245,7 +251,7 @@ class planner {
     const tuning_budget& budget = options_.expert.tuning;
     const int first_readers = plan_.readers;
     const std::size_t first_slots = plan_.staging_slots;
-    const int readers = most_readers(options_, dataset_.concurrency(), first_readers);
+    const int readers = most_readers(options_, dataset_.concurrency(), first_readers, device_);
     if (budget.max_readers != 0 && readers != first_readers)
       size_rings(readers, options_.expert.staging_slots);
     plan_.readers = readers;
@@ -267,6 +273,7 @@ class planner {
   const std::vector<std::size_t> row_bytes_;
   decoding_choice decoding_;
   slot_memory memory_;
+  int readers_of_requests_ = 0;  ///< among which slots are divided
   std::optional<block_plan> blocks_ = {};
   loader_plan plan_ = {};
 };

@@ -181,8 +181,8 @@ section loop_section(const findings& measured, const loop_facts& loop) {
   section all{
       "loops",
       fmt::format("the loop {}: batches of {}, {}, {}, placement {}, {}", loop.name,
-                  measured.batch_size, loop.order, counted(loop.plan.readers, "reader"), placement,
-                  measured.step ? "a step of " + time_text(*measured.step) : "no step"),
+                  measured.batch_size, loop.order, counted(loop.seen.reader.threads, "reader"),
+                  placement, measured.step ? "a step of " + time_text(*measured.step) : "no step"),
       item_of_list};
   const auto add = [&](const char* label, bool is_told, const std::string& words,
                        const json_members& told = {}) {
@@ -190,8 +190,8 @@ section loop_section(const findings& measured, const loop_facts& loop) {
   };
   const bool has_batches = loop.batches != 0;
   add("not measured", !has_batches, "no batch was delivered in " + time_text(loop.took),
-      members("name", loop.name, "order", loop.order, "readers", loop.plan.readers, "placement",
-              placement, "plan", to_string(loop.plan)));
+      members("name", loop.name, "order", loop.order, "readers", loop.seen.reader.threads,
+              "placement", placement, "plan", to_string(loop.plan)));
   add("begin", has_batches && !loop.later && loop.batches < loop.plan.batches_per_epoch,
       fmt::format("{} of the {} batches of an epoch", loop.batches, loop.plan.batches_per_epoch));
   add("later epochs", loop.later, "find samples where the first epoch left them",

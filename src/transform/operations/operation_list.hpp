@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -75,7 +76,12 @@ class operation_list {
     const auto check_one = [&]<class Operation>(const Operation&) {
       const auto& options = transform.*Operation::option;
       if (options) Operation::check(*options, field);
-      field.channels = channels_after_one<Operation>(transform, field.channels);
+      const std::uint64_t after = channels_after_one<Operation>(transform, field.channels);
+      if (after != field.channels && std::max(after, field.channels) > 3)
+        throw std::logic_error{std::string{"feedline: the operation "} + Operation::name +
+                               " changes the channels of images with more than three: its check "
+                               "must refuse them"};
+      field.channels = after;
     };
     (check_one(Operations{}), ...);
   }
@@ -94,14 +100,20 @@ class operation_list {
   /// @param transform Checked. @param channels Those of the dataset's image.
   static pixel_operations plan(const field_transform& transform, std::uint64_t channels) {
     pixel_operations planned;
+    const std::uint64_t before = channels;
     const auto plan_one = [&]<class Operation>(const Operation&) {
       const auto& options = transform.*Operation::option;
       if (!options) return;
-      if (const auto by = Operation::plan(*options)) enable<Operation>(planned, *by);
+      if (const auto by = Operation::plan(*options)) {
+        enable<Operation>(planned, *by);
+      } else if (channels_after_one<Operation>(transform, channels) != channels) {
+        throw std::logic_error{std::string{"feedline: the operation "} + Operation::name +
+                               " changes the number of channels, but plans nothing"};
+      }
+      channels = channels_after_one<Operation>(transform, channels);
     };
     (plan_one(Operations{}), ...);
-    const std::uint64_t after = channels_after(transform, channels);
-    if (after != channels) planned.channels = static_cast<std::uint32_t>(after);
+    if (channels != before) planned.channels = static_cast<std::uint32_t>(channels);
     return planned;
   }
 

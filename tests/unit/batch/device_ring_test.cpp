@@ -212,9 +212,9 @@ TEST_CASE(
   (void)on.take_and_lease();
   on.device->forget_calls();
   const auto marks = [&] { return on.device->calls().size(); };
-  for (std::size_t dealt = 0; dealt < 2; ++dealt) {
-    { const batch only = on.ring.lease_batch(slot, dealt); }
-    CHECK(marks() == dealt + 1);
+  for (std::size_t handed_out = 0; handed_out < 2; ++handed_out) {
+    { const batch only = on.ring.lease_batch(slot, handed_out); }
+    CHECK(marks() == handed_out + 1);
     CHECK(on.ring[slot].state.load() == device_state::leased);
   }
   on.ring.let_go(slot);

@@ -4,8 +4,10 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/sampler/sequential.hpp>
 
+#include "detail/cores.hpp"
 #include "detail/threads.hpp"
 #include "loader/plan/resolved_plan.hpp"
+#include "staging/request_layout.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/gated_dataset.hpp"
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -84,6 +87,32 @@ TEST_CASE("tuned plan: an automatic number of readers may double, within the pro
   CHECK(automatic.min_requests == kept.min_requests);
 
   CHECK(plan({.batch_size = 64, .readers = no_readers}).readers == 0);
+}
+
+TEST_CASE("tuned plan: slots are cut as finely as for the readers at first, and never coarser",
+          "[loader][host]") {
+  const auto requests = [](const loader_options& options, int resting) {
+    const auto data = make_identity_dataset(4096, 256);
+    const detail::resolved_plan made = resolve(*data, sequential{}, with_copies, options);
+    return detail::request_partition{made.slots}.next(4096, resting).requests(4096);
+  };
+  const int most = plan({.batch_size = 4096}).readers;
+  const int first = plan({.batch_size = 4096}).first_readers;
+  const std::uint64_t kept = requests({.batch_size = 4096, .readers = first}, 0);
+  CHECK(kept >= 4 * static_cast<std::uint64_t>(first));
+  CHECK(requests({.batch_size = 4096}, most - first) == kept);
+  CHECK(requests({.batch_size = 4096}, 0) == kept);
+}
+
+TEST_CASE("tuned plan: an automatic number stays among the cores near the device",
+          "[loader][host]") {
+  const int first = plan({.batch_size = 64}).first_readers;
+  device_capabilities near{.name = "gpu"};
+  for (unsigned core = 0; core < static_cast<unsigned>(first); ++core)
+    near.near_cores.push_back(detail::allowed_cores().at(core));
+  const loader_plan automatic = plan({.batch_size = 64}, near);
+  CHECK(automatic.readers == first);
+  CHECK(automatic.cores.size() == static_cast<std::size_t>(first));
 }
 
 TEST_CASE("tuned plan: limits that the budget does not name are unchanged", "[loader][host]") {

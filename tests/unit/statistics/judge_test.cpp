@@ -341,3 +341,13 @@ TEST_CASE("verdict: its evidence has the numbers that it goes by", "[statistics]
         "the consumer waits for data 50 % of its time; 4 readers are busy 97 % of the time: a read "
         "spends 3 % computing, 0 % waiting for a core, 97 % waiting for data");
 }
+
+TEST_CASE("verdict: readers that the loader tunes are not advised, but by its budget",
+          "[statistics][host]") {
+  loader_statistics seen = slow_readers(0.03);
+  seen.tuning = {.on = true, .settled = false, .readers = 4, .max_readers = 16};
+  CHECK(judge(seen).next ==
+        "time: the loader is trying up to 16 readers; look again once statistics().tuning.settled");
+  seen.tuning.settled = true;
+  CHECK(judge(seen).next.find("more readers (32 by expert.tuning.max_readers)") == 0);
+}
