@@ -233,7 +233,8 @@ TEST_CASE("tuning: without readers, and without a budget, nothing is tuned", "[l
   CHECK(without_budget.statistics().reader.threads == 2);
 }
 
-TEST_CASE("tuning: a budget of as many readers as at first is tuned, to fewer", "[loader][host]") {
+TEST_CASE("tuning: a budget equal to the first number of readers is tuned, to fewer",
+          "[loader][host]") {
   loader_options options{.readers = 2};
   options.expert.tuning.max_readers = 2;
   const loader same{make_identity_dataset(samples, 37), sequential{}, make_host_device(), options};

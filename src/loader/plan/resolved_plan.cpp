@@ -70,8 +70,8 @@ int reader_count(const loader_options& options, placement placement, read_concur
 }
 
 /// The most readers that a loader may use: those that it begins with, unless they are tuned. An
-/// automatic number is tuned among the cores near the device, or among all of the process's if there
-/// is not one for each of the first readers.
+/// automatic number is tuned among the cores near the device, or among all of the process's cores if
+/// those are fewer than the first readers.
 int most_readers(const loader_options& options, read_concurrency concurrency, int first_readers,
                  const device_capabilities& device) {
   if (concurrency == read_concurrency::serialized) return first_readers;
