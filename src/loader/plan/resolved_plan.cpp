@@ -70,7 +70,7 @@ int reader_count(const loader_options& options, placement placement, read_concur
 }
 
 /// The most readers that a loader may use: those that it begins with, unless they are tuned. An
-/// automatic number is tuned among the cores near the device, or among all of the process's cores if
+/// automatic number is tuned among the cores near the device, or among all cores of the process if
 /// those are fewer than the first readers.
 int most_readers(const loader_options& options, read_concurrency concurrency, int first_readers,
                  const device_capabilities& device) {
