@@ -16,11 +16,11 @@
 using namespace feedline;
 using namespace feedline::detail;
 using namespace feedline::test::carried;
+using feedline::test::data_path;
 using feedline::test::device_call;
 using feedline::test::recorded_call;
 using feedline::test::recording_device;
 using feedline::test::scripted_device;
-using feedline::test::data_path;
 
 TEST_CASE(
     "assembling transfer: a slot is copied after the buffer's last assembly, and assembled after "
