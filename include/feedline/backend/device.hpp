@@ -25,9 +25,9 @@ struct device_capabilities {
   std::string name;            ///< human-readable: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
   /// The device assembles slots (`device::assemble`), with all that a conversion can name. A device
-  /// of your own that cannot apply `pixel_operations` must say false here, or its batches would lack
-  /// them without a message. If it does not assemble, only placement stream is possible:
-  /// readers convert fields, and the transfer thread mixes samples, before slots are copied.
+  /// that cannot apply `pixel_operations` must say false here: otherwise its batches would lack
+  /// them without a message. If it does not assemble, only placement stream is possible: readers
+  /// convert fields, and the transfer thread mixes samples, before slots are copied.
   bool assembles = true;
   device_id id = {};  ///< identifies the device to other libraries
   std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
