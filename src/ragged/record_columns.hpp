@@ -122,11 +122,13 @@ template <class Decoder>
 [[nodiscard]] auto describe_first(const coded_values& of, const Decoder& by) {
   std::vector<std::byte> memory;
   const auto first = of.read(0, [&](std::size_t bytes) { return room_in(memory, bytes); });
+  decltype(by.describe(first)) described;
   try {
-    return by.describe(first);
+    described = by.describe(first);
   } catch (const dataset_error& fault) {
     of.refuse(fault, 0);
   }
+  return described;
 }
 
 /// Decodes every record once, on all cores, for the number of elements of ragged fields.
