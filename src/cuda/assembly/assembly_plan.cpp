@@ -129,7 +129,8 @@ bool is_wide(const assembly& work, const field_assembly& field, const conversion
 }
 
 conversion plan_conversion(const assembly& work, const field_assembly& field) {
-  conversion by{field.conversion};
+  const row_conversion& without_operations = field.conversion;
+  conversion by{without_operations};
   const std::size_t from_bytes = size_bytes(by.from);
   const std::size_t to_bytes = size_bytes(by.to);
   by.to_elements = counted(field.to_row_bytes / to_bytes, "elements in a row");
