@@ -31,7 +31,9 @@ process_ranks ranks_with(const options& wanted, const feedline::shard& launched,
                          const facilities& machine) {
   trainer_options shared;
   shared.device = wanted.device;
-  return ranks_of_process(shared, {.gpus = wanted.gpus}, launched, machine);
+  several_options several;
+  several.gpus = wanted.gpus;
+  return ranks_of_process(shared, several, launched, machine);
 }
 
 feedline::shard by_mpirun(int rank, int world) {
