@@ -84,12 +84,12 @@ must_run("running a program that uses feedline::core" ${WORK}/core/my_trainer)
 must_contain("a program that uses feedline::core" "${output}" "sum 499500")
 
 # ---- what must be refused --------------------------------------------------------------------
-execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/version -D WANTED_VERSION=0.2
+execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/version -D WANTED_VERSION=0.1
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(code EQUAL 0)
   message(FATAL_ERROR "a project that asks for another minor version was given this one")
 endif()
-must_contain("asking for version 0.2" "${output}" "requested version \"0.2\"")
+must_contain("asking for version 0.1" "${output}" "requested version \"0.1\"")
 
 execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/component
   -D WANTED_COMPONENT=teapot
