@@ -1,3 +1,5 @@
+// Over 250 lines: one short binding for each function that opens files.
+
 #include <feedline/feedline.hpp>
 #include <feedline/formats/open.hpp>
 #include <feedline/image/decode.hpp>

@@ -1,3 +1,5 @@
+// Over 250 lines: one fold over the operations for each thing that an operation has.
+
 #pragma once
 
 #include <feedline/transform/field_transform.hpp>
