@@ -20,7 +20,7 @@ foreach(file IN LISTS files)
   file(READ ${SOURCE}/${file} text)
   string(REGEX MATCHALL "\n" newlines "${text}")
   list(LENGTH newlines lines)
-  if(lines GREATER max_lines)
+  if(lines GREATER max_lines AND NOT file MATCHES "^tests/bench/results/")  # output, as it came
     list(APPEND faults "${file} has ${lines} lines: at ${max_lines} a file is split")
   endif()
   if(NOT file MATCHES "\\.(hpp|cpp|cuh?)$")
