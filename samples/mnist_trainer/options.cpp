@@ -22,7 +22,7 @@ const std::map<std::string, feedline::placement> placements{
 std::string check_device(const std::string& text) {
   static const std::regex known{"auto|cpu|cuda(:[0-9]{1,4})?"};
   if (std::regex_match(text, known)) return {};
-  return "'" + text + "' is no device: say auto, cpu, or cuda:N with N from 0";
+  return "'" + text + "' is not a device: say auto, cpu, or cuda:N with N from 0";
 }
 
 }  // namespace

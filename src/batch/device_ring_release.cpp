@@ -60,13 +60,13 @@ bool device_ring::begin_use_on(slot_index slot, stream_ref stream) {
   device()->check(stream);
   if (device()->is_capturing(stream)) {
     throw usage_error{
-        "a batch cannot be put to use on a stream that is being captured: the graph would wait for "
+        "a batch cannot be used on a stream that is being captured: the graph would wait for "
         "this one batch each time it is launched. Do it before the capture, or use the batch on "
         "the stream it was taken on"};
   }
   if (device()->is_capturing(consumers)) {
     throw usage_error{
-        "a batch cannot be put to use on another stream while the one it was taken on is being "
+        "a batch cannot be used on another stream while the one it was taken on is being "
         "captured: do it before the capture, or after it"};
   }
   leased.further.begin(untraced_, consumers, stream);

@@ -13,7 +13,7 @@ stream_use::stream_use(std::shared_ptr<const batch> used, stream_ref stream)
   if (!batch_) throw usage_error{"a stream_use was made without a batch"};
   if (!batch_->format().process.is_this()) {
     throw usage_error{
-        "a batch cannot be put to use in a fork of the process that took it: there it may only be "
+        "a batch cannot be used in a fork of the process that took it: there it may only be "
         "destroyed"};
   }
   is_further_ = batch_->lease_.ring()->begin_use_on(batch_->lease_->slot, stream);

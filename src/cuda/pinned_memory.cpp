@@ -198,7 +198,7 @@ std::size_t page_bytes() noexcept {
 bool map_memory(std::span<const std::byte> memory) {
   const range pages = range_of(memory);
   if (pages.begin % page_bytes() != 0 || pages.end % page_bytes() != 0)
-    throw usage_error{"memory that a GPU is to read begins and ends with pages of " +
+    throw usage_error{"memory that is mapped for a GPU must begin and end at pages of " +
                       std::to_string(page_bytes()) +
                       " bytes: others would be pinned in part, and copies that begin on them fail"};
   if (!current_device_has(cudaDevAttrCanUseHostPointerForRegisteredMem)) {

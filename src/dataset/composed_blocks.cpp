@@ -47,7 +47,7 @@ class plain_blocks final : public encoded_blocks {
     if (stored.size() != out.size())
       throw dataset_error{{.path = {}, .field = of_->fields().front().name},
                           "a block of rows has " + std::to_string(stored.size()) +
-                              " bytes, but is of " + std::to_string(out.size())};
+                              " bytes, but should have " + std::to_string(out.size())};
     std::memcpy(out.data(), stored.data(), out.size());
   }
 

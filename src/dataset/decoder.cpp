@@ -49,10 +49,11 @@ void decode_integer(std::span<const std::byte> stored, std::span<std::byte> out)
   constexpr std::size_t shown = 20;
   const bool is_large = fault == std::errc::result_out_of_range;
   if (fault != std::errc{} || end != text.data() + text.size())
-    throw dataset_error{{},
-                        (is_large ? "the number '" : "'") + std::string{text.substr(0, shown)} +
-                            (is_large ? "' does not fit in " : "' is no decimal integer of type ") +
-                            std::string{to_string(element_type_of<Integer>())}};
+    throw dataset_error{
+        {},
+        (is_large ? "the number '" : "'") + std::string{text.substr(0, shown)} +
+            (is_large ? "' does not fit in " : "' is not a decimal integer of type ") +
+            std::string{to_string(element_type_of<Integer>())}};
   std::memcpy(out.data(), &value, sizeof value);
 }
 

@@ -51,7 +51,7 @@ class encoded_fields final : public encoded_blocks {
     if (stored.size() != out.size())
       throw dataset_error{{.path = {}, .field = one.spec.name},
                           "a block of rows has " + std::to_string(stored.size()) +
-                              " bytes, but is of " + std::to_string(out.size())};
+                              " bytes, but should have " + std::to_string(out.size())};
     std::memcpy(out.data(), stored.data(), out.size());
   }
 

@@ -118,7 +118,7 @@ rows_field rows_in_memory(memory_field column) {
   if (bytes % row_bytes != 0)
     throw usage_error{"memory dataset: field " + to_string(column.spec) + " takes " +
                       std::to_string(row_bytes) + " bytes a sample, but its " +
-                      std::to_string(bytes) + " bytes are no whole number of samples"};
+                      std::to_string(bytes) + " bytes are not a whole number of samples"};
   return {std::move(column.spec), std::make_shared<const memory_rows>(
                                       row_extent{.rows = bytes / row_bytes, .row_bytes = row_bytes},
                                       column.bytes, std::move(column.owner))};

@@ -25,7 +25,7 @@ struct rows_field {
 /// @throws usage_error, dataset_error like `make_memory_dataset`.
 [[nodiscard]] dataset_ptr make_rows_dataset(std::string_view who, std::vector<rows_field> fields);
 
-/// @throws usage_error if the bytes are no whole number of samples.
+/// @throws usage_error if the bytes are not a whole number of samples.
 [[nodiscard]] rows_field rows_in_memory(memory_field column);
 
 }  // namespace feedline::detail

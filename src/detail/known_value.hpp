@@ -17,7 +17,7 @@ namespace feedline::detail {
   std::string known;
   for (const std::string_view name : names) known.append(known.empty() ? "" : ", ").append(name);
   throw usage_error{std::string{option} + " is " + std::to_string(value) +
-                    ", which is no value of its type: say one of " + known};
+                    ", which is not a value of its type: say one of " + known};
 }
 
 /// @param option Its name: "loader_options::placement".

@@ -61,7 +61,7 @@ bool is_hexadecimal(std::string_view name) {
 void read(std::string_view name, const detail::flat_json_value& from, std::uint64_t& to) {
   if (!is_hexadecimal(name)) {
     const auto* const number = std::get_if<std::uint64_t>(&from);
-    if (number == nullptr) refuse("its '" + std::string{name} + "' is no number");
+    if (number == nullptr) refuse("its '" + std::string{name} + "' is not a number");
     to = *number;
     return;
   }
@@ -70,13 +70,13 @@ void read(std::string_view name, const detail::flat_json_value& from, std::uint6
     return (one >= '0' && one <= '9') || (one >= 'a' && one <= 'f');
   };
   if (text == nullptr || text->size() != 16 || !std::all_of(text->begin(), text->end(), is_digit))
-    refuse("its '" + std::string{name} + "' is no string of 16 hexadecimal digits");
+    refuse("its '" + std::string{name} + "' is not a string of 16 hexadecimal digits");
   std::from_chars(text->data(), text->data() + text->size(), to, 16);
 }
 void read(std::string_view name, const detail::flat_json_value& from,
           std::vector<std::string>& to) {
   const auto* const texts = std::get_if<std::vector<std::string>>(&from);
-  if (texts == nullptr) refuse("its '" + std::string{name} + "' is no array of strings");
+  if (texts == nullptr) refuse("its '" + std::string{name} + "' is not an array of strings");
   to = *texts;
 }
 void read(std::string_view name, const detail::flat_json_value& from, partial_batch& to) {

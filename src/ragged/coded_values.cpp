@@ -60,7 +60,7 @@ class value_blocks final : public encoded_blocks {
     if (stored.size() != out.size())
       throw dataset_error{{.path = {}, .field = decoded_.name},
                           "a decoded value has " + std::to_string(stored.size()) +
-                              " bytes, but is of " + std::to_string(out.size())};
+                              " bytes, but should have " + std::to_string(out.size())};
     std::memcpy(out.data(), stored.data(), out.size());
   }
 

@@ -95,7 +95,7 @@ padding::padding(std::string_view who, const field& element, const padding_value
   auto pattern = std::visit(to_pattern{element}, value);
   if (!pattern)
     throw usage_error{std::string{who} + ": the padding value " + std::visit(to_text{}, value) +
-                      " is no value of field " + to_string(element)};
+                      " is not a value of field " + to_string(element)};
   pattern_ = std::move(*pattern);
   // A single byte is enough if all bytes are equal: then memory is set instead of copied.
   if (std::ranges::count(pattern_, pattern_[0]) == std::ssize(pattern_)) pattern_.resize(1);

@@ -37,7 +37,7 @@ class inquiry {
                       "; its answer may depend on the epoch and the position alone"};
   }
 
-  /// @throws usage_error if an answer is no sample of the dataset.
+  /// @throws usage_error if an answer is not a sample of the dataset.
   void require_in_range() const {
     const auto bad = std::find_if(answers_.begin(), answers_.end(),
                                   [this](sample_index answer) { return answer.value >= samples_; });

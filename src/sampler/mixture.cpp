@@ -54,7 +54,7 @@ std::vector<std::uint64_t> counts_of(const std::vector<std::uint64_t>& sizes,
                         "; give it weight 0, or leave it out"};
     if (counts[part] == 0)
       throw usage_error{name + " has weight " + std::to_string(weights[part]) +
-                        ", of which no position comes to it in an epoch of " +
+                        ", which is less than one position in an epoch of " +
                         std::to_string(epoch_size) +
                         "; ask for a longer epoch (mixture_options::epoch_size), or give it "
                         "weight 0"};

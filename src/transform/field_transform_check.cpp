@@ -59,11 +59,11 @@ class transform_check {
     if (!is_whole(transform_.to)) refuse(what, floats);
     if (!is_whole(field_.type))
       refuse(what + " and the field is " + to_string(field_),
-             "integers and booleans are made of such alone, " + floats);
+             "only integers and booleans can be cast to integers: " + floats);
     const auto alone = [&](bool is_default, std::string_view member) {
       if (!is_default)
         refuse(what + " and " + std::string{member} + " is set",
-               "values are cast as they are, leave it out, or " + floats);
+               "a cast to integers does nothing else: leave it out, or " + floats);
     };
     alone(transform_.scale == 1.0, "scale");
     alone(transform_.mean.empty(), "mean");
@@ -80,7 +80,8 @@ class transform_check {
     if (transform_.one_hot > most) refuse(what, "say 1 to " + text_of(most) + " classes");
     const auto alone = [&](bool is_default, std::string_view member) {
       if (!is_default)
-        refuse(what + " and " + std::string{member} + " is set", "beside one_hot only `to` counts");
+        refuse(what + " and " + std::string{member} + " is set",
+               "with one_hot only `to` may be set");
     };
     alone(transform_.scale == 1.0, "scale");
     alone(transform_.mean.empty(), "mean");

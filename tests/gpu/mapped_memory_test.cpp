@@ -114,7 +114,7 @@ TEST_CASE(
   for (const auto& span : {memory.span(16, 3 * page), memory.span(page, 3 * page - 1),
                            memory.span(page + 1, 3 * page + 1)}) {
     CHECK(message_of<usage_error>([&] { (void)device->map(span); }) ==
-          "memory that a GPU is to read begins and ends with pages of " + std::to_string(page) +
+          "memory that is mapped for a GPU must begin and end at pages of " + std::to_string(page) +
               " bytes: others would be pinned in part, and copies that begin on them fail");
     for (std::size_t i = 0; i < 5; ++i) CHECK(!is_pinned(memory.data() + i * page));
   }

@@ -252,7 +252,8 @@ TEST_CASE(
   const std::string why = "the dataset's samples differ from epoch to epoch (varies_by_epoch())";
   CHECK(message_of<usage_error>([&] { (void)load_into_memory(data); }) ==
         "load_into_memory: " + why +
-            ", and what is held does not: hold what they are made of, and map() or decode() that");
+            ", but samples in memory would not: load what they are made of, and map() or decode() "
+            "it");
   const scripted on;
   const auto make = [&](placement wanted) {
     return loader{data,
@@ -263,7 +264,7 @@ TEST_CASE(
   for (const placement wanted : {placement::gather, placement::resident, placement::cached})
     CHECK(message_of<usage_error>([&] { (void)make(wanted); }) ==
           "loader_options::placement is " + std::string{to_string(wanted)} + ", but " + why +
-              ", and rows that are cached do not: choose placement::stream");
+              ", but cached rows would not: choose placement::stream");
   CHECK(make(placement::automatic).plan().placement == placement::stream);
   CHECK(make(placement::stream).plan().placement == placement::stream);
 }

@@ -280,7 +280,7 @@ TEST_CASE("convert: a file that took the output's name meanwhile keeps it", "[sa
   }
   CHECK(message_of<std::runtime_error>([&] { work.put_in_place(output, replaces); }) ==
         output.string() +
-            ": was put there or replaced while the conversion ran, and is left unchanged; the "
+            ": another program wrote it while the conversion ran, and it is left unchanged; the "
             "complete output is in " +
             work.unfinished().string() + ": the same command with --force moves it there");
   CHECK(text_of(fs::is_directory(output) ? output / "thesis.txt" : output) == thesis);

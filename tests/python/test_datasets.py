@@ -75,7 +75,7 @@ def test_files_of_numpy_are_read(tmp_path):
     expect(feedline.open_npy(tmp_path / "x.npy", "x"), x=values)
     expect(feedline.open(tmp_path / "x.npy", fields=["image"]), image=values)
     expect(feedline.open(tmp_path / "x.npy", format="npy"), x=values)
-    with pytest.raises(feedline.UsageError, match="'numpy', which is no format; known are"):
+    with pytest.raises(feedline.UsageError, match="'numpy', which is not a format; known are"):
         feedline.open(tmp_path / "x.npy", format="numpy")
 
 

@@ -114,8 +114,8 @@ refused() {
 
 refuses() {
   refused 2 'data is required'
-  refused 2 "'gpu' is no device: say auto, cpu, or cuda:N" --data "$digits" --device gpu
-  refused 2 "'cuda:-1' is no device" --data "$digits" --device cuda:-1
+  refused 2 "'gpu' is not a device: say auto, cpu, or cuda:N" --data "$digits" --device gpu
+  refused 2 "'cuda:-1' is not a device" --data "$digits" --device cuda:-1
   refused 2 'excludes' --data "$digits" --no-prefetch --readers 2
   refused 2 "Path does not exist: $work/nothing" --data "$work/nothing"
   mkdir "$work/empty"

@@ -132,7 +132,7 @@ void require_budget(std::uint64_t samples, std::size_t sample_bytes, std::size_t
                     std::to_string(sample_bytes) + " bytes take " +
                     (bytes ? std::to_string(*bytes) : "more than 2^64") + " bytes, and " +
                     (max_bytes != 0 ? "max_bytes is " : "this machine has ") +
-                    std::to_string(budget) + ": hold a subset(), or read them where they are" +
+                    std::to_string(budget) + ": load a subset(), or let loaders read the files" +
                     (max_bytes != 0 ? ", or raise max_bytes" : "")};
 }
 
@@ -158,7 +158,7 @@ dataset_ptr load_into_memory(dataset_ptr of, const load_into_memory_options& opt
   if (of->varies_by_epoch())
     throw usage_error{
         "load_into_memory: the dataset's samples differ from epoch to epoch (varies_by_epoch()), "
-        "and what is held does not: hold what they are made of, and map() or decode() that"};
+        "but samples in memory would not: load what they are made of, and map() or decode() it"};
   if (!of->rows().empty()) return of;
   detail::check_errors(options.errors, "load_into_memory_options::errors");
   detail::check_substitute(options.errors, "load_into_memory_options::errors", cut.samples);
@@ -170,7 +170,7 @@ dataset_ptr load_into_memory(dataset_ptr of, const load_into_memory_options& opt
   } catch (const std::bad_alloc&) {
     throw usage_error{
         "load_into_memory: the system gives no " + std::to_string(cut.samples * sample_bytes) +
-        " bytes of memory for the samples: hold a subset(), or read them where they are"};
+        " bytes of memory for the samples: load a subset(), or let loaders read the files"};
   }
   const auto unreadable = read_all(*of, cut, row_bytes, storage, threads, options);
 

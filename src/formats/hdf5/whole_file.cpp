@@ -96,7 +96,7 @@ listings choose_like(const std::string& path, const listings& all, const std::st
   if (chosen == all.end())
     throw dataset_error{
         {.path = path, .field = like},
-        "open_options::like is no dataset that can be a field; samples: " + list_lengths(all)};
+        "open_options::like is not a dataset that can be a field; samples: " + list_lengths(all)};
   listings fields;
   std::ranges::copy_if(all, std::back_inserter(fields),
                        [&](const hdf5_listing& each) { return each.samples == chosen->samples; });
@@ -105,7 +105,7 @@ listings choose_like(const std::string& path, const listings& all, const std::st
   std::vector<std::string> elsewhere;
   for (const hdf5_listing& each : fields)
     if (!each.dataset.starts_with(group)) elsewhere.push_back(each.dataset);
-  log()->warn("open: {}: left out, because their names are also those of datasets beside {}: {}",
+  log()->warn("open: {}: left out, because their names are also used by datasets beside {}: {}",
               path, chosen->dataset, list_names(elsewhere));
   std::erase_if(fields, [&](const hdf5_listing& each) { return !each.dataset.starts_with(group); });
   return fields;

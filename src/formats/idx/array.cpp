@@ -38,7 +38,7 @@ array_header parse_magic(std::span<const std::byte> magic, const file_field& nam
   const auto type = type_of_code(magic[2]);
   if (!type)
     throw name.error(2, "not an IDX file: 0x" + to_hex(magic.subspan(2, 1)) +
-                            " is no element type of the format (08, 09, 0b, 0c, 0d, 0e); check "
+                            " is not an element type of the format (08, 09, 0b, 0c, 0d, 0e); check "
                             "that this is the right file");
   const auto rank = std::to_integer<std::size_t>(magic[3]);
   if (rank == 0)

@@ -77,7 +77,7 @@ class literal_reader {
   }
 
   std::vector<std::uint64_t> read_shape() {
-    if (!accept('(')) throw damaged("shape is no tuple");
+    if (!accept('(')) throw damaged("shape is not a tuple");
     std::vector<std::uint64_t> shape;
     bool is_tuple = true;  // "(3)" is a number in brackets
     while (!accept(')')) {
@@ -87,13 +87,13 @@ class literal_reader {
       shape.push_back(read_length());
       is_tuple = accept(',');
     }
-    if (shape.size() == 1 && !is_tuple) throw damaged("shape is no tuple");
+    if (shape.size() == 1 && !is_tuple) throw damaged("shape is not a tuple");
     return shape;
   }
 
   std::uint64_t read_length() {
     skip_space();
-    if (!is_digit(peek())) throw damaged("a length in shape is no whole number of at least 0");
+    if (!is_digit(peek())) throw damaged("a length in shape is not a whole number of at least 0");
     if (peek() == '0' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))
       throw damaged("a length in shape begins with 0");
     std::uint64_t length = 0;
@@ -107,7 +107,7 @@ class literal_reader {
 
   std::string read_string() {
     const char quote = peek();
-    if (quote != '\'' && quote != '"') throw damaged("a key or type is no string in quotes");
+    if (quote != '\'' && quote != '"') throw damaged("a key or type is not a string in quotes");
     const std::size_t begin = at_ + 1;
     for (at_ = begin; peek() != quote; ++at_)
       if (peek() < ' ' || peek() > '~' || peek() == '\\')

@@ -92,7 +92,7 @@ const detail::format_entry& format_of(const paths& files, const open_options& op
     for (const detail::format_entry& entry : detail::format_table())
       known.append(known.empty() ? "" : ", ").append(entry.name);
     throw usage_error{"open: open_options::format is '" + options.format +
-                      "', which is no format; known are " + known +
+                      "', which is not a format; known are " + known +
                       "; or leave it out, so that the content tells"};
   }
   const detail::format_entry* first = nullptr;

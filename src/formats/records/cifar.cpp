@@ -27,7 +27,7 @@ void require_whole_records(const detail::byte_file& file, const detail::cifar_fo
   const std::uint64_t rest = size % format.record_bytes();
   if (size != 0 && rest == 0) return;
   throw dataset_error{{.path = file.name(), .field = {}, .sample = {}, .offset = size - rest},
-                      "the file's " + std::to_string(size) + " bytes are no whole number of " +
+                      "the file's " + std::to_string(size) + " bytes are not a whole number of " +
                           name_of(format) + "'s records of " +
                           std::to_string(format.record_bytes()) +
                           " bytes; check that it is of the set's binary version, unpacked, or get "
@@ -53,8 +53,8 @@ void require_labels(const detail::byte_file& file, const std::vector<record_fiel
                            .field = fields[byte].name,
                            .sample = sample,
                            .offset = offset + byte},
-                          std::to_string(label) + " is no label of " + name_of(format) + " (0 to " +
-                              std::to_string(largest) +
+                          std::to_string(label) + " is not a label of " + name_of(format) +
+                              " (0 to " + std::to_string(largest) +
                               "); check that the file is of this set, or get it again"};
     }
   }

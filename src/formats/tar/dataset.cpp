@@ -225,7 +225,7 @@ dataset_ptr open_tar_fields(const std::vector<std::string>& shards,
     log()->warn("tar: {} samples are left out because they lack a member; {} remain",
                 index.skipped(), index.samples());
   if (index.dotted() != 0)
-    log()->warn("tar: {} samples are left out, because they have a member of no field: {}",
+    log()->warn("tar: {} samples are left out, because they have no member for any field: {}",
                 index.dotted(), first_dot_words(index.dotted_example()));
   if (left_out != nullptr) *left_out = index.left_out();
   const auto all = std::make_shared<const tar_shards>(std::move(index));

@@ -98,7 +98,7 @@ tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file
   if (!has_right_checksum(block))
     throw name.error(
         at, at == 0
-                ? "not a tar archive: its first 512 bytes are no header with a right checksum; "
+                ? "not a tar archive: its first 512 bytes are not a header with a right checksum; "
                   "check that this is the right file"
                 : "a member's header should stand here, but its checksum is wrong: the archive is "
                   "damaged, or the member before it lies about its size; get it again");
@@ -106,7 +106,7 @@ tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file
   if (!size)
     throw name.error(
         at + size_place.offset,
-        "the header's size is no number of bytes; the archive is damaged, get it again");
+        "the header's size is not a number of bytes; the archive is damaged, get it again");
 
   tar_header header;
   header.type = static_cast<char>(std::to_integer<unsigned char>(block[type_offset]));

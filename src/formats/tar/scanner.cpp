@@ -115,8 +115,8 @@ void tar_scanner::parse_pax(std::string_view records, std::uint64_t at, extensio
     if (key == "path") into.name = value;
     if (key == "linkpath") into.link = value;
     if (key == "size" && !(into.size = decimal(value)))
-      throw name_.error(at,
-                        "the pax header's size is no number; the archive is damaged, get it again");
+      throw name_.error(
+          at, "the pax header's size is not a number; the archive is damaged, get it again");
     if (key.starts_with("GNU.sparse."))
       throw name_.error(at,
                         "a sparse member, which feedline does not read; make the archive without "

@@ -91,7 +91,7 @@ std::uint64_t count_tokens(const byte_file& index, std::uint64_t sequences,
                         "sequence " + std::to_string(i) + " begins at byte " +
                             std::to_string(offset) + ", but those before it end at byte " +
                             std::to_string(tokens * token_bytes) +
-                            ": sequences that do not follow one another are no one stream of "
+                            ": sequences that do not follow one another are not a single stream of "
                             "tokens" +
                             std::string{pair_advice});
     tokens += length;  // fewer than 2^61 sequences fit in a file, of fewer than 2^31 tokens each

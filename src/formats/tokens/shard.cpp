@@ -59,7 +59,7 @@ token_shard with_header(byte_file_ptr file, const shard_kind& kind, std::span<co
         "version " + std::to_string(version) + " of llm.c's shards of " +
             std::string{to_string(kind.type)} + " tokens is not known (" +
             std::to_string(kind.version) +
-            " is); tokenize the text again, or set options.header to none if this is no header");
+            " is); tokenize the text again, or set options.header to none if this is not a header");
   require_token_type(*file, 0, kind.type, options);
   token_shard shard{std::move(file), header_bytes, word(head, 2), kind.type,
                     std::endian::native != std::endian::little};
@@ -101,7 +101,7 @@ token_shard without_header(byte_file_ptr file, std::span<const std::byte> head,
   shard.tokens = size / size_bytes(shard.type);
   if (const std::uint64_t rest = size % size_bytes(shard.type); rest != 0)
     throw shard_error(*shard.file, size - rest,
-                      "the file's " + std::to_string(size) + " bytes are no whole number of " +
+                      "the file's " + std::to_string(size) + " bytes are not a whole number of " +
                           std::string{to_string(shard.type)} +
                           " tokens; check options.type, or get the file again");
   return shard;
@@ -113,11 +113,12 @@ token_shard of_array(const byte_file_ptr& file, const token_options& options) {
   range_source source{file, 0, file->size()};
   const npy_header header = read_npy_header(source, name);
   if (header.extents.size() != 1)
-    throw shard_error(*file, 0,
-                      "a NumPy array of " + std::to_string(header.extents.size()) +
-                          " dimensions, " + header.describe() +
-                          ", is no one stream of tokens: open_npy reads its rows as samples; if "
-                          "they follow one another, save array.reshape(-1)");
+    throw shard_error(
+        *file, 0,
+        "a NumPy array of " + std::to_string(header.extents.size()) + " dimensions, " +
+            header.describe() +
+            ", is not a single stream of tokens: open_npy reads its rows as samples; if "
+            "they follow one another, save array.reshape(-1)");
   require_token_type(*file, 0, header.type, options);
   header.require_room(file->size(), name);
   if (file->size() > header.end())
@@ -143,7 +144,7 @@ void require_token_type(const byte_file& file, std::uint64_t offset, element_typ
     throw shard_error(file, offset,
                       "the header says that the tokens are " + std::string{to_string(type)} +
                           ", but options.type asks for " + std::string{to_string(*options.type)} +
-                          "; leave type out, or set header to none if this is no header");
+                          "; leave type out, or set header to none if this is not a header");
 }
 
 bool is_token_shard(std::span<const std::byte> head) noexcept {

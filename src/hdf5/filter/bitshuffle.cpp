@@ -119,7 +119,7 @@ hdf5_undo undo_of_bitshuffle(std::span<const unsigned> values) {
     return {.refusal = "does not say how large an element is"};
   if (values.size() > 3 && values[3] % together != 0)
     return {.refusal = "has blocks of " + std::to_string(values[3]) +
-                       " elements, which is no multiple of 8"};
+                       " elements, which is not a multiple of 8"};
   switch (values.size() > 4 ? values[4] : none) {
     case none:
       return {.function = undo_plain};

@@ -116,7 +116,7 @@ std::size_t undo_frame(std::span<const unsigned>, std::span<const std::byte> sto
       blosc2_schunk_free};
   if (frame == nullptr)
     throw hdf5_filter_error{"the " + std::to_string(stored.size()) +
-                            " bytes are no frame of Blosc 2: cut or damaged"};
+                            " bytes are not a frame of Blosc 2: cut or damaged"};
   const char* const description = array_description_of(*frame);
   if (description == nullptr) return undo_plain(*frame, out);
   const extents shape = require_description(*frame, description, out.size());

@@ -116,9 +116,10 @@ hdf5_dataset_id hdf5_file::try_open(const hdf5_session& hdf5, const std::string&
   if (holder == path_) return id;
   const std::string which = "lies in " + holder.string() + ", which ";
   if (!driver_)
-    throw error(dataset, which +
-                             "cannot be looked after, because this program has the file that leads "
-                             "there open for writing; close it there, or open that file itself");
+    throw error(dataset,
+                which +
+                    "cannot be watched for changes, because this program has the file that leads "
+                    "there open for writing; close it there, or open that file itself");
   if (open_if_being_written(hdf5, holder))
     throw error(dataset, which +
                              "this program has open for writing, so that newer values may lie in "

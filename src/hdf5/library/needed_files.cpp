@@ -121,7 +121,7 @@ class needs {
     if (!file_.driver())
       throw error(
           "is virtual, and this program has the file open for writing, so that its sources "
-          "cannot be looked after; close it there");
+          "cannot be watched for changes; close it there");
     if (depth == max_nested_sources)
       throw error("is virtual, and its sources are virtual in turn, more than " +
                   std::to_string(max_nested_sources) + " deep, or in a ring");
@@ -163,7 +163,7 @@ class needs {
       known.is_open = false;
       return known.is_there;
     }
-    if (known.is_open) throw error("is virtual, and among its own sources");
+    if (known.is_open) throw error("is virtual, and is one of its own sources");
     for (std::size_t i = known.begin; i < known.end; ++i)
       files_.push_back({byte_file_ptr{files_[i].file}, samples.first, samples.last});
     return known.is_there;

@@ -81,7 +81,7 @@ hdf5_element describe_time(hid_t type) {
   if (bytes != 4 && bytes != 8) return refuse(name);
   auto element = stored_as(type, as(bytes == 4 ? element_type::i32 : element_type::i64, type));
   if (!element.refusal.empty()) return element;
-  if (!element.indirect.empty()) return refuse(name + ", of which some mean nothing");
+  if (!element.indirect.empty()) return refuse(name + ", some of which are not used");
   element.left_swapped_bytes = element.swapped_bytes;
   return element;
 }

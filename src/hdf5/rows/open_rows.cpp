@@ -84,7 +84,7 @@ void require_whole_chunks(const hdf5_session& hdf5, const hdf5_library_dataset& 
     throw hdf5_error{
         {.path = file->name(), .field = found.name, .sample = {}, .offset = chunk.address},
         "chunk " + std::to_string(number) + " has " + std::to_string(chunk.bytes) +
-            " bytes and went through no filter, but is of " + std::to_string(whole) +
+            " bytes and went through no filter, but should have " + std::to_string(whole) +
             " bytes; the file is damaged: copy it again"};
   }
 }

@@ -65,7 +65,7 @@ file_watch watch_of(const descriptor& file, const std::filesystem::path& path) {
   if (::fstat(file.number(), &status) != 0) throw refusal("cannot be examined: " + system_words());
   if (S_ISDIR(status.st_mode)) throw refusal("is a directory; name a file in it");
   if (!S_ISREG(status.st_mode))
-    throw refusal("is no regular file, so it cannot be read at random; copy it into one");
+    throw refusal("is not a regular file, so it cannot be read at random; copy it into one");
   return {status, path, is_on_local_file_system(file.number())};
 }
 

@@ -61,7 +61,7 @@ class local_file_system final : public file_system {
     if (file.number() < 0) throw refusal(file.refusal());
     if (::fstat(file.number(), &status) != 0)
       throw refusal("cannot be examined: " + system_words());
-    if (!S_ISREG(status.st_mode)) throw refusal("is no regular file");
+    if (!S_ISREG(status.st_mode)) throw refusal("is not a regular file");
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size > max_whole_bytes)
       throw refusal("has " + std::to_string(size) + " bytes, and more than " +

@@ -152,7 +152,7 @@ void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const 
     why = reads;
   }
   throw deadline_error{missed, "batch " + std::to_string(missed.batch) + " of epoch " +
-                                   std::to_string(missed.epoch) + " was not there after " +
+                                   std::to_string(missed.epoch) + " was not ready after " +
                                    in_words(missed.waited) + ": " + why +
                                    ". Nothing is lost: next() can be called again"};
 }

@@ -83,8 +83,8 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
     if (wanted == placement::automatic) return {};
     throw usage_error{
         asked_for(wanted) +
-        ", but the dataset's samples differ from epoch to epoch (varies_by_epoch()), and "
-        "rows that are cached do not: choose placement::stream"};
+        ", but the dataset's samples differ from epoch to epoch (varies_by_epoch()), but "
+        "cached rows would not: choose placement::stream"};
   }
   if (wanted != placement::automatic && samples > max_cached) {
     throw usage_error{asked_for(wanted) + ", which can number " + std::to_string(max_cached) +

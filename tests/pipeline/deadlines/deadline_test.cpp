@@ -80,7 +80,7 @@ TEST_CASE(
   CHECK_FALSE(missed.where.all_held);
   CHECK(missed.where.sample == 20U);
   CHECK(missed.longest >= std::chrono::milliseconds{19});
-  has(missed.message, "batch 20 of epoch 0 was not there after ");
+  has(missed.message, "batch 20 of epoch 0 was not ready after ");
   has(missed.message, " of " + std::to_string(readers) +
                           " reads sample 20 (epoch 0, batch 20), in a request that it began ");
   has(missed.message, " ago. Nothing is lost: next() can be called again");

@@ -56,7 +56,7 @@ TEST_CASE("captured use: none begins while one of the two streams is captured, a
     const auto batch = shared(range.next());
     by.on.device->begin_capture(by.further);
     const std::string refused =
-        "a batch cannot be put to use on a stream that is being captured: the graph would wait for "
+        "a batch cannot be used on a stream that is being captured: the graph would wait for "
         "this one batch each time it is launched. Do it before the capture, or use the batch on "
         "the stream it was taken on";
     CHECK(message_of<usage_error>([&] { (void)stream_use{batch, by.further}; }) == refused);
@@ -64,7 +64,7 @@ TEST_CASE("captured use: none begins while one of the two streams is captured, a
     by.on.device->end_capture(by.further);
     by.on.device->begin_capture(by.on.stream);
     CHECK(message_of<usage_error>([&] { (void)to_dlpack(batch, "row", by.further); }) ==
-          "a batch cannot be put to use on another stream while the one it was taken on is being "
+          "a batch cannot be used on another stream while the one it was taken on is being "
           "captured: do it before the capture, or after it");
     by.on.device->end_capture(by.on.stream);
     CHECK(batch.use_count() == 1);

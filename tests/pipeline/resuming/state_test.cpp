@@ -331,7 +331,7 @@ TEST_CASE("seek: a state with an invalid policy for partial batches is refused, 
   loader_state state = loader.state();
   state.partial_batch = static_cast<partial_batch>(4);
   const std::string refused =
-      "loader_state::partial_batch is 4, which is no value of its type: say one of keep, drop, "
+      "loader_state::partial_batch is 4, which is not a value of its type: say one of keep, drop, "
       "error, fill";
   CHECK(message_of<usage_error>([&] { loader.seek(state); }) == refused);
   CHECK(message_of<usage_error>([&] { (void)to_json(state); }) == refused);

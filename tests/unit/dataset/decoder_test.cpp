@@ -81,7 +81,7 @@ TEST_CASE("decoder: text that is no integer, or does not fit the type, is refuse
   CHECK(refusal(decoder, "", "256") == "the number '256' does not fit in uint8");
   for (const std::string text : {"", "x", "1.5", "1 2", "-1", "+1", "0x1", "1e2"}) {
     INFO(text);
-    CHECK(refusal(decoder, "", text) == "'" + text + "' is no decimal integer of type uint8");
+    CHECK(refusal(decoder, "", text) == "'" + text + "' is not a decimal integer of type uint8");
   }
   CHECK(test::message_of<usage_error>([] { (void)decode_decimal(element_type::f32); }) ==
         "labels are integers, not float32");

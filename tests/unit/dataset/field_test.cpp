@@ -25,7 +25,7 @@ TEST_CASE("field: an invalid type is refused, with name and value", "[dataset][h
   CHECK(feedline::test::message_of<usage_error>([] {
           (void)sample_bytes({"x", static_cast<element_type>(13), {2}});
         }) ==
-        "field 'x': element type is 13, which is no value of its type: say one of u8, i8, u16, "
+        "field 'x': element type is 13, which is not a value of its type: say one of u8, i8, u16, "
         "i16, u32, i32, u64, i64, f16, bf16, f32, f64, boolean");
 }
 

@@ -256,7 +256,7 @@ TEST_CASE("held in memory: policies that cannot be are refused", "[dataset][host
   CHECK(refusal({.max_share = 1.5}) ==
         name + "max_share is 1.5: say a share of the samples, 0 to 1");
   CHECK(refusal({.action = static_cast<error_action>(7)}) ==
-        name + "action is 7, which is no value of its type: say one of fail, skip, substitute");
+        name + "action is 7, which is not a value of its type: say one of fail, skip, substitute");
   CHECK(refusal({.action = error_action::substitute, .substitute = 10}) ==
         name + "substitute is 10, and the dataset has 10 samples: name one of them, from 0");
 }

@@ -242,8 +242,8 @@ TEST_CASE(
   CHECK(test::message_of<usage_error>(
             [&] { (void)load_into_memory(whole, {.max_bytes = 99'999}); }) ==
         "load_into_memory: 1000 samples of 100 bytes take 100000 bytes, and max_bytes is 99999: "
-        "hold a "
-        "subset(), or read them where they are, or raise max_bytes");
+        "load a "
+        "subset(), or let loaders read the files, or raise max_bytes");
   const auto huge = test::message_of<usage_error>(
       [] { (void)load_into_memory(test::make_identity_dataset(1ULL << 50, 1016)); });
   CHECK(

@@ -131,8 +131,8 @@ TEST_CASE("memory dataset: arrays that make no dataset are refused, with the rea
   SECTION("no whole number of samples") {
     CHECK(test::message_of<usage_error>(
               [&] { (void)make_memory_dataset({borrow<std::uint8_t>("x", ten, {3})}); }) ==
-          "memory dataset: field x: uint8[3] takes 3 bytes a sample, but its 10 bytes are no whole "
-          "number of samples");
+          "memory dataset: field x: uint8[3] takes 3 bytes a sample, but its 10 bytes are not a "
+          "whole number of samples");
   }
   SECTION("a sample of no bytes") {
     CHECK_THROWS_AS(make_memory_dataset({borrow<std::uint8_t>("x", ten, {0})}), usage_error);

@@ -54,7 +54,7 @@ TEST_CASE("hdf5: a path that cannot be read is refused in the system's words", "
   CHECK(contains(refusal_of(folder.path(), {{"x"}}), ": is a directory; name a file in it"));
   const auto pipe = folder.path() / "pipe.h5";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(contains(refusal_of(pipe, {{"x"}}), ": is no regular file"));
+  CHECK(contains(refusal_of(pipe, {{"x"}}), ": is not a regular file"));
   if (::geteuid() != 0) {  // nothing is unreadable to root
     const auto file = write_usual(folder);
     fs::permissions(file, fs::perms::none);

@@ -118,7 +118,8 @@ TEST_CASE("hdf5: a link out of a file that this program writes to is refused", "
   const std::string target = folder.path() / "target.h5";
   CHECK(message_of<hdf5_error>([&] { (void)open_hdf5(file, {{"x"}}); }) ==
         file.string() + ": field 'x': lies in " + target +
-            ", which cannot be looked after, because this program has the file that leads there "
+            ", which cannot be watched for changes, because this program has the file that leads "
+            "there "
             "open for writing; close it there, or open that file itself");
   CHECK(read_numbers(*open_hdf5(target, {{"x"}}), 0, 4) == numbers(0, 4));
 }

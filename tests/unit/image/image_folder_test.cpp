@@ -233,7 +233,7 @@ TEST_CASE("image folder: pipes and files without end are refused when they are r
         [&] { (void)test::read_sample(*folder.dataset, sample_index{sample}); });
   };
   CHECK(message(0) ==
-        (tree.root() / "a/1.jpg").string() + ": field 'image', sample 0: is no regular file");
+        (tree.root() / "a/1.jpg").string() + ": field 'image', sample 0: is not a regular file");
   CHECK(message(1) == (tree.root() / "a/2.jpg").string() +
                           ": field 'image', sample 1: has 1073741825 bytes, and more than "
                           "1073741824 are not read");

@@ -308,5 +308,5 @@ TEST_CASE("image: options that cannot be are refused", "[dataset][host]") {
         "image_options::shorter_side is 223, but must be 224 to 65535");
   CHECK(message({.max_pixels = 0}) == "image_options::max_pixels is 0");
   CHECK(message({.layout = static_cast<image_layout>(2)}) ==
-        "image_options::layout is 2, which is no value of its type: say one of hwc, chw");
+        "image_options::layout is 2, which is not a value of its type: say one of hwc, chw");
 }

@@ -106,29 +106,32 @@ TEST_CASE("loader options: a value outside of its enumeration is refused, with n
     return refusal(options);
   };
   CHECK(with([](auto& of) { of.partial_batch = static_cast<partial_batch>(4); }) ==
-        "loader_options::partial_batch is 4, which is no value of its type: say one of keep, drop, "
+        "loader_options::partial_batch is 4, which is not a value of its type: say one of keep, "
+        "drop, "
         "error, fill");
   CHECK(with([](auto& of) { of.placement = static_cast<placement>(5); }) ==
-        "loader_options::placement is 5, which is no value of its type: say one of automatic, "
+        "loader_options::placement is 5, which is not a value of its type: say one of automatic, "
         "stream, gather, resident, cached");
-  CHECK(with([](auto& of) { of.decode_on = static_cast<decode_on>(255); }) ==
-        "loader_options::decode_on is 255, which is no value of its type: say one of cpu, device, "
-        "automatic");
+  CHECK(
+      with([](auto& of) { of.decode_on = static_cast<decode_on>(255); }) ==
+      "loader_options::decode_on is 255, which is not a value of its type: say one of cpu, device, "
+      "automatic");
   CHECK(with([](auto& of) { of.errors.action = static_cast<error_action>(3); }) ==
-        "loader_options::errors.action is 3, which is no value of its type: say one of fail, skip, "
+        "loader_options::errors.action is 3, which is not a value of its type: say one of fail, "
+        "skip, "
         "substitute");
   const std::string types =
-      ", which is no value of its type: say one of u8, i8, u16, i16, u32, i32, u64, i64, f16, "
+      ", which is not a value of its type: say one of u8, i8, u16, i16, u32, i32, u64, i64, f16, "
       "bf16, f32, f64, boolean";
   const auto no_type = static_cast<element_type>(13);
   const auto no_layout = static_cast<image_layout>(2);
   CHECK(with([&](auto& of) { of.transforms = {{.field = "x", .to = no_type}}; }) ==
         "loader_options::transforms: field 'x': to is 13" + types);
   CHECK(with([&](auto& of) { of.transforms = {{.field = "x", .layout = no_layout}}; }) ==
-        "loader_options::transforms: field 'x': layout is 2, which is no value of its type: say "
+        "loader_options::transforms: field 'x': layout is 2, which is not a value of its type: say "
         "one of hwc, chw");
   CHECK(with([&](auto& of) { of.transforms = {{.field = "x", .to_layout = no_layout}}; }) ==
-        "loader_options::transforms: field 'x': to_layout is 2, which is no value of its type: "
+        "loader_options::transforms: field 'x': to_layout is 2, which is not a value of its type: "
         "say one of hwc, chw");
   CHECK(with([&](auto& of) {
           of.expert.batch_transform =
@@ -155,9 +158,9 @@ TEST_CASE("loader options: a loader refuses a dataset whose types or concurrency
   };
   CHECK(refused([](odd& of) {
           of.type = static_cast<element_type>(77);
-        }).find("field 'x': element type is 77, which is no value of its type") == 0);
+        }).find("field 'x': element type is 77, which is not a value of its type") == 0);
   CHECK(refused([](odd& of) { of.how = static_cast<read_concurrency>(2); }) ==
-        "dataset::concurrency() is 2, which is no value of its type: say one of parallel, "
+        "dataset::concurrency() is 2, which is not a value of its type: say one of parallel, "
         "serialized");
 }
 

@@ -156,15 +156,15 @@ TEST_CASE("loader state: text that is no state, or a partial one, is refused", "
   CHECK(refusal(changed(", \"skipped\": 4", "")) == refusal_for("it has no 'skipped'"));
   CHECK(refusal(changed("\"batch\"", "\"epoch\"")) == refusal_for("it has 'epoch' twice"));
   CHECK(refusal(changed("\"batch\"", "\"bunch\"")) == refusal_for("it has a member 'bunch'"));
-  CHECK(refusal(changed("1200", "\"1200\"")) == refusal_for("its 'batch' is no number"));
+  CHECK(refusal(changed("1200", "\"1200\"")) == refusal_for("its 'batch' is not a number"));
   CHECK(refusal(changed("\"drop\"", "\"dropped\"")) ==
         refusal_for("its 'partial_batch' is not keep, drop, error or fill"));
   CHECK(refusal(changed("\"drop\"", "1")) ==
         refusal_for("its 'partial_batch' is not keep, drop, error or fill"));
   CHECK(refusal(changed("00c0ffee00c0ffee", "00C0FFEE00C0FFEE")) ==
-        refusal_for("its 'order' is no string of 16 hexadecimal digits"));
+        refusal_for("its 'order' is not a string of 16 hexadecimal digits"));
   CHECK(refusal(changed("\"00c0ffee00c0ffee\"", "12")) ==
-        refusal_for("its 'order' is no string of 16 hexadecimal digits"));
+        refusal_for("its 'order' is not a string of 16 hexadecimal digits"));
   CHECK(refusal(changed("[\"image: float32, flip 0.5\"]", "0")) ==
-        refusal_for("its 'transforms' is no array of strings"));
+        refusal_for("its 'transforms' is not an array of strings"));
 }

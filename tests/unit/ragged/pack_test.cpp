@@ -178,7 +178,7 @@ TEST_CASE("pack: invalid options are refused, with the reason", "[dataset][host]
   const auto some = test::make_telling({3});
   CHECK(message(nullptr, {.capacity = 4}) == "pack: the dataset is null");
   CHECK(message(some, {.capacity = 4, .longer = static_cast<pack_longer>(2)}) ==
-        "pack_options::longer is 2, which is no value of its type: say one of error, split");
+        "pack_options::longer is 2, which is not a value of its type: say one of error, split");
   CHECK(message(some, {}) == "pack_options::capacity is 0; say how many elements a row has");
   CHECK(message(some, {.capacity = INT32_MAX}) ==
         "pack_options::capacity is 2147483647, more than an int32 can count to; at most "
@@ -188,7 +188,7 @@ TEST_CASE("pack: invalid options are refused, with the reason", "[dataset][host]
       "pack_options::max_samples is 18446744073709551615, more than an int32 can count to; at most "
       "2147483646");
   CHECK(message(some, {.capacity = 4, .value = 0.5}) ==
-        "pack: the padding value 0.5 is no value of field pair: int32[2]");
+        "pack: the padding value 0.5 is not a value of field pair: int32[2]");
 }
 
 TEST_CASE("pack: a sample that claims to be huge is refused before its rows are listed",

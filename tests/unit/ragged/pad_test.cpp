@@ -158,11 +158,11 @@ TEST_CASE("pad: bytes are padding as they are, of a whole element or of a number
 
 TEST_CASE("pad: padding that is no value of the field is refused", "[dataset][host]") {
   CHECK(refusal(element_type::u8, 256) ==
-        "pad: the padding value 256 is no value of field x: uint8[]");
+        "pad: the padding value 256 is not a value of field x: uint8[]");
   CHECK(refusal(element_type::u16, 0.5) ==
-        "pad: the padding value 0.5 is no value of field x: uint16[]");
+        "pad: the padding value 0.5 is not a value of field x: uint16[]");
   CHECK(refusal(element_type::u16, std::vector<std::byte>(3)) ==
-        "pad: the padding value of 3 bytes is no value of field x: uint16[]");
+        "pad: the padding value of 3 bytes is not a value of field x: uint16[]");
   for (const auto& [type, value] : std::vector<std::pair<element_type, padding_value>>{
            {element_type::u8, -1},
            {element_type::i8, 128},
@@ -178,7 +178,7 @@ TEST_CASE("pad: padding that is no value of the field is refused", "[dataset][ho
            {element_type::bf16, 3.4e38 * 1.001},
            {element_type::u16, std::vector<std::byte>{}}}) {
     INFO(to_string(type));
-    CHECK(refusal(type, value).find("is no value of field x") != std::string::npos);
+    CHECK(refusal(type, value).find("is not a value of field x") != std::string::npos);
   }
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("pad: invalid options are refused, with the reason", "[dataset][host]"
   };
   CHECK(message(nullptr, {}) == "pad: the dataset is null");
   CHECK(message(test::make_telling({1}), {.longer = static_cast<pad_longer>(9)}) ==
-        "pad_options::longer is 9, which is no value of its type: say one of error, truncate");
+        "pad_options::longer is 9, which is not a value of its type: say one of error, truncate");
   CHECK(message(test::make_telling({0, 0}), {}) ==
         "pad: no sample has an element, so pad_options::length must give the length");
   const std::string too_long =

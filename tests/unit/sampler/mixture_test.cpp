@@ -146,7 +146,7 @@ TEST_CASE("mixture: invalid options are refused, with the reason", "[sampler][ho
   CHECK(refusal({5, 0}, {1, 0.5}) ==
         "mixture: part 1 has no samples, but weight 0.500000; give it weight 0, or leave it out");
   CHECK(refusal({500, 500}, {0.999, 0.001}, {.epoch_size = 100}) ==
-        "mixture: part 1 has weight 0.001000, of which no position comes to it in an epoch of 100; "
+        "mixture: part 1 has weight 0.001000, which is less than one position in an epoch of 100; "
         "ask for a longer epoch (mixture_options::epoch_size), or give it weight 0");
   CHECK(refusal({UINT64_MAX, 1}, {1, 1}) ==
         "mixture: the parts' samples are more than 64 bits can count");

@@ -99,7 +99,8 @@ TEST_CASE("take: a sampler that must see the dataset sees it", "[sampler][host]"
 TEST_CASE("take: invalid options are refused, with the reason", "[sampler][host]") {
   CHECK(refusal([] {
           (void)take{sequential{}, 5, static_cast<take_from>(2)};
-        }) == "take: from is 2, which is no value of its type: say one of last_end, epoch_begin");
+        }) ==
+        "take: from is 2, which is not a value of its type: say one of last_end, epoch_begin");
   CHECK(refusal([] {
           (void)take{sequential{}, 0};
         }) == "take: the epoch should have 0 positions; ask for 1 or more");

@@ -130,10 +130,10 @@ TEST_CASE("augmentation: a resize is of images, into floats, and no other crop s
   transform = resize_to(4, 4);
   transform.to = element_type::u8;
   CHECK(refusal(transform) ==
-        "to is uint8 and resize is set: values are cast as they are, leave it out, or say "
+        "to is uint8 and resize is set: a cast to integers does nothing else: leave it out, or say "
         "float32, float16 or bfloat16");
   CHECK(refusal({.field = "x", .resized_crop = random_resized_crop{4, 4}, .one_hot = 3}, {}) ==
-        "one_hot is 3 and resized_crop is set: beside one_hot only `to` counts");
+        "one_hot is 3 and resized_crop is set: with one_hot only `to` may be set");
   const std::string one = " are set: each makes the batch's image from the dataset's; set one";
   transform = resize_to(4, 4);
   transform.crop = image_crop{.height = 2, .width = 2};

@@ -62,10 +62,11 @@ TEST_CASE("field transform: integers and booleans are cast to each other, and no
   }
   CHECK(refusal({.field = "x", .to = element_type::i32, .layout = hwc, .flip = 0.5}) == accepted);
   CHECK(refusal({.field = "x", .to = element_type::i64}, {2}, element_type::f32) ==
-        "to is int64 and the field is x: float32[2]: integers and booleans are made of such "
-        "alone, say float32, float16 or bfloat16");
+        "to is int64 and the field is x: float32[2]: only integers and booleans can be cast "
+        "to integers: say float32, float16 or bfloat16");
   const std::string rest =
-      " is set: values are cast as they are, leave it out, or say float32, float16 or bfloat16";
+      " is set: a cast to integers does nothing else: leave it out, or say float32, float16 or "
+      "bfloat16";
   CHECK(refusal({.field = "x", .to = element_type::u8, .scale = 2}) ==
         "to is uint8 and scale" + rest);
   CHECK(refusal({.field = "x", .to = element_type::u8, .mean = {2}}) ==
@@ -223,7 +224,7 @@ TEST_CASE("field transform: one-hot is for one integer a sample, of a class", "[
 
 TEST_CASE("field transform: beside one-hot nothing but the type counts", "[transfer][host]") {
   const auto with = [](const std::string& member) {
-    return "one_hot is 10 and " + member + " is set: beside one_hot only `to` counts";
+    return "one_hot is 10 and " + member + " is set: with one_hot only `to` may be set";
   };
   CHECK(refusal({.field = "x", .to = element_type::bf16, .one_hot = 10}, {}) == accepted);
   CHECK(refusal({.field = "x", .scale = 2, .one_hot = 10}, {}) == with("scale"));

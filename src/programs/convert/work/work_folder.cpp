@@ -118,7 +118,7 @@ void work_folder::put_in_place(const fs::path& output, const occupant& replaces)
   const occupant found = is_linked ? std::nullopt : occupant_of(output);
   if (found && found != replaces)
     throw std::runtime_error{output.string() +
-                             ": was put there or replaced while the conversion ran, and is left "
+                             ": another program wrote it while the conversion ran, and it is left "
                              "unchanged; the complete output is in " +
                              made.string() + ": the same command with --force moves it there"};
   if (found && (is_folder(output) || is_folder(made))) fs::rename(output, replaced);

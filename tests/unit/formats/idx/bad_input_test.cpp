@@ -68,9 +68,11 @@ TEST_CASE("idx: a file that is no IDX file is refused at the byte that tells", "
   CHECK(message_of(bytes_of({0x50, 0x4b, 3, 4, 0})) ==
         at + "0: not an IDX file: it begins with 50 4b 03 04, and not with two zero bytes; check "
              "that this is the right file");
-  CHECK(message_of(bytes_of({0, 0, 0x0a, 1, 0, 0, 0, 1, 0})) ==
-        at + "2: not an IDX file: 0x0a is no element type of the format (08, 09, 0b, 0c, 0d, 0e); "
-             "check that this is the right file");
+  CHECK(
+      message_of(bytes_of({0, 0, 0x0a, 1, 0, 0, 0, 1, 0})) ==
+      at +
+          "2: not an IDX file: 0x0a is not an element type of the format (08, 09, 0b, 0c, 0d, 0e); "
+          "check that this is the right file");
   CHECK(message_of(bytes_of({0, 0, 8, 0, 1})) ==
         at + "3: the header announces no dimensions; a dataset needs one that counts its samples");
 }

@@ -145,7 +145,7 @@ TEST_CASE("open: naming one dataset of an HDF5 file chooses all that belong to i
       "/train/image, /train/label, /weight";
   CHECK(test::message_of<dataset_error>([&] { (void)open(path, {.like = "train"}); }) ==
         path.string() +
-            ": field 'train': open_options::like is no dataset that can be a field; samples: " +
+            ": field 'train': open_options::like is not a dataset that can be a field; samples: " +
             lengths);
   CHECK(test::message_of<usage_error>(
             [&] { (void)open(path, {.fields = {"weight"}, .like = "weight"}); }) ==
@@ -245,6 +245,6 @@ TEST_CASE("open: a warning names namesakes that a choice by one dataset leaves o
   CHECK(open(file, {.like = "b/x"})->fields().size() == 1);
   CHECK(log.text().find(
             "open: " + file.string() +
-            ": left out, because their names are also those of datasets beside /b/x: /a/x") !=
+            ": left out, because their names are also used by datasets beside /b/x: /a/x") !=
         std::string::npos);
 }

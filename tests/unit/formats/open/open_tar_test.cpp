@@ -248,6 +248,6 @@ TEST_CASE("tar: names with several dots are refused with the rule that the first
   CHECK(open_images(some)->size() == 2);
   CHECK(test::contains(
       log.text(),
-      "tar: 1 samples are left out, because they have a member of no field: 'c.1.jpg' "
+      "tar: 1 samples are left out, because they have no member for any field: 'c.1.jpg' "
       "is the member '.1.jpg' of the sample 'c'"));
 }

@@ -237,7 +237,7 @@ TEST_CASE("open: a format that is named is not asked of the content", "[dataset]
   CHECK(list_fields(array, {.format = "npy"}).size() == 1);
   CHECK(refusal(array, {.format = "idx"}).find("not an IDX file") != std::string::npos);
   const std::string unknown =
-      "open: open_options::format is 'numpy', which is no format; known are " +
+      "open: open_options::format is 'numpy', which is not a format; known are " +
       list_of(&detail::format_entry::name) + "; or leave it out, so that the content tells";
   CHECK(unknown.find("known are hdf5, npy, npz, tar, tokens, ") != std::string::npos);
   CHECK(misuse(array, {.format = "numpy"}) == unknown);

@@ -75,16 +75,16 @@ TEST_CASE("cifar: a file of another size or set is refused", "[dataset][host]") 
       " bytes; check that it is of the set's binary version, unpacked, or get it again";
   const std::string cut = folder.write("cut.bin", test::counting_bytes(3073 + 100));
   CHECK(refusal10(cut) == cut +
-                              ": byte 3073: the file's 3173 bytes are no whole number of "
+                              ": byte 3073: the file's 3173 bytes are not a whole number of "
                               "CIFAR-10's records of 3073" +
                               advice);
   CHECK(refusal100(cut) == cut +
-                               ": byte 3074: the file's 3173 bytes are no whole number of "
+                               ": byte 3074: the file's 3173 bytes are not a whole number of "
                                "CIFAR-100's records of 3074" +
                                advice);
   const std::string empty = folder.write("empty.bin", {});
   CHECK(refusal10(empty) == empty +
-                                ": byte 0: the file's 0 bytes are no whole number of "
+                                ": byte 0: the file's 0 bytes are not a whole number of "
                                 "CIFAR-10's records of 3073" +
                                 advice);
 
@@ -92,21 +92,21 @@ TEST_CASE("cifar: a file of another size or set is refused", "[dataset][host]") 
   bytes[2 * 3073] = std::byte{10};
   const std::string ten = folder.write("ten.bin", bytes);
   CHECK(refusal10(ten) == ten +
-                              ": field 'label', sample 2, byte 6146: 10 is no label of CIFAR-10 "
+                              ": field 'label', sample 2, byte 6146: 10 is not a label of CIFAR-10 "
                               "(0 to 9); check that the file is of this set, or get it again");
   bytes = batch_bytes(2, 0, 700);
   bytes[600 * 3074] = std::byte{20};
   const std::string coarse = folder.write("coarse.bin", bytes);
   CHECK(refusal100(coarse) ==
         coarse +
-            ": field 'coarse_label', sample 600, byte 1844400: 20 is no label of CIFAR-100 "
+            ": field 'coarse_label', sample 600, byte 1844400: 20 is not a label of CIFAR-100 "
             "(0 to 19); check that the file is of this set, or get it again");
   bytes = batch_bytes(2, 0, 2);
   bytes[3075] = std::byte{100};
   const std::string fine = folder.write("fine.bin", bytes);
   CHECK(refusal100(fine) ==
         fine +
-            ": field 'fine_label', sample 1, byte 3075: 100 is no label of CIFAR-100 (0 to 99); "
+            ": field 'fine_label', sample 1, byte 3075: 100 is not a label of CIFAR-100 (0 to 99); "
             "check that the file is of this set, or get it again");
   CHECK(test::message_of<usage_error>([] { (void)open_cifar100({}); }) ==
         "open_cifar100: there is no file to open");

@@ -161,9 +161,9 @@ TEST_CASE("records: fields that cannot be are refused before a file is opened", 
   CHECK(refusal<usage_error>(no_file, {{"x", element_type::u8, {0}}}) ==
         "field x: uint8[0]: a dimension is 0, so a sample would hold nothing");
   CHECK(refusal<usage_error>(no_file, {{"x", static_cast<element_type>(13)}})
-            .find("field 'x': element type is 13, which is no value of its type") == 0);
+            .find("field 'x': element type is 13, which is not a value of its type") == 0);
   CHECK(refusal<usage_error>(no_file, three_bytes, {.byte_order = static_cast<std::endian>(7)}) ==
-        "record_options::byte_order is 7, which is no value of its type: say one of "
+        "record_options::byte_order is 7, which is not a value of its type: say one of "
         "std::endian::little, std::endian::big");
   CHECK(refusal<usage_error>(no_file, three_bytes, {.record_bytes = 2}) ==
         "open_records: field x: uint8[3] ends at byte 3 of a record, but record_bytes is 2");

@@ -189,8 +189,8 @@ TEST_CASE(
                           ": field 'number', sample 1, byte 2560: sample '1': has 3 bytes, but "
                           "number: uint32[] takes 4");
   CHECK(message(2) == shard.string() +
-                          ": field 'label', sample 2, byte 5632: sample '2': 'two' is no decimal "
-                          "integer of type uint16");
+                          ": field 'label', sample 2, byte 5632: sample '2': 'two' is not a "
+                          "decimal integer of type uint16");
   CHECK(message(3) == shard.string() +
                           ": field 'label', sample 3, byte 7680: sample '3': the number '70000' "
                           "does not fit in uint16");

@@ -224,7 +224,7 @@ TEST_CASE("tar: sizes that lie are refused", "[dataset][host]") {
         at + "0: member 'a.txt' claims 9223372036854775807 bytes, but the file ends 1536 bytes "
              "after its header: cut short, or damaged; get the archive again");
   const std::string no_number =
-      at + "124: the header's size is no number of bytes; the archive is damaged, get it again";
+      at + "124: the header's size is not a number of bytes; the archive is damaged, get it again";
   CHECK(with_size(std::string(12, '\xff')) == no_number);  // minus one
   CHECK(with_size("12x") == no_number);
   CHECK(with_size("00000000009") == no_number);
@@ -244,8 +244,9 @@ TEST_CASE("tar: files that are no archives are refused, compressed ones with adv
     std::memcpy(file.data(), text.data(), text.size());
     return refusal(file);
   };
-  CHECK(starting("hello") == at + "0: not a tar archive: its first 512 bytes are no header with a "
-                                  "right checksum; check that this is the right file");
+  CHECK(starting("hello") ==
+        at + "0: not a tar archive: its first 512 bytes are not a header with a "
+             "right checksum; check that this is the right file");
   const auto advice = [](const std::string& kind, const std::string& program) {
     return at + "0: compressed by " + kind +
            ", so that samples cannot be read in any order; decompress it once with " + program;
@@ -317,7 +318,7 @@ TEST_CASE("tar: damaged headers of names are refused", "[dataset][host]") {
                       .ended()) == damaged);
   }
   CHECK(refusal(test::tar_bytes{}.add_pax({"size=1x"}).add("a", "x").ended()) ==
-        at + "0: the pax header's size is no number; the archive is damaged, get it again");
+        at + "0: the pax header's size is not a number; the archive is damaged, get it again");
   CHECK(
       refusal(test::tar_bytes{}.add_long_name("n").ended()) ==
       at + "1024: the archive ends after a header of names, with no member after it; get it again");

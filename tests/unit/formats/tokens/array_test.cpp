@@ -82,13 +82,13 @@ TEST_CASE("tokens: an array that is no one stream of integers is refused by name
   };
   const auto payload = test::counting_bytes(40);
   CHECK(message(array_of("<u2", "(5, 4)", payload)) ==
-        ": byte 0: a NumPy array of 2 dimensions, uint16[5, 4], is no one stream of tokens: "
+        ": byte 0: a NumPy array of 2 dimensions, uint16[5, 4], is not a single stream of tokens: "
         "open_npy reads its rows as samples; if they follow one another, save array.reshape(-1)");
   CHECK(message(array_of("<f4", "(10,)", payload)) ==
         ": byte 0: holds float32, and tokens are integers; check that this is the right file");
   CHECK(message(array_of("<u4", "(10,)", payload), four_narrow) ==
         ": byte 0: the header says that the tokens are uint32, but options.type asks for uint16; "
-        "leave type out, or set header to none if this is no header");
+        "leave type out, or set header to none if this is not a header");
   CHECK(message(array_of("<u2", "(30,)", payload)).find("cut short: the header announces") !=
         std::string::npos);
   CHECK(message(array_of("<u2", "(10,)", payload)).find("over-long: the header announces") !=

@@ -64,14 +64,14 @@ TEST_CASE("tokens: a header that the file belies is refused", "[dataset][host]")
   CHECK(refusal({write(shard_bytes(20240520, 1, 8, 1023))}, two_at_once) ==
         at + "1023: cut short: llm.c's header is 1024 bytes long" + advice);
   const std::string again =
-      "; tokenize the text again, or set options.header to none if this is no header";
+      "; tokenize the text again, or set options.header to none if this is not a header";
   CHECK(refusal({write(shard_bytes(20240520, 2, 8, 1040))}, two_at_once) ==
         at + "4: version 2 of llm.c's shards of uint16 tokens is not known (1 is)" + again);
   CHECK(refusal({write(shard_bytes(20240801, 1, 8, 1056))}, two_at_once) ==
         at + "4: version 1 of llm.c's shards of uint32 tokens is not known (7 is)" + again);
   CHECK(refusal({write(shard_bytes(20240801, 7, 8, 1056))}, two_narrow) ==
         at + "0: the header says that the tokens are uint32, but options.type asks for uint16; "
-             "leave type out, or set header to none if this is no header");
+             "leave type out, or set header to none if this is not a header");
   CHECK(refusal({write(shard_bytes(20240522, 1, 8, 1040))}, two_narrow) ==
         at + "0: this is one of llm.c's evaluation files, which hold questions and answers instead "
              "of running text; name the token shards");
@@ -88,11 +88,11 @@ TEST_CASE(
             "options.type to u16 or u32, as the file was written");
   CHECK(refusal({file}, two_narrow) ==
         file +
-            ": byte 8: the file's 9 bytes are no whole number of uint16 tokens; check "
+            ": byte 8: the file's 9 bytes are not a whole number of uint16 tokens; check "
             "options.type, or get the file again");
   CHECK(refusal({file}, {.tokens_per_sample = 1, .type = element_type::u32}) ==
         file +
-            ": byte 8: the file's 9 bytes are no whole number of uint32 tokens; check "
+            ": byte 8: the file's 9 bytes are not a whole number of uint32 tokens; check "
             "options.type, or get the file again");
 }
 
@@ -133,10 +133,10 @@ TEST_CASE("tokens: options that cannot be are refused before a shard is opened",
         "open_tokens: type is int32, but tokens are uint16 or uint32");
   CHECK(refusal<usage_error>({"/does/not/exist"},
                              {.tokens_per_sample = 2, .header = static_cast<token_header>(2)}) ==
-        "token_options::header is 2, which is no value of its type: say one of automatic, none");
+        "token_options::header is 2, which is not a value of its type: say one of automatic, none");
   CHECK(refusal<usage_error>({"/does/not/exist"},
                              {.tokens_per_sample = 2, .byte_order = static_cast<std::endian>(7)}) ==
-        "token_options::byte_order is 7, which is no value of its type: say one of "
+        "token_options::byte_order is 7, which is not a value of its type: say one of "
         "std::endian::little, std::endian::big");
 }
 

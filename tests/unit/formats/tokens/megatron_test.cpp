@@ -129,7 +129,7 @@ TEST_CASE("tokens: an index that its tokens belie is refused, and so is one that
   CHECK(message(index_bytes{.lengths = {4, 6}, .offsets = {0, 10}}.bytes()) ==
         idx +
             ": byte 50: sequence 1 begins at byte 10, but those before it end at byte 8: sequences "
-            "that do not follow one another are no one stream of tokens" +
+            "that do not follow one another are not a single stream of tokens" +
             advice);
   CHECK(message(index_bytes{.lengths = {0x80000000U}}.bytes()) ==
         idx + ": byte 34: sequence 0 has a negative length; the index is damaged" + advice);
@@ -145,7 +145,7 @@ TEST_CASE("tokens: an index that its tokens belie is refused, and so is one that
                 {.tokens_per_sample = 3, .type = element_type::u32}) ==
         idx +
             ": byte 17: the header says that the tokens are uint16, but options.type asks for "
-            "uint32; leave type out, or set header to none if this is no header");
+            "uint32; leave type out, or set header to none if this is not a header");
   auto cut = index_bytes{.lengths = {10}}.bytes();
   cut.pop_back();
   CHECK(message(cut) == idx +

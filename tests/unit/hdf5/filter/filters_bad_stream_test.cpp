@@ -107,7 +107,7 @@ TEST_CASE("hdf5 filters, bad input: Blosc 2", "[dataset][host]") {
                      {blosc2},
                      stored,
                      "filter 32026 (blosc2): the " + std::to_string(stored.size()) +
-                         " bytes are no frame of Blosc 2: cut or damaged"};
+                         " bytes are not a frame of Blosc 2: cut or damaged"};
   };
   check_all({
       no_frame("nothing", {}),

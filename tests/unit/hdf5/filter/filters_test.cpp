@@ -230,7 +230,7 @@ TEST_CASE("hdf5 filters: a pipeline that cannot be undone is refused, by its fil
   CHECK(refusal({32008, "", {0, 4, 0, 0, 0}}) ==
         "filter 32008 (bitshuffle) does not say how large an element is");
   CHECK(refusal({32008, "", {0, 4, 2, 12, 0}}) ==
-        "filter 32008 (bitshuffle) has blocks of 12 elements, which is no multiple of 8");
+        "filter 32008 (bitshuffle) has blocks of 12 elements, which is not a multiple of 8");
   CHECK(refusal({32008, "", {0, 4, 2, 0, 9}}) ==
         "filter 32008 (bitshuffle) compresses by method 9, which feedline does not know");
   if (has_szip) {

@@ -230,7 +230,8 @@ TEST_CASE("hdf5: a chunk of no filter that is too short is never given to the li
     if (bytes == chunk)
       CHECK(message == "[nothing was thrown]");
     else
-      CHECK(message.find("chunk 1 has 15 bytes and went through no filter, but is of 16 bytes") !=
+      CHECK(message.find(
+                "chunk 1 has 15 bytes and went through no filter, but should have 16 bytes") !=
             std::string::npos);
   }
 }

@@ -202,6 +202,6 @@ TEST_CASE("hdf5: times of other sizes, or with bits that mean nothing, are refus
       "hold integers"));
   CHECK(refusal_of("narrow").starts_with(
       file.string() +
-      ": field 'narrow': its values are of HDF5 type time of 64 bits, of which "
-      "some mean nothing; a field can hold integers"));
+      ": field 'narrow': its values are of HDF5 type time of 64 bits, some of which "
+      "are not used; a field can hold integers"));
 }

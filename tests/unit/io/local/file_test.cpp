@@ -106,7 +106,7 @@ TEST_CASE("local file: a file that is not regular is refused with a remedy", "[d
             ": cannot be opened: No such file or directory; check the path and its permissions");
   CHECK(refusal(folder.path()) == folder.path().string() + ": is a directory; name a file in it");
   CHECK(refusal(pipe) ==
-        pipe + ": is no regular file, so it cannot be read at random; copy it into one");
+        pipe + ": is not a regular file, so it cannot be read at random; copy it into one");
 }
 
 TEST_CASE("local file: any change by others is reported, mapped or read, and reported again",
