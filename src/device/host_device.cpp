@@ -2,6 +2,7 @@
 #include <feedline/device/host_device.hpp>
 
 #include "device/assemble_on_host.hpp"
+#include "device/host_memory.hpp"
 
 #include <unistd.h>
 
@@ -54,6 +55,9 @@ class host_device final : public device {
   }
   void free(memory_kind, void* memory, std::size_t) noexcept override {
     ::operator delete(memory, page());
+  }
+  [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind) override {
+    return detail::free_host_bytes();
   }
 
   [[nodiscard]] stream_ref make_stream() override { return {}; }

@@ -31,8 +31,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -187,9 +190,13 @@ class pipeline {
   [[nodiscard]] std::optional<slot_index> next_slot(const take_limits& limits);
   /// The same if there is no slot yet. False at the deadline.
   [[nodiscard]] bool wait_for_slot(std::optional<slot_index>& slot, const take_limits& limits);
-  /// Blocks while batches are held in every slot, or until a stop was requested; false at the
-  /// deadline. @throws usage_error if only the caller can free one.
+  /// Adds a slot if batches are held in every slot, or blocks until one is free or a stop was
+  /// requested; false at the deadline. @throws usage_error if only the caller can free one.
   [[nodiscard]] bool await_room(const take_limits& limits);
+  /// The same without adding one. @param why_not Why none was added; empty: none may be.
+  [[nodiscard]] bool await_end_of_batch(const take_limits& limits, const std::string& why_not);
+  /// The first time that a slot was added.
+  void warn_of_held();
   /// The current reads, as text, and the sample that delivery waits for, if known; empty: nothing
   /// is being read.
   [[nodiscard]] std::pair<std::string, std::optional<std::uint64_t>> reads_now() const;
@@ -231,7 +238,9 @@ class pipeline {
   /// Delivery has ended: the consumer has got the failure of the table, and gets it at every step.
   bool failed_ = false;
   wait_limits limits_;
-  bool warned_ = false;  ///< a warning was logged that batches are held in every slot
+  bool warned_ = false;          ///< a warning was logged that batches are held in every slot
+  bool warned_of_held_ = false;  ///< there was a warning that slots are added
+  const std::function<void(const std::string&)> held_warning_;
   std::atomic<bool> stopped_{false};
   const std::chrono::milliseconds leave_reads_after_;
   thread_group threads_;

@@ -31,7 +31,7 @@ std::optional<slot_index> pipeline::next_slot(const take_limits& limits) {
     return slot;
   }
   const in_activity waiting{&consumer_, activity::starved};
-  if (tuning_ && ring_->in_place()) tuning_->make_room(ring_->count(device_state::leased));
+  if (tuning_ && ring_->in_place()) tuning_->make_room(ring_->count_own(device_state::leased));
   add(waits_, 1);
   if (exposed_time* const exposed = ring_->exposed()) exposed->host_waits(cursor_.stream());
   const auto began = std::chrono::steady_clock::now();
@@ -90,18 +90,34 @@ bool pipeline::wait_for_slot(std::optional<slot_index>& slot, const take_limits&
 }
 
 bool pipeline::await_room(const take_limits& limits) {
-  if (!ring_->all_leased()) return true;
+  std::string why_not;
+  while (ring_->all_leased() && !limits.stop.stop_requested()) {
+    if (ring_->grow(why_not)) {
+      warn_of_held();
+      return true;
+    }
+    if (!await_end_of_batch(limits, why_not)) return false;
+  }
+  return true;
+}
+
+bool pipeline::await_end_of_batch(const take_limits& limits, const std::string& why_not) {
   const in_activity waiting{&consumer_, activity::stalled};
   if (!ring_->users().others()) {
     if (!single_threaded() && ring_->wait_for_room(within(limits_.before_refusal, limits)))
       return true;
     if (limits.over()) return false;
     if (!ring_->users().others()) {
+      const std::string more =
+          why_not.empty()
+              ? std::string{"or ask for more "} +
+                    (ring_->in_place() ? "expert.staging_slots" : "expert.device_slots") +
+                    " than you hold batches in, or for fewer expert.batches_per_slot"
+              : "copy what you keep of them, or set a higher expert.max_held_bytes";
       throw usage_error{"no batch can be delivered: " + ring_->held_batches() +
-                        ", and a slot is filled again when no batch in it is held. End batches "
-                        "before taking the next one, or ask for more " +
-                        (ring_->in_place() ? "expert.staging_slots" : "expert.device_slots") +
-                        " than you hold batches in, or for fewer expert.batches_per_slot"};
+                        ", and a slot is filled again when no batch in it is held" +
+                        (why_not.empty() ? "" : "; ") + why_not +
+                        ". End batches before taking the next one, " + more};
     }
   }
   if (ring_->wait_for_room(within(limits_.before_warning, limits))) return true;
@@ -113,6 +129,23 @@ bool pipeline::await_room(const take_limits& limits) {
         limits_.before_warning.count(), ring_->held_batches());
   }
   return ring_->wait_for_room(limits);
+}
+
+void pipeline::warn_of_held() {
+  if (std::exchange(warned_of_held_, true)) return;
+  const auto limit = ring_->growth_limit();
+  const std::string text =
+      "batches are kept while a new one is asked for: " + ring_->held_batches() +
+      ". From now on further batches get memory of their own: " +
+      std::to_string(ring_->held_memory().bytes) + " bytes now, and at most " +
+      std::to_string(limit.first) + ", by " + limit.second +
+      ". What is kept of a batch keeps its whole slot, up to " +
+      std::to_string(plan_.batches_per_slot * plan_.batch_bytes) +
+      " bytes: copy it if it is small. statistics().held tells how much it is, and expert.on_held "
+      "= "
+      "error refuses it";
+  if (held_warning_) return held_warning_(text);
+  log()->warn("{}", text);
 }
 
 std::pair<std::string, std::optional<std::uint64_t>> pipeline::reads_now() const {

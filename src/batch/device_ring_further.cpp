@@ -1,0 +1,158 @@
+// Further slots, for a consumer that holds batches in all others.
+
+#include <feedline/error.hpp>
+
+#include "batch/device_ring.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace feedline::detail {
+
+bool device_ring::grow(std::string& why_not) {
+  why_not.clear();
+  if (!limits_.allowed) return false;
+  const std::size_t bytes = next_bytes();
+  auto slot = retired_slot(bytes);
+  if (!slot) {
+    free_retired(true);
+    slot = new_slot(bytes, why_not);
+    if (!slot) return false;
+  }
+  move(*slot, device_state::retired, device_state::free);
+  last_added_ = slot;
+  added_.fetch_add(1);
+  in_place_ ? staging_->admit(*slot) : free_.push(*slot);
+  return true;
+}
+
+/// The next ticket is likely to have as many batches as the last one. If it has more, the slot gets
+/// more memory when it is acquired or claimed.
+std::size_t device_ring::next_bytes() {
+  std::uint64_t batches = 1;
+  if (last_added_) {
+    batches = (*this)[*last_added_].content.batches;
+  } else {
+    for (slot_index slot{0}; slot.value < size(); ++slot.value)
+      batches = std::max(batches, (*this)[slot].content.batches);
+  }
+  return std::max<std::uint64_t>(batches, 1) * format_->layout.batch_bytes();
+}
+
+std::optional<slot_index> device_ring::retired_slot(std::size_t room) {
+  const std::scoped_lock lock{unfinished_mutex_};
+  const auto found = std::ranges::find_if(
+      retired_, [&](slot_index slot) { return further_->room(slot.value - size()) >= room; });
+  if (found == retired_.end()) return std::nullopt;
+  const slot_index slot = *found;
+  retired_.erase(found);
+  count_unfinished();
+  return slot;
+}
+
+std::optional<slot_index> device_ring::new_slot(std::size_t bytes, std::string& why_not) {
+  const auto [limit, whose] = growth_limit();
+  const std::size_t used = further_->bytes().first;
+  why_not = "further slots have " + std::to_string(used) + " bytes of " +
+            std::string{to_string(further_->kind())} + " memory, the next one takes " +
+            std::to_string(bytes) + ", and ";
+  if (used > limit || bytes > limit - used) {
+    why_not += whose + " allows " + std::to_string(limit);
+    return std::nullopt;
+  }
+  const slot_index slot = empty_slot();
+  try {
+    (*this)[slot].data = further_->fit(slot.value - size(), bytes);
+    if (in_place_) (*staging_)[slot].data = (*this)[slot].data;
+    return slot;
+  } catch (const out_of_memory& refused) {
+    why_not += refused.what();
+  } catch (...) {
+    const std::scoped_lock lock{unfinished_mutex_};
+    empty_.push_back(slot);
+    throw;
+  }
+  const std::scoped_lock lock{unfinished_mutex_};
+  empty_.push_back(slot);
+  return std::nullopt;
+}
+
+slot_index device_ring::empty_slot() {
+  const std::scoped_lock lock{unfinished_mutex_};
+  if (!empty_.empty()) {
+    const slot_index slot = empty_.back();
+    empty_.pop_back();
+    return slot;
+  }
+  retired_.reserve(further() + 1);  // a slot retires in a destructor
+  empty_.reserve(further() + 1);
+  if (in_place_ && staging_->further() == further()) (void)staging_->add_further();
+  const slot_index slot = add();
+  (*this)[slot].state.store(device_state::retired);
+  return slot;
+}
+
+std::pair<std::size_t, std::string> device_ring::growth_limit() const {
+  std::size_t limit = limits_.max_bytes;
+  std::string whose = "expert.max_held_bytes";
+  if (limit == 0) {
+    const auto free = device()->free_bytes(further_->kind());
+    if (!free)
+      return {0, "the device does not tell how much is free: set " + whose + ", which now"};
+    limit = (*free + further_->bytes().first) / 4;
+    whose += " (by default a quarter of what is free)";
+  }
+  if (limits_.left < limit)
+    return {limits_.left, in_place_ ? "the rest of memory.pinned" : "the rest of memory.device"};
+  return {limit, std::move(whose)};
+}
+
+void device_ring::retire(slot_index slot) {
+  move(slot, device_state::leased, device_state::retired);
+  if (in_place_) staging_->withdraw(slot);
+  {
+    const std::scoped_lock lock{unfinished_mutex_};
+    retired_.push_back(slot);
+    count_unfinished();
+  }
+  free_retired();
+  retirements_.fetch_add(1);
+  in_place_ ? staging_->wake_all() : free_.wake_all();
+}
+
+void device_ring::free_retired(bool all) noexcept {
+  while (const auto slot = take_done(all)) {
+    further_->empty(slot->value - size());  // without the lock, because it may wait for the device
+    const std::scoped_lock lock{unfinished_mutex_};
+    empty_.push_back(*slot);
+  }
+}
+
+/// A retired slot whose work is done. While others are in use one stays, unless `all` are wanted:
+/// a consumer that always keeps some batches uses its memory again.
+std::optional<slot_index> device_ring::take_done(bool all) noexcept {
+  const std::scoped_lock lock{unfinished_mutex_};
+  const bool others = retired_.size() + empty_.size() != further();
+  const std::size_t kept = others && !all ? 1 : 0;
+  for (std::size_t i = retired_.size(); i > kept; --i) {
+    const slot_index slot = retired_[i - 1];
+    try {
+      if (!in_place_ && !device()->is_done((*this)[slot].released.get())) continue;
+    } catch (...) {
+      continue;  // the ring's end finds out whether the memory may be freed
+    }
+    retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    count_unfinished();
+    return slot;
+  }
+  return std::nullopt;
+}
+
+held_statistics device_ring::held_memory() const {
+  if (!further_) return {};
+  const auto [now, most] = further_->bytes();
+  return {.slots = further_->slots(), .bytes = now, .max_bytes = most, .added = added_.load()};
+}
+
+}  // namespace feedline::detail
