@@ -130,12 +130,12 @@ bool device_ring::all_leased() const noexcept {
   if (free_.closed() || count_own(device_state::leased) != size()) return false;
   if (!last_added_) return true;
   const auto state = slots().data()[last_added_->value]->state.load();
-  return state == device_state::leased || state == device_state::retired;
+  return state == device_state::leased || state == device_state::spare;
 }
 
 bool device_ring::wait_for_room(const take_limits& limits) {
-  const auto room = [&, seen = retirements_.load()] {
-    return !all_leased() || retirements_.load() != seen || limits.stop.stop_requested();
+  const auto room = [&, seen = ended_further_.load()] {
+    return !all_leased() || ended_further_.load() != seen || limits.stop.stop_requested();
   };
   return in_place_ ? staging_->wait_for_recycled(room, limits.deadline)
                    : free_.wait_until(room, limits.deadline);

@@ -43,10 +43,10 @@ struct batch_format {
   own_process process = {};                 ///< the process that made the loader
 };
 
-/// What a ring may allocate for batches that are kept.
+/// Limits of the memory that a ring may allocate for batches that are kept.
 struct growth_limits {
   bool allowed = false;         ///< else it has no further slots
-  std::size_t max_bytes = 0;    ///< of further slots; 0: a quarter of what is free
+  std::size_t max_bytes = 0;    ///< bytes of further slots; 0: a quarter of what is free
   std::size_t left = SIZE_MAX;  ///< bytes that `memory_limits` leaves for them
 };
 
@@ -80,7 +80,9 @@ class consumer_thread {
 ///
 /// If batches are held in every slot, it may get further slots (`grow`), one by one. One of them at
 /// a time is not leased yet; that one circulates like the ring's own. When its batches have ended
-/// it retires: its memory is freed as soon as the work with them is done. Threads: at each function.
+/// it becomes spare: its memory is freed as soon as the work with them is done.
+///
+/// Threads: at each function.
 class device_ring final : public slot_ring<device_slot>,
                           public deferred_free,
                           public std::enable_shared_from_this<device_ring> {
@@ -157,7 +159,7 @@ class device_ring final : public slot_ring<device_slot>,
   /// as in `end_lease`. Any thread. @param begun_by The thread that named it.
   void end_use_on(slot_index slot, stream_ref stream, std::thread::id begun_by) noexcept;
   /// Frees the postponed slots whose streams are not under capture any more, and the memory of
-  /// retired slots whose work is done. Returns how many postponed ones are left. Any thread.
+  /// spare slots whose work is done. Returns how many postponed ones are left. Any thread.
   std::size_t end_postponed() noexcept;
 
   /// Whether every event on the ring is done, and no slot is postponed. Any thread.
@@ -177,7 +179,7 @@ class device_ring final : public slot_ring<device_slot>,
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
   /// freed. False once closed. Consumer.
   [[nodiscard]] bool all_leased() const noexcept;
-  /// Blocks until that no longer holds, a further slot has retired, or a stop was requested; false
+  /// Blocks until that no longer holds, a further slot has spare, or a stop was requested; false
   /// at the deadline. Consumer.
   bool wait_for_room(const take_limits& limits);
   /// While batches are held in every slot: adds a further slot, with memory for the next batches.
@@ -215,16 +217,16 @@ class device_ring final : public slot_ring<device_slot>,
   void report(const device_slot& leased) noexcept;
   void end_use(slot_index slot) noexcept;
   void postpone(slot_index slot);
-  void retire(slot_index slot);
-  void free_retired(bool all = false) noexcept;
+  void end_further(slot_index slot);
+  void free_spare(bool all = false) noexcept;
   [[nodiscard]] std::optional<slot_index> take_done(bool all) noexcept;
   [[nodiscard]] bool is_further(slot_index slot) const noexcept { return slot.value >= size(); }
   [[nodiscard]] std::size_t next_bytes();
-  [[nodiscard]] std::optional<slot_index> retired_slot(std::size_t room);
+  [[nodiscard]] std::optional<slot_index> spare_slot(std::size_t room);
   [[nodiscard]] std::optional<slot_index> new_slot(std::size_t bytes, std::string& why_not);
   [[nodiscard]] slot_index empty_slot();
   void count_unfinished() noexcept {
-    unfinished_.store(postponed_.size() + retired_.size());  // under the lock
+    unfinished_.store(postponed_.size() + spare_.size());  // under the lock
   }
   [[nodiscard]] std::optional<slot_index> take_postponed() noexcept;
 
@@ -242,15 +244,15 @@ class device_ring final : public slot_ring<device_slot>,
   failure_table end_failure_;       ///< `close` may let the consumer read while the transfer writes
   mutable std::mutex unfinished_mutex_;
   std::vector<slot_index> postponed_;       ///< leased, but held by no thread
-  std::vector<slot_index> retired_;         ///< retired, with memory
-  std::vector<slot_index> empty_;           ///< retired, without memory
+  std::vector<slot_index> spare_;           ///< spare, with memory
+  std::vector<slot_index> empty_;           ///< spare, without memory
   std::atomic<std::size_t> unfinished_{0};  ///< number of the first two kinds
 
   const growth_limits limits_;
   const std::shared_ptr<further_memory> further_;  ///< null: there are no further slots
   std::optional<slot_index> last_added_;           ///< a further slot. The consumer's
   std::atomic<std::uint64_t> added_{0};
-  std::atomic<std::uint64_t> retirements_{0};
+  std::atomic<std::uint64_t> ended_further_{0};
 };
 
 }  // namespace feedline::detail

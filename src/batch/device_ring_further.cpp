@@ -14,13 +14,13 @@ bool device_ring::grow(std::string& why_not) {
   why_not.clear();
   if (!limits_.allowed) return false;
   const std::size_t bytes = next_bytes();
-  auto slot = retired_slot(bytes);
+  auto slot = spare_slot(bytes);
   if (!slot) {
-    free_retired(true);
+    free_spare(true);
     slot = new_slot(bytes, why_not);
     if (!slot) return false;
   }
-  move(*slot, device_state::retired, device_state::free);
+  move(*slot, device_state::spare, device_state::free);
   last_added_ = slot;
   added_.fetch_add(1);
   in_place_ ? staging_->admit(*slot) : free_.push(*slot);
@@ -40,13 +40,13 @@ std::size_t device_ring::next_bytes() {
   return std::max<std::uint64_t>(batches, 1) * format_->layout.batch_bytes();
 }
 
-std::optional<slot_index> device_ring::retired_slot(std::size_t room) {
+std::optional<slot_index> device_ring::spare_slot(std::size_t room) {
   const std::scoped_lock lock{unfinished_mutex_};
   const auto found = std::ranges::find_if(
-      retired_, [&](slot_index slot) { return further_->room(slot.value - size()) >= room; });
-  if (found == retired_.end()) return std::nullopt;
+      spare_, [&](slot_index slot) { return further_->room(slot.value - size()) >= room; });
+  if (found == spare_.end()) return std::nullopt;
   const slot_index slot = *found;
-  retired_.erase(found);
+  spare_.erase(found);
   count_unfinished();
   return slot;
 }
@@ -85,11 +85,11 @@ slot_index device_ring::empty_slot() {
     empty_.pop_back();
     return slot;
   }
-  retired_.reserve(further() + 1);  // a slot retires in a destructor
+  spare_.reserve(further() + 1);  // a slot becomes spare in a destructor
   empty_.reserve(further() + 1);
   if (in_place_ && staging_->further() == further()) (void)staging_->add_further();
   const slot_index slot = add();
-  (*this)[slot].state.store(device_state::retired);
+  (*this)[slot].state.store(device_state::spare);
   return slot;
 }
 
@@ -108,20 +108,20 @@ std::pair<std::size_t, std::string> device_ring::growth_limit() const {
   return {limit, std::move(whose)};
 }
 
-void device_ring::retire(slot_index slot) {
-  move(slot, device_state::leased, device_state::retired);
+void device_ring::end_further(slot_index slot) {
+  move(slot, device_state::leased, device_state::spare);
   if (in_place_) staging_->withdraw(slot);
   {
     const std::scoped_lock lock{unfinished_mutex_};
-    retired_.push_back(slot);
+    spare_.push_back(slot);
     count_unfinished();
   }
-  free_retired();
-  retirements_.fetch_add(1);
+  free_spare();
+  ended_further_.fetch_add(1);
   in_place_ ? staging_->wake_all() : free_.wake_all();
 }
 
-void device_ring::free_retired(bool all) noexcept {
+void device_ring::free_spare(bool all) noexcept {
   while (const auto slot = take_done(all)) {
     further_->empty(slot->value - size());  // without the lock, because it may wait for the device
     const std::scoped_lock lock{unfinished_mutex_};
@@ -129,20 +129,20 @@ void device_ring::free_retired(bool all) noexcept {
   }
 }
 
-/// A retired slot whose work is done. While others are in use one stays, unless `all` are wanted:
+/// A spare slot whose work is done. While others are in use one stays, unless `all` are wanted:
 /// a consumer that always keeps some batches uses its memory again.
 std::optional<slot_index> device_ring::take_done(bool all) noexcept {
   const std::scoped_lock lock{unfinished_mutex_};
-  const bool others = retired_.size() + empty_.size() != further();
+  const bool others = spare_.size() + empty_.size() != further();
   const std::size_t kept = others && !all ? 1 : 0;
-  for (std::size_t i = retired_.size(); i > kept; --i) {
-    const slot_index slot = retired_[i - 1];
+  for (std::size_t i = spare_.size(); i > kept; --i) {
+    const slot_index slot = spare_[i - 1];
     try {
       if (!in_place_ && !device()->is_done((*this)[slot].released.get())) continue;
     } catch (...) {
       continue;  // the ring's end finds out whether the memory may be freed
     }
-    retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    spare_.erase(spare_.begin() + static_cast<std::ptrdiff_t>(i - 1));
     count_unfinished();
     return slot;
   }

@@ -88,7 +88,7 @@ void device_ring::end_use(slot_index slot) noexcept {
   if (leased.lost) return;
   try {
     if (leased.unmarked) return postpone(slot);
-    if (is_further(slot)) return retire(slot);
+    if (is_further(slot)) return end_further(slot);
     move(slot, device_state::leased, device_state::free);
     recycle(slot);
   } catch (...) {
@@ -128,7 +128,7 @@ std::size_t device_ring::end_postponed() noexcept {
     mark_released((*this)[*slot]);
     end_use(*slot);
   }
-  free_retired();
+  free_spare();
   return postponed();
 }
 

@@ -25,7 +25,7 @@ class further_memory {
 
   /// Gives a slot memory of at least so many bytes. Memory that was too small stays until the slot
   /// is emptied, because earlier work may still use it. Returns the slot's address.
-  /// @param number Of the further slot, from 0. @throws out_of_memory, device_error.
+  /// @param number The further slot, from 0. @throws out_of_memory, device_error.
   [[nodiscard]] std::byte* fit(std::size_t number, std::size_t bytes) {
     if (room(number) < bytes) {
       device_memory added{device_, kind_, bytes};
@@ -62,7 +62,7 @@ class further_memory {
     return static_cast<std::size_t>(
         std::ranges::count_if(slots_, [](const auto& each) { return !each.empty(); }));
   }
-  /// Never frees any of it. @param whose As for `detail::leak`.
+  /// Never frees any of it. @param whose Same as for `detail::leak`.
   void leak(std::string_view whose) noexcept {
     const std::scoped_lock lock{mutex_};
     for (auto& slot : slots_)

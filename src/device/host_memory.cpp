@@ -26,7 +26,7 @@ std::optional<std::size_t> number_in(const std::filesystem::path& path) {
   return file >> number ? std::optional{number} : std::nullopt;
 }
 
-/// What a group has left; no limit if its limit is no number ("max").
+/// Bytes that a group has left; no limit if its limit is no number ("max").
 std::size_t left_in(const std::filesystem::path& group, const char* limit, const char* usage,
                     const char* inactive) {
   const auto allowed = number_in(group / limit);

@@ -21,9 +21,9 @@ inline recycle_used(slot) {
 }
 
 #ifdef FURTHER
-/* device_ring::retire */
-inline retire(slot) {
-  DEVICE(slot, leased, retired, any thread);
+/* device_ring::end_further */
+inline end_further(slot) {
+  DEVICE(slot, leased, spare, any thread);
 #ifdef IN_PLACE
   STAGING(slot, leased, free, any thread)
 #endif
@@ -31,7 +31,7 @@ inline retire(slot) {
 
 /* device_ring::grow */
 inline grow() {
-  DEVICE(LAST, retired, free, consumer);
+  DEVICE(LAST, spare, free, consumer);
   no_memory = 0;
 #ifdef IN_PLACE
   recycled ! LAST
@@ -44,7 +44,7 @@ inline grow() {
 #else
 #define may_free is_done(released(LAST))
 #endif
-#define may_grow (device_state[0] == device_leased && device_state[LAST] == device_retired)
+#define may_grow (device_state[0] == device_leased && device_state[LAST] == device_spare)
 #else
 #define may_grow false
 #endif
@@ -54,7 +54,7 @@ inline end_use(slot) {
   if
   :: slot_lost[slot]
 #ifdef FURTHER
-  :: !slot_lost[slot] && slot == LAST -> retire(slot)
+  :: !slot_lost[slot] && slot == LAST -> end_further(slot)
 #endif
   :: else ->
        DEVICE(slot, leased, free, any thread);
@@ -217,8 +217,8 @@ step:  /* The user ends batches sooner or later, or leaves, or takes the next on
 #ifdef FURTHER
   :: atomic { !stopped && slot == NONE && !failure && taken < TICKETS * BATCHES && may_grow -> grow() }
      goto step
-  :: atomic {  /* device_ring::free_retired. Any thread, at any later time. */
-       device_state[LAST] == device_retired && !no_memory && may_free -> no_memory = 1
+  :: atomic {  /* device_ring::free_spare. Any thread, at any later time. */
+       device_state[LAST] == device_spare && !no_memory && may_free -> no_memory = 1
      }
      goto step
 #endif

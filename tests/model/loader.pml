@@ -40,7 +40,7 @@
 #define LAST (DEVICE_SLOTS - 1)
 
 /* FURTHER: the last device slot is a further one, and where slots are read in place so is the last
- * staging slot. It is retired at first, and has no memory. */
+ * staging slot. It is spare at first, and has no memory. */
 #ifdef FURTHER
 bit no_memory = 1;
 #define has_memory(slot) (!memory_freed && ((slot) != LAST || !no_memory))
@@ -89,7 +89,7 @@ bit no_memory = 1;
 #define device_free 0
 #define device_filled 1
 #define device_leased 2
-#define device_retired 3
+#define device_spare 3
 byte staging_state[STAGING_SLOTS];
 byte device_state[DEVICE_SLOTS];
 #define STAGING(slot, from, to, who) \
@@ -188,7 +188,7 @@ init {
   byte i;
   atomic {
 #ifdef FURTHER
-    device_state[LAST] = device_retired;
+    device_state[LAST] = device_spare;
 #endif
     for (i : 0 .. OWN_STAGING_SLOTS - 1) { recycled ! i }
 #ifndef IN_PLACE

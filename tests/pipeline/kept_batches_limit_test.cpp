@@ -67,8 +67,8 @@ struct limited {
 }  // namespace
 
 TEST_CASE(
-    "kept batches: past max_held_bytes there is an error with the numbers, and the consumer goes "
-    "on when one has ended",
+    "kept batches: past max_held_bytes there is an error with the numbers, and the consumer "
+    "continues when one has ended",
     "[batch][loader][host]") {
   const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 2);

@@ -116,8 +116,7 @@ TEST_CASE("kept batches: a loop that keeps none gets no memory beyond the plan",
   CHECK(on.by.on.device->allocations() == allocations);
 }
 
-TEST_CASE("kept batches: on the host memory is given back when the batch is let go",
-          "[loader][host]") {
+TEST_CASE("kept batches: on the host memory is given back when the batch ends", "[loader][host]") {
   const int readers = GENERATE(0, 2);
   CAPTURE(readers);
   kept_loader on{data_path::in_place, readers, 1};
@@ -240,7 +239,7 @@ TEST_CASE("kept batches: an epoch may be left, and the loader destroyed, while t
   CHECK(by.on.device->freed_in_use() == 0);
 }
 
-TEST_CASE("kept batches: a stream may be captured when they end, and a loop goes on meanwhile",
+TEST_CASE("kept batches: a stream may be captured when they end, and a loop continues meanwhile",
           "[batch][host]") {
   const int readers = GENERATE(0, 2);
   const bool ends = GENERATE(false, true);
@@ -263,7 +262,7 @@ TEST_CASE("kept batches: a stream may be captured when they end, and a loop goes
   CHECK(on.by.on.device->freed_in_use() == 0);
 }
 
-TEST_CASE("kept batches: tuning goes on within its budget", "[loader][host]") {
+TEST_CASE("kept batches: tuning continues within its budget", "[loader][host]") {
   loader_options options = keeping(2, 1);
   options.expert.staging_slots = 0;
   options.expert.tuning = {.max_readers = 4};

@@ -35,7 +35,7 @@ struct expert_options {
   /// Slots of the device ring: 2 to 4096. 0: same as for `staging_slots`. Unused if the consumer
   /// reads staging memory directly.
   std::size_t device_slots = 0;
-  /// What happens if the next batch is asked for while every slot has a live batch.
+  /// The policy if the next batch is asked for while every slot has a live batch.
   feedline::on_held on_held = feedline::on_held::error;
   /// With `on_held::allocate`: how many bytes further slots may have at a time, besides what
   /// `memory` allows. 0: a quarter of what is free on that memory, measured at each allocation.

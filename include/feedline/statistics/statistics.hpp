@@ -129,7 +129,7 @@ struct loader_statistics {
   /// Whether batches are copied to a device; else the consumer reads staging memory.
   bool copies = false;
   tuning_statistics tuning = {};  ///< state at the snapshot
-  held_statistics held = {};      ///< the same, but for `added`, which is a sum
+  held_statistics held = {};      ///< the same; `added` is a sum
 
   /// The difference between an earlier snapshot of the same loader and this one. Values that are
   /// not sums are those of this snapshot: `slots_there`, `max_latency`, `peak_copy_rate`, and the

@@ -41,7 +41,7 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
           [](device_ring* ring) { free_when_idle(std::unique_ptr<deferred_free>{ring}); }};
 }
 
-/// What the options allow for batches that are kept, and the plan leaves of it.
+/// Memory that the options allow for batches that are kept, and that the plan leaves of it.
 growth_limits growth_of(const loader_options& options, const loader_plan& plan) {
   const bool in_place = plan.device_slots == 0;
   const std::size_t pinned =

@@ -6,9 +6,10 @@
 
 namespace feedline::python {
 
-loader_core::loader_core(loader made, device_ptr device)
+loader_core::loader_core(loader made, device_ptr device, std::shared_ptr<held_note> note)
     : loader_{std::make_shared<loader>(std::move(made))},
       device_{std::move(device)},
+      note_{std::move(note)},
       in_background_{loader_->plan().background},
       process_{::getpid()} {}
 

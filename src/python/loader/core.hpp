@@ -3,6 +3,7 @@
 #include <feedline/loader/loader.hpp>
 
 #include "python/held_object.hpp"
+#include "python/loader/held_note.hpp"
 
 #include <sys/types.h>
 
@@ -19,7 +20,8 @@ namespace feedline::python {
 /// wait for that lock.
 class loader_core {
  public:
-  loader_core(loader made, device_ptr device);
+  /// @param note Where the loader writes its warning that batches are kept.
+  loader_core(loader made, device_ptr device, std::shared_ptr<held_note> note);
   loader_core(const loader_core&) = delete;
   loader_core& operator=(const loader_core&) = delete;
   ~loader_core() = default;
@@ -33,6 +35,8 @@ class loader_core {
   [[nodiscard]] const device_ptr& device() const noexcept { return device_; }
   /// Whether the loader has its own threads; otherwise the thread that asks for a batch reads it.
   [[nodiscard]] bool in_background() const noexcept { return in_background_; }
+
+  [[nodiscard]] held_note& note() const noexcept { return *note_; }
 
   /// Calls a function with the loader, in a turn, without the interpreter's lock.
   template <class Function>
@@ -65,6 +69,7 @@ class loader_core {
 
   std::shared_ptr<loader> loader_;  ///< null once closed; guarded by the interpreter's lock
   device_ptr device_;
+  std::shared_ptr<held_note> note_;
   bool in_background_;
   std::mutex turn_;
   pid_t process_;

@@ -44,6 +44,12 @@ optional_batch epoch_object::try_next() {
   }
 }
 
+void epoch_object::tell_note() {
+  // Before a batch is taken: where warnings are errors, none is lost.
+  const auto text = core_->note().take();
+  if (text && PyErr_WarnEx(PyExc_RuntimeWarning, text->c_str(), 1) != 0) nb::raise_python_error();
+}
+
 void epoch_object::warn_of_held_batches(const deadline_error& late, time_point now) {
   if (!waits_for_others_since_) waits_for_others_since_ = now;
   if (warned_ || now - *waits_for_others_since_ < until_warning) return;
@@ -56,6 +62,7 @@ optional_batch epoch_object::wait_until(time_point deadline) {
   std::chrono::milliseconds slice = until_signals;
   waits_for_others_since_.reset();
   for (;;) {
+    tell_note();
     try {
       return unlocked([&] {
         const auto own = core_->turn();

@@ -33,6 +33,8 @@ class epoch_object {
  private:
   [[nodiscard]] optional_batch try_next();
   [[nodiscard]] optional_batch wait_until(time_point deadline);
+  /// A RuntimeWarning, if the loader has written one.
+  void tell_note();
   void warn_of_held_batches(const deadline_error& late, time_point now);
 
   core_ref core_;

@@ -4,6 +4,7 @@
 #include "python/bindings.hpp"
 #include "python/loader/core.hpp"
 #include "python/loader/epoch.hpp"
+#include "python/loader/usual_options.hpp"
 #include "python/named.hpp"
 #include "python/stream.hpp"
 
@@ -73,9 +74,11 @@ class loader_object {
  private:
   static std::shared_ptr<loader_core> make(dataset_ptr of, sampler order, device_ptr device,
                                            loader_options options) {
+    auto note = std::make_shared<held_note>();
+    options.expert.held_warning = [note](const std::string& text) { note->write(text); };
     return unlocked([&] {
       return std::make_shared<loader_core>(
-          loader{std::move(of), std::move(order), device, std::move(options)}, device);
+          loader{std::move(of), std::move(order), device, std::move(options)}, device, note);
     });
   }
 
@@ -132,7 +135,8 @@ void bind_loader(nb::module_& module) {
   bind_epoch(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&close_all));
 
-  const loader_options o;
+  loader_options o;
+  o.expert = usual_expert_options();
   auto bound = nb::class_<loader_object>(
       module, "Loader", nb::is_weak_referenceable(),
       "Feeds a loop: reads batches of a dataset ahead, in a sampler's order, into memory that its "

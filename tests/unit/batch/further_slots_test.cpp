@@ -26,10 +26,10 @@ namespace {
 /// 8 tickets of 3 batches of 4 samples, and a ring of two slots that may grow.
 struct growing {
   std::shared_ptr<recording_device> device = std::make_shared<recording_device>();
-  stages parts{device, make_identity_dataset(96, 8),
-               loader_options{
-                   .batch_size = 4,
-                   .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}}};
+  stages parts{
+      device, make_identity_dataset(96, 8),
+      loader_options{.batch_size = 4,
+                     .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}}};
   std::shared_ptr<device_ring> ring = std::make_shared<device_ring>(
       device, parts.staging, parts.format, parts.failures, 2,
       growth_limits{.allowed = true, .max_bytes = std::size_t{1} << 30});
@@ -88,7 +88,7 @@ TEST_CASE("further slots: one has room for as many batches as the slot before, o
   CHECK(on.ring->held_memory().added == 3);
 }
 
-TEST_CASE("further slots: one retires when its batches have ended, and comes into use again",
+TEST_CASE("further slots: one becomes spare when its batches have ended, and comes into use again",
           "[device][host]") {
   growing on;
   std::vector<batch> own;
@@ -102,13 +102,13 @@ TEST_CASE("further slots: one retires when its batches have ended, and comes int
     CHECK(on.ring->count(device_state::leased) == 3);
     CHECK(on.ring->count_own(device_state::leased) == 2);
     further.reset();
-    CHECK((*on.ring)[slot_index{2}].state.load() == device_state::retired);
+    CHECK((*on.ring)[slot_index{2}].state.load() == device_state::spare);
     CHECK(on.ring->held_memory().added == round);
   }
   CHECK(on.ring->further() == 1);
 }
 
-TEST_CASE("further slots: a retired slot is not leased, and only a retired one comes into use",
+TEST_CASE("further slots: a spare slot is not leased, and only a spare one comes into use",
           "[device][host]") {
   growing on;
   const std::vector<batch> own = [&] {
@@ -120,7 +120,7 @@ TEST_CASE("further slots: a retired slot is not leased, and only a retired one c
   REQUIRE(on.grow());
   CHECK_THROWS_AS(on.ring->lease(slot_index{2}, on.stream), std::logic_error);
   CHECK_THROWS_AS(on.ring->discard(slot_index{2}), std::logic_error);
-  (*on.ring)[slot_index{2}].state.store(device_state::retired);
+  (*on.ring)[slot_index{2}].state.store(device_state::spare);
   CHECK_THROWS_AS(on.ring->deliver(slot_index{2}, {}), std::logic_error);
   CHECK_THROWS_AS(on.ring->lease(slot_index{2}, on.stream), std::logic_error);
   CHECK_THROWS_AS(on.ring->discard(slot_index{2}), std::logic_error);
