@@ -48,19 +48,21 @@ def torch_of(tensor):
     return pytest.importorskip("torch").from_dlpack(tensor)
 
 
+def array_of(kept):
+    kept = getattr(kept, "array", kept)
+    return kept if isinstance(kept, np.ndarray) else kept.numpy()
+
+
 @pytest.mark.parametrize("keep", [lambda t: t, lambda t: t.numpy(), Other, torch_of])
 def test_what_is_kept_of_every_batch_keeps_its_bytes(numbered, keep):
     loader = loader_of(numbered)
     kept = [keep(batch["label"]) for batch in loader.epoch(0)]
     for _ in loader.epoch(1):
         pass
-    arrays = [getattr(each, "array", each) for each in kept]
-    arrays = [a if isinstance(a, np.ndarray) else a.numpy() for a in arrays]
-    assert np.concatenate(arrays).tolist() == list(range(1000))
-    del loader, arrays
+    assert np.concatenate([array_of(each) for each in kept]).tolist() == list(range(1000))
+    del loader, _
     gc.collect()
-    assert np.asarray(kept[50].numpy() if hasattr(kept[50], "numpy") else kept[50].array).tolist() \
-        == list(range(500, 510))
+    assert array_of(kept[50]).tolist() == list(range(500, 510))
 
 
 def test_predictions_that_are_kept_in_a_loop_with_two_slots(numbered):
@@ -116,7 +118,7 @@ def test_the_first_batch_that_is_kept_too_long_warns_and_no_other(numbered):
     assert warning.filename == __file__
     words = str(warning.message)
     assert "2 batches are held (1 in slot 0, 1 in slot 1), of 2 staging slots" in words
-    assert "768 bytes now, and at most 1048576, by expert.max_held_bytes" in words
+    assert "1024 bytes now, and at most 1048576, by expert.max_held_bytes" in words
     assert "copy it if it is small" in words
 
 
@@ -140,7 +142,7 @@ def test_no_batch_is_lost_where_the_warning_is_an_error(numbered, readers):
 @pytest.mark.parametrize("readers", [0, 2])
 def test_past_the_limit_there_is_an_error_with_the_number_and_nothing_is_lost(numbered, readers):
     loader = feedline.Loader(
-        numbered, batch_size=10, readers=readers, expert=two_slots(max_held_bytes=8 * 768)
+        numbered, batch_size=10, readers=readers, expert=two_slots(max_held_bytes=8 * 1024)
     )
     epoch = loader.epoch(0)
     kept = [next(epoch) for _ in range(10)]
@@ -153,8 +155,8 @@ def test_past_the_limit_there_is_an_error_with_the_number_and_nothing_is_lost(nu
         in str(refused.value)
     )
     assert (
-        "further slots have 6144 bytes of staging memory, the next one takes 768, and "
-        "expert.max_held_bytes allows 6144" in str(refused.value)
+        "further slots have 8192 bytes of staging memory, the next one takes 1024, and "
+        "expert.max_held_bytes allows 8192" in str(refused.value)
     )
     del refused
     seen = []
