@@ -47,7 +47,8 @@ struct batch_format {
 struct growth_limits {
   bool allowed = false;         ///< else it has no further slots
   std::size_t max_bytes = 0;    ///< bytes of further slots; 0: a quarter of what is free
-  std::size_t left = SIZE_MAX;  ///< bytes that `memory_limits` leaves for them
+  std::size_t left = SIZE_MAX;  ///< bytes that another option leaves for them
+  const char* left_by = "";     ///< that option
 };
 
 /// Tells whether more than one thread has used batches. If only one has, a thread that takes a
@@ -224,6 +225,7 @@ class device_ring final : public slot_ring<device_slot>,
   [[nodiscard]] std::size_t next_bytes();
   [[nodiscard]] std::optional<slot_index> spare_slot(std::size_t room);
   [[nodiscard]] std::optional<slot_index> new_slot(std::size_t bytes, std::string& why_not);
+  [[nodiscard]] bool has_empty() const;
   [[nodiscard]] slot_index empty_slot();
   void count_unfinished() noexcept {
     unfinished_.store(postponed_.size() + spare_.size());  // under the lock

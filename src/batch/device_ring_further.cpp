@@ -54,11 +54,18 @@ std::optional<slot_index> device_ring::spare_slot(std::size_t room) {
 std::optional<slot_index> device_ring::new_slot(std::size_t bytes, std::string& why_not) {
   const auto [limit, whose] = growth_limit();
   const std::size_t used = further_->bytes().first;
+  // A larger ticket than expected gets a full slot besides.
+  const std::size_t full = format_->layout.slot_bytes();
+  const std::size_t most = bytes == full ? bytes : bytes + full;
   why_not = "further slots have " + std::to_string(used) + " bytes of " +
-            std::string{to_string(further_->kind())} + " memory, the next one takes " +
-            std::to_string(bytes) + ", and ";
-  if (used > limit || bytes > limit - used) {
+            std::string{to_string(further_->kind())} + " memory, the next one may take " +
+            std::to_string(most) + ", and ";
+  if (used > limit || most > limit - used) {
     why_not += whose + " allows " + std::to_string(limit);
+    return std::nullopt;
+  }
+  if (further() == max_further && !has_empty()) {
+    why_not += "there are " + std::to_string(max_further) + " of them, the most";
     return std::nullopt;
   }
   const slot_index slot = empty_slot();
@@ -76,6 +83,11 @@ std::optional<slot_index> device_ring::new_slot(std::size_t bytes, std::string& 
   const std::scoped_lock lock{unfinished_mutex_};
   empty_.push_back(slot);
   return std::nullopt;
+}
+
+bool device_ring::has_empty() const {
+  const std::scoped_lock lock{unfinished_mutex_};
+  return !empty_.empty();
 }
 
 slot_index device_ring::empty_slot() {
@@ -103,8 +115,7 @@ std::pair<std::size_t, std::string> device_ring::growth_limit() const {
     limit = (*free + further_->bytes().first) / 4;
     whose += " (by default a quarter of what is free)";
   }
-  if (limits_.left < limit)
-    return {limits_.left, in_place_ ? "the rest of memory.pinned" : "the rest of memory.device"};
+  if (limits_.left < limit) return {limits_.left, std::string{"the rest of "} + limits_.left_by};
   return {limit, std::move(whose)};
 }
 

@@ -78,11 +78,11 @@ class slot_ring {
 
   /// From now on slots can be added while other threads use those that are there.
   void expect_further() { slots_.reserve(size_ + max_further); }
-  /// Adds a slot without memory. One thread at a time. @throws std::length_error if there are
-  /// `max_further`; std::bad_alloc, device_error.
+  /// The most further slots.
+  static constexpr std::size_t max_further = std::size_t{1} << 17;
+  /// Adds a slot without memory, at most `max_further`. One thread at a time.
+  /// @throws std::bad_alloc, device_error.
   slot_index add() {
-    if (slots_.size() == size_ + max_further)
-      throw std::length_error{std::string{Slot::ring_name} + " cannot have more further slots"};
     slots_.push_back(std::make_unique<Slot>(device_));
     further_.store(slots_.size() - size_);
     return slot_index{slots_.size() - 1};
@@ -107,8 +107,6 @@ class slot_ring {
   }
 
  private:
-  static constexpr std::size_t max_further = std::size_t{1} << 20;
-
   [[nodiscard]] std::size_t count(slot_state state, std::size_t among) const noexcept {
     std::size_t found = 0;
     for (std::size_t i = 0; i < among; ++i)

@@ -104,7 +104,7 @@ class staging_ring : public slot_ring<staging_slot> {
   [[nodiscard]] std::size_t max_circulating() const noexcept {
     return further_memory_ ? size() + 1 : size();
   }
-  /// Adds a further slot, which does not circulate. Consumer. @throws as `slot_ring::add`.
+  /// Adds a further slot, which does not circulate. Consumer. @throws std::bad_alloc, device_error.
   slot_index add_further() { return add(); }
   /// A further slot circulates from now on. Consumer.
   void admit(slot_index slot) { recycled_.push(slot); }

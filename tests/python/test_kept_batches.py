@@ -155,7 +155,7 @@ def test_past_the_limit_there_is_an_error_with_the_number_and_nothing_is_lost(nu
         in str(refused.value)
     )
     assert (
-        "further slots have 8192 bytes of staging memory, the next one takes 1024, and "
+        "further slots have 8192 bytes of staging memory, the next one may take 1024, and "
         "expert.max_held_bytes allows 8192" in str(refused.value)
     )
     del refused

@@ -43,14 +43,21 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
 
 /// Memory that the options allow for batches that are kept, and that the plan leaves of it.
 growth_limits growth_of(const loader_options& options, const loader_plan& plan) {
-  const bool in_place = plan.device_slots == 0;
-  const std::size_t pinned =
-      std::max(options.memory.pinned, options.expert.tuning.max_pinned_bytes);
-  const std::size_t most = in_place ? pinned : options.memory.device;
-  const std::size_t used = in_place ? plan.staging_bytes : plan.device_bytes - plan.cache_bytes;
-  return {.allowed = options.expert.on_held == on_held::allocate,
-          .max_bytes = options.expert.max_held_bytes,
-          .left = most == 0 ? SIZE_MAX : most - std::min(most, used)};
+  growth_limits limits{.allowed = options.expert.on_held == on_held::allocate,
+                       .max_bytes = options.expert.max_held_bytes};
+  const auto leave = [&](std::size_t most, std::size_t used, const char* by) {
+    if (most == 0) return;
+    limits.left = most - std::min(most, used);
+    limits.left_by = by;
+  };
+  if (plan.device_slots != 0) {
+    leave(options.memory.device, plan.device_bytes - plan.cache_bytes, "memory.device");
+  } else {
+    leave(options.memory.pinned, plan.staging_bytes, "memory.pinned");
+    leave(options.expert.tuning.max_pinned_bytes, plan.staging_bytes,
+          "expert.tuning.max_pinned_bytes");
+  }
+  return limits;
 }
 
 }  // namespace
