@@ -134,8 +134,8 @@ bool device_ring::all_leased() const noexcept {
 }
 
 bool device_ring::wait_for_room(const take_limits& limits) {
-  const auto room = [&, seen = ended_further_.load()] {
-    return !all_leased() || ended_further_.load() != seen || limits.stop.stop_requested();
+  const auto room = [&] {
+    return !all_leased() || ended_further_.load() != seen_ended_ || limits.stop.stop_requested();
   };
   return in_place_ ? staging_->wait_for_recycled(room, limits.deadline)
                    : free_.wait_until(room, limits.deadline);

@@ -48,7 +48,7 @@ struct growth_limits {
   bool allowed = false;         ///< else it has no further slots
   std::size_t max_bytes = 0;    ///< bytes of further slots; 0: a quarter of what is free
   std::size_t left = SIZE_MAX;  ///< bytes that another option leaves for them
-  const char* left_by = "";     ///< that option
+  const char* left_by = "";     ///< name of that option
 };
 
 /// Tells whether more than one thread has used batches. If only one has, a thread that takes a
@@ -180,8 +180,8 @@ class device_ring final : public slot_ring<device_slot>,
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
   /// freed. False once closed. Consumer.
   [[nodiscard]] bool all_leased() const noexcept;
-  /// Blocks until that no longer holds, a further slot has spare, or a stop was requested; false
-  /// at the deadline. Consumer.
+  /// Blocks until that no longer holds, a further slot has become spare since the last `grow`, or a
+  /// stop was requested; false at the deadline. Consumer.
   bool wait_for_room(const take_limits& limits);
   /// While batches are held in every slot: adds a further slot, with memory for the next batches.
   /// Blocks while the device allocates. Consumer.
@@ -254,7 +254,8 @@ class device_ring final : public slot_ring<device_slot>,
   const std::shared_ptr<further_memory> further_;  ///< null: there are no further slots
   std::optional<slot_index> last_added_;           ///< a further slot. The consumer's
   std::atomic<std::uint64_t> added_{0};
-  std::atomic<std::uint64_t> ended_further_{0};
+  std::atomic<std::uint64_t> ended_further_{0};  ///< how often one became spare
+  std::uint64_t seen_ended_ = 0;                 ///< the same before the last `grow`
 };
 
 }  // namespace feedline::detail

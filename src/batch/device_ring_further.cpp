@@ -13,6 +13,7 @@ namespace feedline::detail {
 bool device_ring::grow(std::string& why_not) {
   why_not.clear();
   if (!limits_.allowed) return false;
+  seen_ended_ = ended_further_.load();  // first: memory that is given back later ends a wait
   const std::size_t bytes = next_bytes();
   auto slot = spare_slot(bytes);
   if (!slot) {
