@@ -1,6 +1,7 @@
 /// A consumer that keeps batches, while the loader may allocate: the next batches get memory of
 /// their own, which is freed when they have ended.
 
+#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -11,13 +12,18 @@
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/data_paths.hpp"
 #include "support/devices/planned_pipeline.hpp"
+#include "support/devices/wrapped_device.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <future>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +45,35 @@ loader_options keeping(int readers, std::uint64_t batches_per_slot) {
                      .max_held_bytes = plenty,
                      .held_warning = [](const std::string&) {}}};
 }
+
+/// The host's memory with a fence after each allocation, which nothing may write.
+class fenced_host final : public wrapped_device {
+ public:
+  /// @param copies Whether batches are copied, or read in place.
+  explicit fenced_host(bool copies) : wrapped_device{make_host_device()}, copies_{copies} {}
+  [[nodiscard]] device_capabilities capabilities() const override {
+    return {.name = "fenced", .reads_staging = !copies_};
+  }
+  [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
+    void* const memory = wrapped_device::allocate(kind, bytes + fence);
+    std::memset(static_cast<std::byte*>(memory) + bytes, 0x5A, fence);
+    return memory;
+  }
+  void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
+    if (memory == nullptr) return;
+    const std::span after{static_cast<std::byte*>(memory) + bytes, fence};
+    if (!std::ranges::all_of(after, [](std::byte each) { return each == std::byte{0x5A}; }))
+      ++torn_;
+    wrapped_device::free(kind, memory, bytes + fence);
+  }
+  /// How many fences were written.
+  [[nodiscard]] int torn() const { return torn_; }
+
+ private:
+  static constexpr std::size_t fence = 8192;
+  bool copies_;
+  std::atomic<int> torn_{0};
+};
 
 /// A path to a loader, and its memory without further slots.
 struct kept_loader {
@@ -114,6 +149,25 @@ TEST_CASE("kept batches: a loop that keeps none gets no memory beyond the plan",
   CHECK(consume_epochs(on.loader, on.by, 2).size() == 40);
   CHECK(on.held().added == 0);
   CHECK(on.by.on.device->allocations() == allocations);
+}
+
+TEST_CASE("kept batches: a further slot has room for a ticket that is larger than the one before",
+          "[batch][loader][host]") {
+  const bool copies = GENERATE(false, true);
+  const int readers = GENERATE(0, 2);
+  CAPTURE(copies, readers);
+  const auto device = std::make_shared<fenced_host>(copies);
+  {
+    loader loader{make_identity_rows(160, 8), sequential{}, device, keeping(readers, 3)};
+    std::vector<batch> kept;
+    for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {  // each ends with a slot of two batches
+      auto range = loader.epoch(epoch);
+      while (auto taken = range.next()) kept.push_back(std::move(*taken));
+    }
+    CHECK(kept.size() == 60);
+    for (const batch& each : kept) CHECK(look_at(each).intact);
+  }
+  CHECK(device->torn() == 0);
 }
 
 TEST_CASE("kept batches: on the host memory is given back when the batch ends", "[loader][host]") {

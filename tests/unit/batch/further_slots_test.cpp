@@ -1,5 +1,7 @@
 /// Further slots of a device ring: when they are added, how much memory they have, and until when.
 
+#include <feedline/device/host_device.hpp>
+
 #include "batch/device_ring.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/identity_dataset.hpp"
@@ -124,4 +126,52 @@ TEST_CASE("further slots: a spare slot is not leased, and only a spare one comes
   CHECK_THROWS_AS(on.ring->deliver(slot_index{2}, {}), std::logic_error);
   CHECK_THROWS_AS(on.ring->lease(slot_index{2}, on.stream), std::logic_error);
   CHECK_THROWS_AS(on.ring->discard(slot_index{2}), std::logic_error);
+}
+
+TEST_CASE("further slots: where slots are read in place, a staging slot comes with the memory",
+          "[staging][device][host]") {
+  const auto data = make_identity_dataset(96, 8);
+  stages parts{
+      make_host_device(), data,
+      loader_options{
+          .batch_size = 4, .readers = 1, .expert = {.batches_per_slot = 3, .staging_slots = 2}}};
+  const auto ring = std::make_shared<device_ring>(
+      parts.device, parts.staging, parts.format, parts.failures, 0,
+      growth_limits{.allowed = true, .max_bytes = std::size_t{1} << 30});
+  const auto pass = std::make_shared<epoch_pass>(0);
+  staging_ring& staging = *parts.staging;
+  const std::size_t batch_bytes = parts.format->layout.batch_bytes();
+  const auto take = [&](slot_index slot, std::uint64_t batches) {
+    slot_work work = parts.work(pass, 0);
+    work.batches = batches;
+    staging.open(slot, work);
+    for (auto left = work.requests(); left > 0; --left) (void)staging.finish_request(slot);
+    REQUIRE(staging.next_filled() == slot);
+    staging.lease(slot);
+    ring->deliver(slot, slot_content{work});
+    REQUIRE(ring->take() == slot);
+    ring->lease(slot, {});
+    batch taken = ring->lease_batch(slot, 0);
+    ring->let_go(slot);
+    return taken;
+  };
+  std::vector<batch> held;
+  held.push_back(take(staging.claim().value(), 1));
+  held.push_back(take(staging.claim().value(), 1));
+  std::string why_not;
+  REQUIRE(ring->grow(why_not));
+  staging.circulate(1);  // tuning never takes a further slot away
+  const slot_index slot = staging.claim().value();
+  CHECK(slot.value == 2);
+  CHECK(ring->held_memory().bytes == batch_bytes);
+  staging.fit(slot, 3);
+  CHECK(ring->held_memory().bytes == 4 * batch_bytes);
+  std::memset(staging[slot].data, 1, 3 * batch_bytes);
+  held.push_back(take(slot, 3));
+  CHECK((*ring)[slot].data == staging[slot].data);
+  CHECK(staging.states() == "3 leased");
+  held.pop_back();
+  CHECK(staging[slot].state.load() == staging_state::free);
+  CHECK(ring->held_memory().bytes == 0);
+  held.clear();
 }
