@@ -1,3 +1,5 @@
+/// Over 250 lines: each promise is a short test on all paths.
+///
 /// A consumer that keeps batches, while the loader may allocate: the next batches get memory of
 /// their own, which is freed when they have ended.
 

@@ -1,4 +1,7 @@
-"""Batches that are kept: they get memory of their own, which is given back when they are let go."""
+"""Batches that are kept: they get memory of their own, which is given back when they are let go.
+
+Over 250 lines: many short tests of one behaviour.
+"""
 
 import gc
 import json

@@ -4,6 +4,7 @@
 
 #include "detail/log.hpp"
 #include "device/deferred_free.hpp"
+#include "loader/pipeline/growth.hpp"
 #include "sampler/rank_order.hpp"
 
 #include <unistd.h>
@@ -39,25 +40,6 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
   free_deferred();
   return {new device_ring{device, staging, format, failures, slots, limits},
           [](device_ring* ring) { free_when_idle(std::unique_ptr<deferred_free>{ring}); }};
-}
-
-/// Memory that the options allow for batches that are kept, and that the plan leaves of it.
-growth_limits growth_of(const loader_options& options, const loader_plan& plan) {
-  growth_limits limits{.allowed = options.expert.on_held == on_held::allocate,
-                       .max_bytes = options.expert.max_held_bytes};
-  const auto leave = [&](std::size_t most, std::size_t used, const char* by) {
-    if (most == 0) return;
-    limits.left = most - std::min(most, used);
-    limits.left_by = by;
-  };
-  if (plan.device_slots != 0) {
-    leave(options.memory.device, plan.device_bytes - plan.cache_bytes, "memory.device");
-  } else {
-    leave(options.memory.pinned, plan.staging_bytes, "memory.pinned");
-    leave(options.expert.tuning.max_pinned_bytes, plan.staging_bytes,
-          "expert.tuning.max_pinned_bytes");
-  }
-  return limits;
 }
 
 }  // namespace
