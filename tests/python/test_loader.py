@@ -59,7 +59,7 @@ def test_samplers_say_their_order(numbered):
     [
         (feedline.Loader, "loader_options", 13),
         (feedline.MemoryLimits, "memory_limits", 3),
-        (feedline.ExpertOptions, "expert_options", 9),
+        (feedline.ExpertOptions, "expert_options", 11),
     ],
 )
 def test_options_have_the_names_and_defaults_of_cpp(python, struct, count):
