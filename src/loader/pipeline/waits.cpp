@@ -141,9 +141,8 @@ void pipeline::warn_of_held() {
       std::to_string(limit.first) + ", by " + limit.second +
       ". What is kept of a batch keeps its whole slot, up to " +
       std::to_string(plan_.batches_per_slot * plan_.batch_bytes) +
-      " bytes: copy it if it is small. statistics().held tells how much it is, and expert.on_held "
-      "= "
-      "error refuses it";
+      " bytes: copy it if it is small. statistics().held tells how much is kept. With "
+      "expert.on_held = error it is refused";
   if (held_warning_) return held_warning_(text);
   log()->warn("{}", text);
 }
