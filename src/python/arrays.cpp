@@ -30,22 +30,26 @@ class buffer_view {
   Py_buffer view_{};
 };
 
-memory_field as_field(const std::string& name, nb::handle array) {
+memory_field as_field(const std::string& name, nb::handle array, held_objects& among) {
   dense_array dense = as_dense(array);
   if (dense.shape.empty())
     throw usage_error{"array '" + name +
                       "' is a single number: its first dimension counts the samples"};
-  held_object owner{std::move(dense.held)};
+  // The array itself rather than a view: NumPy's arrays hide from the garbage collector what they
+  // view, and an array of a subclass can be part of a cycle.
+  const bool is_view = nb::object{dense.held.attr("base")}.is(array);
+  const held_object owner{is_view ? nb::borrow(array) : std::move(dense.held), among};
   return {.spec = {name, dense.type, {dense.shape.begin() + 1, dense.shape.end()}},
           .bytes = dense.bytes,
           .owner = owner.owner()};
 }
 
-dataset_ptr make_of_arrays(const nb::dict& arrays) {
+dataset_object make_of_arrays(const nb::dict& arrays) {
+  const nb::object held = held_objects::make();
   std::vector<memory_field> columns;
   for (const auto [name, array] : arrays)
-    columns.push_back(as_field(nb::cast<std::string>(name), array));
-  return make_memory_dataset(std::move(columns));
+    columns.push_back(as_field(nb::cast<std::string>(name), array, *held_objects::of(held)));
+  return {make_memory_dataset(std::move(columns)), {held}};
 }
 
 }  // namespace
