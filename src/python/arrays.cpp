@@ -54,7 +54,31 @@ dataset_object make_of_arrays(const nb::dict& arrays) {
 
 }  // namespace
 
+void refuse_masked(nb::handle value) {
+  const nb::dict loaded = nb::module_::import_("sys").attr("modules");
+  if (!loaded.contains("numpy.ma")) return;  // then there are no masked arrays
+  const nb::object masked = nb::object{loaded["numpy.ma"]}.attr("MaskedArray");
+  const auto refuse_if_masked = [&](nb::handle each) {
+    if (!nb::isinstance(each, masked)) return;
+    const nb::object mask = nb::borrow(each).attr("mask");
+    if (!nb::cast<bool>(nb::bool_(nb::object{mask.attr("any")()}))) return;
+    throw usage_error{
+        "an array has masked elements, and a field has no mask: array.filled(value) "
+        "says what they are, and numpy.ma.getmaskarray(array) can be a field of its own"};
+  };
+  refuse_if_masked(value);
+  if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return;
+  for (const nb::handle each : value) {
+    if (nb::isinstance<nb::list>(each) || nb::isinstance<nb::tuple>(each)) {
+      refuse_masked(each);
+    } else {
+      refuse_if_masked(each);
+    }
+  }
+}
+
 dense_array as_dense(nb::handle value) {
+  refuse_masked(value);
   const nb::module_ numpy = nb::module_::import_("numpy");
   dense_array dense;
   // ascontiguousarray would make an array of one dimension of a single number.
@@ -76,6 +100,7 @@ dense_array as_dense(nb::handle value) {
 }
 
 dense_array as_dense(nb::handle values, element_type type) {
+  refuse_masked(values);
   nb::object array = nb::module_::import_("numpy").attr("asarray")(values);
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   const bool is_empty = nb::cast<std::size_t>(array.attr("size")) == 0;  // NumPy gives it floats
