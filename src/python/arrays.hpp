@@ -21,8 +21,12 @@ struct dense_array {
   std::span<const std::byte> bytes;
 };
 
+/// numpy.asarray forgets masks, so this comes before it.
+/// @throws usage_error if an array has masked elements, or is in a list or tuple.
+void refuse_masked(nb::handle value);
+
 /// The result of numpy.asarray for a value, copied only if it is not dense.
-/// @throws usage_error if its elements have no element_type; errors of numpy.
+/// @throws usage_error if its elements have no element_type, or are masked; errors of numpy.
 [[nodiscard]] dense_array as_dense(nb::handle value);
 
 /// A new NumPy array to be filled. @throws the error of numpy for a type that it does not know.

@@ -149,6 +149,9 @@ struct named {
 /// The type given by Python: feedline's or NumPy's name, or any argument of numpy.dtype.
 /// @throws usage_error if there is no such type, or numpy.dtype refuses it.
 [[nodiscard]] element_type parse_dtype(nb::handle spelled);
+/// A text in UTF-8, of any length and with any character; other bytes, as in paths, are escaped as
+/// Python does (surrogateescape).
+[[nodiscard]] nb::str text(std::string_view words);
 /// The name that Python has for a type.
 [[nodiscard]] nb::str name_of(element_type type);
 

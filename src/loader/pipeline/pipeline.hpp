@@ -133,6 +133,8 @@ class pipeline {
   /// Ends everything: all threads end by themselves, ranges end at their next step. Any thread;
   /// never blocks. Does nothing in a child of fork.
   void stop() noexcept;
+  /// Same as `loader::end_within`.
+  bool end_within(std::chrono::milliseconds limit) noexcept;
   /// Stops, and waits for the threads; at most `leave_reads_after`, if there is a limit and an
   /// owner that threads still running can keep.
   void shut_down(const std::shared_ptr<pipeline>& owner = nullptr) noexcept;
@@ -204,6 +206,8 @@ class pipeline {
   [[noreturn]] void miss_deadline(std::chrono::steady_clock::time_point began) const;
   /// False if they took too long.
   [[nodiscard]] bool wait_for_threads(bool may_leave);
+  /// Logs what the threads do that were waited for; `left`: and are not waited for any longer.
+  void tell_of_threads(std::chrono::nanoseconds waited, bool left) const noexcept;
 
   reader_turns& turns_;  ///< the process's own
   const resolved_plan resolved_;
@@ -243,6 +247,10 @@ class pipeline {
   const std::function<void(const std::string&)> held_warning_;
   std::atomic<bool> stopped_{false};
   const std::chrono::milliseconds leave_reads_after_;
+  /// When `end_within` was first called: threads that still run are left after it.
+  std::optional<std::chrono::steady_clock::time_point> ending_since_;
+  bool waited_for_end_ = false;  ///< more than not at all
+  bool warned_of_end_ = false;
   thread_group threads_;
 };
 

@@ -189,6 +189,20 @@ void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const 
                                    ". Nothing is lost: next() can be called again"};
 }
 
+bool pipeline::end_within(std::chrono::milliseconds limit) noexcept {
+  if (!belongs_here()) return true;
+  stop();
+  const auto now = std::chrono::steady_clock::now;
+  if (!ending_since_) ending_since_ = now();
+  waited_for_end_ |= limit.count() > 0;
+  if (threads_.wait_for(std::max(limit, std::chrono::milliseconds{1}))) return true;
+  if (!warned_of_end_ && now() - *ending_since_ >= limits_.before_warning) {
+    warned_of_end_ = true;
+    tell_of_threads(now() - *ending_since_, false);
+  }
+  return false;
+}
+
 void pipeline::shut_down(const std::shared_ptr<pipeline>& owner) noexcept {
   stop();
   const bool ended = wait_for_threads(owner != nullptr);
@@ -200,25 +214,34 @@ void pipeline::shut_down(const std::shared_ptr<pipeline>& owner) noexcept {
 }
 
 bool pipeline::wait_for_threads(bool may_leave) {
-  const bool limited = may_leave && leave_reads_after_.count() != 0;
-  if (threads_.wait_for(limited ? leave_reads_after_ : limits_.before_warning)) return true;
-  try {
-    const std::string reads = reads_now().first;
-    const std::string what = reads.empty() ? "no reader reads, but a thread has not ended" : reads;
-    if (limited) {
-      log()->error(
-          "~loader: gave up after waiting {} for the loader's threads: {}. The dataset, the device "
-          "and {} bytes of staging memory stay until they end",
-          in_words(saturated(leave_reads_after_)), what, plan_.staging_bytes);
-    } else {
-      log()->warn(
-          "~loader: has waited {} for the loader's threads: {}. It keeps waiting; "
-          "loader_options::expert.leave_reads_after sets a limit",
-          in_words(saturated(limits_.before_warning)), what);
-    }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for words: it goes without saying
+  if (may_leave && ending_since_) {
+    if (threads_.wait_for(std::chrono::milliseconds{1})) return true;
+    tell_of_threads(std::chrono::steady_clock::now() - *ending_since_, true);
+    return false;
   }
+  const bool limited = may_leave && leave_reads_after_.count() != 0;
+  const auto time = limited ? leave_reads_after_ : limits_.before_warning;
+  if (threads_.wait_for(time)) return true;
+  tell_of_threads(saturated(time), limited);
   return !limited && threads_.wait_for({});
+}
+
+void pipeline::tell_of_threads(std::chrono::nanoseconds waited, bool left) const noexcept try {
+  const std::string reads = reads_now().first;
+  const std::string what = reads.empty() ? "no reader reads, but a thread has not ended" : reads;
+  if (left) {
+    const bool expected = ending_since_ && !waited_for_end_;  // a read of its own destroys it
+    log()->log(expected ? spdlog::level::debug : spdlog::level::err,
+               "~loader: gave up after waiting {} for the loader's threads: {}. The dataset, the "
+               "device and {} bytes of staging memory stay until they end",
+               in_words(waited), what, plan_.staging_bytes);
+  } else {
+    log()->warn(
+        "~loader: has waited {} for the loader's threads: {}. It keeps waiting; "
+        "loader_options::expert.leave_reads_after sets a limit",
+        in_words(waited), what);
+  }
+} catch (...) {  // NOLINT(bugprone-empty-catch): no memory for words: it goes without saying
 }
 
 }  // namespace feedline::detail

@@ -127,10 +127,8 @@ tensor_object field_of(const batch_object& self, std::string_view name) {
 
 nb::list names_of_fields(const batch_object& self) {
   nb::list names;
-  for (std::size_t place = 0; place < self.lease->field_count(); ++place) {
-    const std::string& name = self.lease->field_at(place).name();
-    names.append(nb::str{name.data(), name.size()});
-  }
+  for (std::size_t place = 0; place < self.lease->field_count(); ++place)
+    names.append(text(self.lease->field_at(place).name()));
   return names;
 }
 
@@ -139,7 +137,7 @@ template <class Function>
 nb::dict each_field(const batch_object& self, Function&& make) {
   nb::dict made;
   for (std::size_t place = 0; place < self.lease->field_count(); ++place)
-    made[self.lease->field_at(place).name().c_str()] =
+    made[text(self.lease->field_at(place).name())] =
         make(nb::cast(tensor_object{self.lease, place}));
   return made;
 }

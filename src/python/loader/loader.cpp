@@ -25,49 +25,41 @@ namespace feedline::python {
 namespace {
 
 using seconds = std::chrono::duration<double>;
-/// Loaders that there are. Their threads end before the interpreter does: a thread that called
-/// Python later would never come back. Guarded by the interpreter's lock.
-std::vector<std::weak_ptr<loader_core>>& open_loaders() {
-  static std::vector<std::weak_ptr<loader_core>> all;
-  return all;
-}
-
-void close_all() {
-  for (const auto& each : std::exchange(open_loaders(), {}))
-    if (const auto core = each.lock()) {
-      const core_ref kept{core};
-      kept->close();
-    }
-}
 
 /// `Loader`.
 class loader_object {
  public:
-  loader_object(dataset_ptr of, const std::optional<sampler>& order,
+  loader_object(const dataset_object& of, const std::optional<sampler>& order,
                 const std::optional<device_ptr>& given, loader_options options)
-      : core_{make(std::move(of), order.value_or(sampler{sequential{}}),
+      : held_{of.held},
+        core_{make(of.of, order.value_or(sampler{sequential{}}),
                    given ? *given : make_host_device(), std::move(options))} {
-    auto& all = open_loaders();
-    std::erase_if(all, [](const auto& each) { return each.expired(); });
-    all.push_back(core_.share());
+    close_at_exit(core_.share());
   }
 
   [[nodiscard]] const core_ref& core() const noexcept { return core_; }
 
-  [[nodiscard]] epoch_object* epoch(std::int64_t number, nb::handle stream) {
-    const stream_ref used = stream_of(stream, *core_->device());
-    epoch_range range = core_->in_turn([&](loader& on) { return on.epoch(number, used); });
-    const auto own = static_cast<std::uint64_t>(number);
-    next_epoch_ = own + 1;
-    return new epoch_object{core_, std::move(range), own};
+  template <class Function>
+  void for_collector(Function&& report) const {
+    for (const nb::object& each : held_) report(each);
   }
 
-  [[nodiscard]] epoch_object* next_epoch() {
-    return epoch(static_cast<std::int64_t>(next_epoch_), nb::none());
+  /// @param self This object's.
+  [[nodiscard]] epoch_object* epoch(nb::handle self, std::int64_t number, nb::handle stream) {
+    const stream_ref used = stream_of(stream, *core_->device());
+    epoch_range range =
+        core_->in_turn("Loader.epoch", [&](loader& on) { return on.epoch(number, used); });
+    const auto own = static_cast<std::uint64_t>(number);
+    next_epoch_ = own + 1;
+    return new epoch_object{nb::borrow(self), core_, std::move(range), own, used};
+  }
+
+  [[nodiscard]] epoch_object* next_epoch(nb::handle self) {
+    return epoch(self, static_cast<std::int64_t>(next_epoch_), nb::none());
   }
 
   void seek(const loader_state& state) {
-    core_->in_turn([&](loader& on) { on.seek(state); });
+    core_->in_turn("Loader.seek", [&](loader& on) { on.seek(state); });
     next_epoch_ = state.epoch;
   }
 
@@ -77,19 +69,22 @@ class loader_object {
     auto note = std::make_shared<held_note>();
     options.expert.held_warning = [note](const std::string& text) { note->write(text); };
     return unlocked([&] {
+      const auto leave_reads_after = options.expert.leave_reads_after;
       return std::make_shared<loader_core>(
-          loader{std::move(of), std::move(order), device, std::move(options)}, device, note);
+          loader{std::move(of), std::move(order), device, std::move(options)}, device, note,
+          leave_reads_after);
     });
   }
 
+  const holds held_;  ///< the dataset's
   core_ref core_;
   std::uint64_t next_epoch_ = 0;
 };
 
 /// Methods of `Loader` that call a function with C++'s.
 template <class Function>
-auto in_turn(Function call) {
-  return [call](const loader_object& self) { return self.core()->in_turn(call); };
+auto in_turn(const char* name, Function call) {
+  return [=](const loader_object& self) { return self.core()->in_turn_or_within(name, call); };
 }
 template <class Function>
 auto at_any_time(Function call) {
@@ -116,7 +111,7 @@ batch_object take_next(epoch_object& self) {
 }
 
 void bind_epoch(nb::module_& module) {
-  nb::class_<epoch_object>(module, "Epoch",
+  nb::class_<epoch_object>(module, "Epoch", nb::type_slots(collected<epoch_object>),
                            "One epoch's batches: an iterator that is used once. Batches not taken "
                            "are abandoned when it is destroyed.")
       .def(
@@ -138,12 +133,12 @@ void bind_loader(nb::module_& module) {
   loader_options o;
   o.expert = usual_expert_options();
   auto bound = nb::class_<loader_object>(
-      module, "Loader", nb::is_weak_referenceable(),
+      module, "Loader", nb::is_weak_referenceable(), nb::type_slots(collected<loader_object>),
       "Feeds a loop: reads batches of a dataset ahead, in a sampler's order, into memory that its "
       "device can use. Options are those of C++'s loader_options.");
   bound.def(
       "__init__",
-      [](loader_object* self, dataset_ptr of, const std::optional<sampler>& order,
+      [](loader_object* self, const dataset_object& of, const std::optional<sampler>& order,
          const std::optional<device_ptr>& device, std::uint64_t batch_size,
          const named<partial_batch>& partial, const shard& part, std::uint64_t epochs, int readers,
          const named<placement>& place, const named<decode_on>& who_decodes,
@@ -162,7 +157,7 @@ void bind_loader(nb::module_& module) {
                                .errors = errors,
                                .memory = memory,
                                .expert = expert};
-        new (self) loader_object{std::move(of), order, device, std::move(options)};
+        new (self) loader_object{of, order, device, std::move(options)};
       },
       "dataset"_a, "sampler"_a = nb::none(), "device"_a = nb::none(), nb::kw_only(),
       "batch_size"_a = o.batch_size, "partial_batch"_a = named<partial_batch>{o.partial_batch},
@@ -171,23 +166,30 @@ void bind_loader(nb::module_& module) {
       "transforms"_a = o.transforms, "mixing"_a = nb::none(), "seed"_a = o.seed,
       "errors"_a = o.errors, "memory"_a = o.memory, "expert"_a = o.expert,
       "No sampler: the dataset's order; no device: the host's.");
-  bound.def("epoch", &loader_object::epoch, "number"_a, "stream"_a = nb::none(),
-            nb::rv_policy::take_ownership,
-            nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),
-            "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
-            "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
-  bound.def("__iter__", &loader_object::next_epoch, nb::rv_policy::take_ownership,
-            "The epoch after the one that was asked for last.");
-  bound.def("__len__", in_turn([](loader& on) { return on.plan().batches_per_epoch; }),
+  using self_and_handle = nb::pointer_and_handle<loader_object>;
+  bound.def(
+      "epoch",
+      [](self_and_handle self, std::int64_t number, nb::handle stream) {
+        return self.p->epoch(self.h, number, stream);
+      },
+      "number"_a, "stream"_a = nb::none(), nb::rv_policy::take_ownership,
+      nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),
+      "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
+      "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
+  bound.def(
+      "__iter__", [](self_and_handle self) { return self.p->next_epoch(self.h); },
+      nb::rv_policy::take_ownership, "The epoch after the one that was asked for last.");
+  bound.def("__len__", at_any_time([](loader& on) { return on.plan().batches_per_epoch; }),
             "Batches in an epoch.");
-  bound.def("plan", in_turn([](loader& on) { return on.plan(); }));
-  bound.def("state", in_turn([](loader& on) { return on.state(); }),
+  bound.def("plan", at_any_time([](loader& on) { return on.plan(); }));
+  bound.def("state", in_turn("Loader.state", [](loader& on) { return on.state(); }),
             "Where the run stands: after the last batch that was taken.");
   bound.def("seek", &loader_object::seek, "state"_a,
             "Continues where a state was taken; the next epoch asked for must be `state.epoch`.");
-  bound.def("order_digest", in_turn([](loader& on) { return on.order_digest(); }),
+  bound.def("order_digest",
+            in_turn("Loader.order_digest", [](loader& on) { return on.order_digest(); }),
             "A digest of everything that must be equal on all ranks of a run.");
-  bound.def("failures", in_turn([](loader& on) { return on.failures(); }),
+  bound.def("failures", in_turn("Loader.failures", [](loader& on) { return on.failures(); }),
             "Samples that could not be read.");
   bound.def("statistics", at_any_time([](loader& on) { return on.statistics(); }));
   bound.def("trace", at_any_time([](loader& on) { return on.trace(); }));
@@ -195,7 +197,10 @@ void bind_loader(nb::module_& module) {
             "Ends all reading ahead: every epoch ends at its next step.");
   bound.def(
       "close", [](const loader_object& self) { self.core()->close(); },
-      "Ends the loader's threads. Batches stay valid.");
+      "Ends the loader's threads. Batches stay valid. An epoch that has not ended raises "
+      "UsageError "
+      "at its next step. Waits for reads in progress; Ctrl-C ends the wait. A read that calls it "
+      "is not waited for.");
   bound.def(
       "__enter__", [](nb::handle self) { return nb::borrow(self); },
       nb::sig("def __enter__(self) -> Loader"));
