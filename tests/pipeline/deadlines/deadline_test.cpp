@@ -282,7 +282,7 @@ TEST_CASE("deadline: a read of an epoch that was left is named with its own epoc
   }
   auto range = loader.epoch(8);
   const overshoot missed{[&](auto deadline) { return range.next(deadline); }};
-  has(missed.message, "batch 0 of epoch 8 was not there");
+  has(missed.message, "batch 0 of epoch 8 was not ready");
   has(missed.message, "reads sample 1 (epoch 7, batch 1)");
   hanging.gate->open();
   CHECK(range.next(in(std::chrono::minutes{5})).value().index() == 0);
