@@ -27,4 +27,7 @@ void bind_statistics(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_loader(nb::module_& module);
 
+/// From now on a TypeError of a class's constructor names the argument that is wrong.
+void explain_refused_arguments(nb::module_& module);
+
 }  // namespace feedline::python

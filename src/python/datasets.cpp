@@ -133,17 +133,20 @@ void bind_datasets(nb::module_& module) {
       .def("__repr__",
            [](const field& self) { return "<feedline.Field " + to_string(self) + ">"; });
 
-  nb::class_<dataset_ptr>(module, "Dataset",
+  nb::class_<dataset_ptr>(module, "Dataset", nb::dynamic_attr(),
                           "Samples by index; made by the functions of this module.")
       .def_prop_ro("size", [](const dataset_ptr& self) { return self->size(); })
       .def_prop_ro("fields", [](const dataset_ptr& self) { return self->fields(); })
       .def("__len__", [](const dataset_ptr& self) { return self->size(); })
       .def("__getitem__", &read_one, "sample"_a,
-           nb::sig("def __getitem__(self, sample: int, /) -> dict[str, numpy.ndarray]"),
+           nb::sig("def __getitem__(self, sample: int, /) -> dict[str, "
+                   "numpy.typing.NDArray[typing.Any]]"),
            "One sample, read now: name -> array.")
-      .def("read", &read_run, "samples"_a,
-           nb::sig("def read(self, samples: typing.Any) -> dict[str, numpy.ndarray]"),
-           "A run of samples, read now: name -> array whose first dimension is that of `samples`.")
+      .def(
+          "read", &read_run, "samples"_a,
+          nb::sig(
+              "def read(self, samples: typing.Any) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
+          "A run of samples, read now: name -> array whose first dimension is that of `samples`.")
       .def("__repr__", &describe);
 
   const load_into_memory_options options;

@@ -65,9 +65,18 @@ void bind_decoders(nb::module_& module) {
           nb::kw_only(), "height"_a = image.height, "width"_a = image.width,
           "shorter_side"_a = image.shorter_side, "layout"_a = named<image_layout>{image.layout},
           "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
-          "max_pixels"_a = image.max_pixels);
+          "max_pixels"_a = image.max_pixels)
+      .def_ro("height", &image_options::height)
+      .def_ro("width", &image_options::width)
+      .def_ro("shorter_side", &image_options::shorter_side)
+      .def_prop_ro("layout",
+                   [](const image_options& self) { return named<image_layout>{self.layout}; })
+      .def_ro("reduced_decoding", &image_options::reduced_decoding)
+      .def_ro("allow_damaged", &image_options::allow_damaged)
+      .def_ro("max_pixels", &image_options::max_pixels);
 
-  (void)nb::class_<decoder_ptr>(module, "Decoder", "Turns stored values into a field's values.");
+  (void)nb::class_<decoder_ptr>(module, "Decoder", nb::dynamic_attr(),
+                                "Turns stored values into a field's values.");
   module.def("make_image_decoder", &make_image_decoder, "options"_a = image,
              "JPEG and PNG into uint8 pixels.");
   module.def(

@@ -31,4 +31,5 @@ NB_MODULE(_feedline, module) {
   bind_statistics(module);
   bind_batch(module);
   bind_loader(module);
+  explain_refused_arguments(module);
 }

@@ -15,6 +15,7 @@
 #include <feedline/sampler/take.hpp>
 
 #include <bit>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -116,6 +117,31 @@ struct names<pack_longer> {
                                                      {"split", pack_longer::split}};
 };
 
+/// An enumeration's type in stubs: typing.Literal['keep', 'drop'].
+template <class Enum>
+constexpr auto literal_of() {
+  constexpr std::string_view begin = "typing.Literal[";
+  constexpr std::size_t length = [&] {
+    std::size_t sum = begin.size() + 1;
+    for (const auto& each : names<Enum>::all) sum += each.name.size() + 4;
+    return sum - 2;
+  }();
+  nb::detail::descr<length> text;
+  std::size_t at = 0;
+  const auto put = [&](std::string_view part) {
+    for (const char letter : part) text.text[at++] = letter;
+  };
+  put(begin);
+  for (const auto& each : names<Enum>::all) {
+    if (text.text[at - 1] != '[') put(", ");
+    put("'");
+    put(each.name);
+    put("'");
+  }
+  put("]");
+  return text;
+}
+
 /// A value of an enumeration as Python spells it: a string.
 template <class Enum>
 struct named {
@@ -163,7 +189,7 @@ namespace nanobind::detail {
 
 template <class Enum>
 struct type_caster<feedline::python::named<Enum>> {
-  NB_TYPE_CASTER(feedline::python::named<Enum>, const_name("str"))
+  NB_TYPE_CASTER(feedline::python::named<Enum>, feedline::python::literal_of<Enum>())
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     make_caster<std::string> text;
     if (!text.from_python(source, flags, cleanup)) return false;

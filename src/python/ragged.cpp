@@ -43,7 +43,7 @@ dataset_ptr decoded(ragged_dataset_ptr of, decoder_ptr by) {
 }  // namespace
 
 void bind_ragged(nb::module_& module) {
-  nb::class_<ragged_dataset_ptr>(module, "RaggedDataset",
+  nb::class_<ragged_dataset_ptr>(module, "RaggedDataset", nb::dynamic_attr(),
                                  "Samples that each have their own number of elements.")
       .def_prop_ro("size", [](const ragged_dataset_ptr& self) { return self->size(); })
       .def_prop_ro("element", [](const ragged_dataset_ptr& self) { return self->element(); })

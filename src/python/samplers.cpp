@@ -87,12 +87,13 @@ void bind_weights(nb::module_& module) {
 }  // namespace
 
 void bind_samplers(nb::module_& module) {
-  nb::class_<sampler>(module, "Sampler", "Assigns a sample to each position of each epoch.")
+  nb::class_<sampler>(module, "Sampler", nb::dynamic_attr(),
+                      "Assigns a sample to each position of each epoch.")
       .def("size", &sampler::size, "samples"_a,
            "Number of positions in an epoch over this many samples.")
       .def("indices", &indices, "samples"_a, "epoch"_a, "first"_a = 0, "count"_a = nb::none(),
            nb::sig("def indices(self, samples: int, epoch: int, first: int = 0, "
-                   "count: int | None = None) -> numpy.ndarray"),
+                   "count: int | None = None) -> numpy.typing.NDArray[typing.Any]"),
            "The samples at positions `first`, `first` + 1, …; None: to the epoch's end.")
       .def(
           "bind",

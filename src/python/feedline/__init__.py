@@ -12,7 +12,10 @@ Names, options and defaults are those of the C++ library; docs/guide/python.md e
 """
 
 from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
 
+from . import _arguments, _feedline, _shown
+from ._build import BUILD as _BUILD
 from ._errors import (
     CudaError,
     DatasetError,
@@ -26,7 +29,17 @@ from ._errors import (
     UsageError,
 )
 from ._feedline import *  # noqa: F403
-from ._feedline import Batch as _Batch
 from ._feedline import __version__
+from ._loader import ConvertedEpoch, Loader, LoaderSampler
 
-_Mapping.register(_Batch)
+
+
+def build_info() -> "dict[str, _Any]":
+    """How this feedline was built: version, compiler, and which of CUDA, HDF5, JPEG and PNG it has.
+    Say it when you report a problem."""
+    return dict(_BUILD)
+
+
+_Mapping.register(_feedline.Batch)
+_arguments.dress(_feedline, globals())
+_shown.dress(_feedline)

@@ -16,8 +16,8 @@ class epoch_object {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  epoch_object(const core_ref& core, epoch_range range, std::uint64_t number)
-      : core_{core.share()}, range_{std::move(range)}, number_{number} {}
+  epoch_object(const core_ref& core, epoch_range range, std::uint64_t number, std::uint64_t batches)
+      : core_{core.share()}, range_{std::move(range)}, number_{number}, batches_{batches} {}
   epoch_object(const epoch_object&) = delete;
   epoch_object& operator=(const epoch_object&) = delete;
   /// Abandons the rest of the epoch.
@@ -29,6 +29,8 @@ class epoch_object {
   [[nodiscard]] std::optional<batch_object> next(time_point deadline);
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  /// How many batches it has in all, those that were taken included.
+  [[nodiscard]] std::uint64_t batches() const noexcept { return batches_; }
 
  private:
   [[nodiscard]] optional_batch try_next();
@@ -38,6 +40,7 @@ class epoch_object {
   core_ref core_;
   std::optional<epoch_range> range_;
   std::uint64_t number_;
+  std::uint64_t batches_;
   // Guarded by the interpreter's lock.
   std::optional<time_point> waits_for_others_since_;
   bool warned_ = false;

@@ -55,19 +55,20 @@ class loader_object {
 
   [[nodiscard]] epoch_object* epoch(std::int64_t number, nb::handle stream) {
     const stream_ref used = stream_of(stream, *core_->device());
-    epoch_range range = core_->in_turn([&](loader& on) { return on.epoch(number, used); });
+    std::uint64_t batches = 0;
+    epoch_range range = core_->in_turn([&](loader& on) {
+      batches = on.plan().batches_per_epoch;
+      return on.epoch(number, used);
+    });
     const auto own = static_cast<std::uint64_t>(number);
-    next_epoch_ = own + 1;
-    return new epoch_object{core_, std::move(range), own};
-  }
-
-  [[nodiscard]] epoch_object* next_epoch() {
-    return epoch(static_cast<std::int64_t>(next_epoch_), nb::none());
+    if (sought_ && sought_->epoch == own) batches -= std::min(batches, sought_->batch);
+    sought_.reset();
+    return new epoch_object{core_, std::move(range), own, batches};
   }
 
   void seek(const loader_state& state) {
     core_->in_turn([&](loader& on) { on.seek(state); });
-    next_epoch_ = state.epoch;
+    sought_ = {.epoch = state.epoch, .batch = state.batch};
   }
 
  private:
@@ -79,8 +80,13 @@ class loader_object {
     });
   }
 
+  struct place {
+    std::uint64_t epoch;
+    std::uint64_t batch;
+  };
+
   core_ref core_;
-  std::uint64_t next_epoch_ = 0;
+  std::optional<place> sought_;  ///< until the next epoch begins
 };
 
 /// Methods of `Loader` that call a function with C++'s.
@@ -113,7 +119,7 @@ batch_object take_next(epoch_object& self) {
 }
 
 void bind_epoch(nb::module_& module) {
-  nb::class_<epoch_object>(module, "Epoch",
+  nb::class_<epoch_object>(module, "Epoch", nb::sig("class Epoch(collections.abc.Iterator[Batch])"),
                            "One epoch's batches: an iterator that is used once. Batches not taken "
                            "are abandoned when it is destroyed.")
       .def(
@@ -123,7 +129,14 @@ void bind_epoch(nb::module_& module) {
       .def("next", &next_within, "timeout"_a = nb::none(),
            "The next batch; None at the end. Raises DeadlineError after `timeout` seconds; no "
            "batch is lost then.")
-      .def_prop_ro("number", &epoch_object::number);
+      .def_prop_ro("number", &epoch_object::number, "Number of the epoch.")
+      .def("__len__", &epoch_object::batches,
+           "Batches that it has in all, those already taken included: fewer than `len(loader)` "
+           "after `seek`. A policy that skips samples may end it earlier.")
+      .def("__repr__", [](const epoch_object& self) {
+        return "<feedline.Epoch " + std::to_string(self.number()) + ": " +
+               std::to_string(self.batches()) + " batches>";
+      });
 }
 
 }  // namespace
@@ -172,8 +185,6 @@ void bind_loader(nb::module_& module) {
             nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),
             "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
             "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
-  bound.def("__iter__", &loader_object::next_epoch, nb::rv_policy::take_ownership,
-            "The epoch after the one that was asked for last.");
   bound.def("__len__", in_turn([](loader& on) { return on.plan().batches_per_epoch; }),
             "Batches in an epoch.");
   bound.def("plan", in_turn([](loader& on) { return on.plan(); }));
