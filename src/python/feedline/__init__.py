@@ -16,22 +16,23 @@ from typing import Any as _Any
 
 from . import _arguments, _feedline, _shown
 from ._build import BUILD as _BUILD
-from ._errors import (
-    CudaError,
-    DatasetError,
-    DeadlineError,
-    DeviceError,
-    Error,
-    Hdf5Error,
-    OutOfMemory,
-    StageError,
-    ThreadError,
-    UsageError,
-)
+from ._errors import CudaError as CudaError
+from ._errors import DatasetError as DatasetError
+from ._errors import DeadlineError as DeadlineError
+from ._errors import DeviceError as DeviceError
+from ._errors import Error as Error
+from ._errors import Hdf5Error as Hdf5Error
+from ._errors import OutOfMemory as OutOfMemory
+from ._errors import StageError as StageError
+from ._errors import ThreadError as ThreadError
+from ._errors import UsageError as UsageError
 from ._feedline import *  # noqa: F403
-from ._feedline import __version__
-from ._loader import ConvertedEpoch, Loader, LoaderSampler
+from ._loader import Loader as Loader
+from ._of_torch import ConvertedEpoch as ConvertedEpoch
+from ._of_torch import LoaderSampler as LoaderSampler
 
+
+__version__: str = _feedline.__version__  # type: ignore[attr-defined]
 
 
 def build_info() -> "dict[str, _Any]":

@@ -63,9 +63,9 @@ def signature(function: Any) -> inspect.Signature:
         if default is not None:
             at = re.fullmatch(r"_(\d+)", default)
             value = defaults[int(at[1])] if at else ast.literal_eval(default)
-        note = inspect.Parameter.empty if note is None else note
+        said: Any = inspect.Parameter.empty if note is None else note
         if name != "self":
-            made.append(inspect.Parameter(name, how, default=value, annotation=note))
+            made.append(inspect.Parameter(name, how, default=value, annotation=said))
     return inspect.Signature(made, return_annotation=returned)
 
 
@@ -112,7 +112,7 @@ def explained(refusal: TypeError, called: Any, *args: Any, **kwargs: Any) -> Typ
     if _REFUSED not in str(refusal):
         return refusal
     what = called.__name__
-    expected = signature(called.__init__ if isinstance(called, type) else called)
+    expected = signature(vars(called)["__init__"] if isinstance(called, type) else called)
     for name in kwargs:
         if name not in expected.parameters:
             return TypeError(unknown_option(what, name, expected.parameters))
@@ -217,8 +217,8 @@ def dress(compiled: Any, names: dict[str, Any]) -> None:
     for name, value in vars(compiled).items():
         if isinstance(value, functions):
             names[name] = _dressed(value, lambda each: type(each) in made)
-        elif isinstance(value, type) and hasattr(value.__init__, "__nb_signature__"):
-            value.__signature__ = signature(value.__init__)  # type: ignore[attr-defined]
+        elif isinstance(value, type) and hasattr(vars(value).get("__init__"), "__nb_signature__"):
+            value.__signature__ = signature(vars(value)["__init__"])  # type: ignore[attr-defined]
     for kind in made:
         kind.__reduce__ = _reduced
         kind.__deepcopy__ = lambda self, memo: self  # it does not change

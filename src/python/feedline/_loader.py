@@ -14,7 +14,7 @@ from ._errors import UsageError
 from ._feedline import Batch, Dataset, Epoch, ErrorPolicy, ExpertOptions, FailureReport
 from ._feedline import FieldTransform, MemoryLimits, Mixing, Plan, Sampler, Shard, State
 from ._feedline import Statistics, Trace, automatic_readers, sequential
-from ._feedline import Loader as _Compiled
+from ._feedline import _Loader as _Compiled
 from ._feedline import shuffle as _shuffled
 from ._of_torch import OF_DATALOADER, ConvertedEpoch, LoaderSampler, device_of
 
@@ -82,7 +82,7 @@ class Loader:
         for name in unknown:
             if name in OF_DATALOADER:
                 raise TypeError(f"Loader: {name} is an option of DataLoader; {OF_DATALOADER[name]}")
-            raise TypeError(unknown_option("Loader", name, type(self).__init__.__kwdefaults__))
+            raise TypeError(unknown_option("Loader", name, inspect.signature(Loader).parameters))
         if not isinstance(dataset, Dataset):
             raise TypeError(
                 f"Loader: dataset is a {type(dataset).__name__}: make a feedline.Dataset of it, "

@@ -147,9 +147,8 @@ void bind_loader(nb::module_& module) {
 
   const loader_options o;
   auto bound = nb::class_<loader_object>(
-      module, "Loader", nb::is_weak_referenceable(),
-      "Feeds a loop: reads batches of a dataset ahead, in a sampler's order, into memory that its "
-      "device can use. Options are those of C++'s loader_options.");
+      module, "_Loader", nb::is_weak_referenceable(),
+      "The compiled part of feedline.Loader. Options are those of C++'s loader_options.");
   bound.def(
       "__init__",
       [](loader_object* self, dataset_ptr of, const std::optional<sampler>& order,
@@ -205,7 +204,7 @@ void bind_loader(nb::module_& module) {
       "Ends the loader's threads. Batches stay valid.");
   bound.def(
       "__enter__", [](nb::handle self) { return nb::borrow(self); },
-      nb::sig("def __enter__(self) -> Loader"));
+      nb::sig("def __enter__(self) -> _Loader"));
   bound.def(
       "__exit__", [](const loader_object& self, const nb::args&) { self.core()->close(); },
       nb::sig("def __exit__(self, *args: typing.Any) -> None"));

@@ -170,7 +170,11 @@ void bind_tensor(nb::module_& module) {
              return std::pair<int, int>{where.type, where.id};
            })
       .def("__dlpack__", &dlpack, nb::kw_only(), "stream"_a = nb::none(),
-           "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
+           "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none(),
+           nb::sig("def __dlpack__(self, *, stream: int | None = None, "
+                   "max_version: tuple[int, int] | None = None, "
+                   "dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> "
+                   "typing_extensions.CapsuleType"))
       .def_prop_ro("__cuda_array_interface__", &cuda_array_interface)
       .def_prop_ro("__array_interface__", &host_array_interface)
       .def("numpy", &numpy, nb::sig("def numpy(self) -> numpy.typing.NDArray[typing.Any]"),
