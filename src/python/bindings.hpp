@@ -10,6 +10,7 @@ using namespace nb::literals;
 // The additions of each file here to the module. Call them in this order, because stubs and
 // defaults name classes that were added before.
 
+void bind_logging(nb::module_& module);  // first, so that it ends after the loaders
 void bind_errors(nb::module_& module);
 void bind_devices(nb::module_& module);
 void bind_cuda(nb::module_& module);  // where CUDA is, by bind_devices
