@@ -30,12 +30,12 @@ struct line {
   std::string text;
 };
 
-/// Lines that wait for Python. Whoever logs may hold a lock of the library's, and a thread that
-/// waits for this lock may hold the interpreter's: so a thread of its own, which holds nothing,
-/// hands the lines over.
+/// Lines that wait for Python. A thread that logs may hold a lock of the library, and a
+/// thread that waits for this lock may hold the interpreter's. So another thread, which holds
+/// nothing, hands the lines over.
 class log_queue : public std::enable_shared_from_this<log_queue> {
  public:
-  /// False once the interpreter ends, and in a child of fork: nobody would hand the line over.
+  /// False once the interpreter ends, and in a child of fork: no thread would hand the line over.
   bool put(line added) {
     if (is_closed_) return false;
     const std::scoped_lock lock{lines_};

@@ -11,7 +11,8 @@ from pathlib import Path
 def texts_of(header: str) -> "dict[str, dict[str, str]]":
     """Struct -> member -> its comment."""
     found: "dict[str, dict[str, str]]" = {}
-    for struct, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", header, re.MULTILINE | re.DOTALL):
+    structs = re.findall(r"^struct (\w+) \{\n(.*?)^\};", header, re.MULTILINE | re.DOTALL)
+    for struct, body in structs:
         members: "dict[str, str]" = {}
         above: "list[str]" = []
         for line in body.splitlines():

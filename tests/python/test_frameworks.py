@@ -157,4 +157,5 @@ def test_workers_of_a_dataloader_that_are_spawned_hold_a_dataset():
     data = pytest.importorskip("torch.utils.data")
     dataset = feedline.make_memory_dataset({"x": np.arange(20).reshape(10, 2)})
     loader = data.DataLoader(dataset, batch_size=5, num_workers=2, multiprocessing_context="spawn")
-    assert [batch["x"][:, 0].tolist() for batch in loader] == [[0, 2, 4, 6, 8], [10, 12, 14, 16, 18]]
+    seen = [batch["x"][:, 0].tolist() for batch in loader]
+    assert seen == [[0, 2, 4, 6, 8], [10, 12, 14, 16, 18]]

@@ -139,7 +139,8 @@ def test_keywords_of_a_dataloader_are_understood(numbered):
     ],
 )
 def test_keywords_of_a_dataloader_without_a_meaning_name_what_to_use(numbered, option, advice):
-    with pytest.raises(TypeError, match=f"^Loader: {option} is an option of DataLoader; .*{advice}"):
+    text = f"^Loader: {option} is an option of DataLoader; .*{advice}"
+    with pytest.raises(TypeError, match=text):
         feedline.Loader(numbered, **{option: 1})
 
 

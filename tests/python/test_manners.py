@@ -27,19 +27,19 @@ def public():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: feedline.ErrorPolicy(retires=1), "ErrorPolicy: there is no option 'retires'; did "),
-        (lambda: feedline.ErrorPolicy(x=1), "ErrorPolicy: there is no option 'x'. There are action,"),
+        (lambda: feedline.ErrorPolicy(retires=1), "ErrorPolicy: there is no option 'retires'; "),
+        (lambda: feedline.ErrorPolicy(x=1), "ErrorPolicy: there is no option 'x'. There are"),
         (lambda: feedline.ErrorPolicy(retries="two"), "ErrorPolicy: retries is 'two', of type str"),
-        (lambda: feedline.ErrorPolicy(action=1), "ErrorPolicy: action is 1, of type int; it takes "),
+        (lambda: feedline.ErrorPolicy(action=1), "ErrorPolicy: action is 1, of type int; it "),
         (lambda: feedline.Shard(1), "Shard: too many positional arguments"),
         (lambda: feedline.Shard(rank=2**40), f"Shard: rank is {2**40}, which is out of its range"),
-        (lambda: feedline.weighted([1.0], sed=1), "weighted: there is no option 'sed'; did you mean"),
+        (lambda: feedline.weighted([1.0], sed=1), "weighted: there is no option 'sed'; did you"),
         (lambda: feedline.weighted(), "weighted: missing a required argument: 'weights'"),
         (lambda: feedline.open("a", fields="b"), "open: fields is 'b', of type str; it takes "),
         (lambda: feedline.shuffle(seed=-1), "shuffle: seed is -1, which is out of its range"),
-        (lambda: feedline.FieldTransform("a", crop=3), "FieldTransform: crop is 3, of type int; it"),
+        (lambda: feedline.FieldTransform("a", crop=3), "FieldTransform: crop is 3, of type int"),
         (lambda: feedline.Loader([1]), "Loader: dataset is a list: make a feedline.Dataset of it"),
-        (lambda: feedline.Loader(None, batchsize=1), "Loader: there is no option 'batchsize'; did "),
+        (lambda: feedline.Loader(None, batchsize=1), "Loader: there is no option 'batchsize'"),
     ],
 )
 def test_a_type_error_names_the_wrong_argument_first(call, text):
@@ -90,9 +90,9 @@ def test_every_object_has_a_repr(loader, numbered):
         "<feedline.Batch 0 of epoch 0: 64 samples, row: int64[64, 2, 4], label: int32[64]>"
     )
     shown = [loader, loader.plan(), loader.statistics(), loader.statistics().reader, loader.state()]
-    shown += [loader.failures(), loader.trace(), loader.sampler, numbered, numbered.fields[0], batch]
-    shown += [batch["row"], feedline.shuffle(seed=1), feedline.decode_raw("int8"), loader.epoch(1)]
-    shown += [feedline.Shard(), feedline.ImageOptions(), feedline.make_host_device()]
+    shown += [loader.failures(), loader.trace(), loader.sampler, numbered, numbered.fields[0]]
+    shown += [batch, batch["row"], feedline.shuffle(seed=1), feedline.decode_raw("int8")]
+    shown += [loader.epoch(1), feedline.Shard(), feedline.ImageOptions(), feedline.make_host_device()]
     for each in shown:
         assert "feedline." in repr(each) and " object at 0x" not in repr(each), type(each)
 
@@ -235,7 +235,7 @@ def test_bfloat16_comes_from_pytorch_and_goes_to_it():
 
 def test_types_of_pytorch_name_elements():
     torch = pytest.importorskip("torch")
-    for spelled, name in ((torch.half, "float16"), (torch.bfloat16, "bfloat16"), (torch.long, "int64")):
+    for spelled, name in ((torch.half, "float16"), (torch.long, "int64"), (torch.bool, "bool")):
         assert feedline.Field("x", spelled).dtype == name
     with pytest.raises(feedline.UsageError, match="no element type 'complex64'"):
         feedline.Field("x", torch.complex64)

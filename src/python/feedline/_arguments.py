@@ -157,8 +157,8 @@ def _reduced(self: Any) -> Any:
     if call is None:
         kind = type(self).__name__
         raise TypeError(
-            f"this feedline.{kind} does not say how it was made, and cannot be pickled: pickle what "
-            f"it was made of, and make it again in the other process"
+            f"this feedline.{kind} does not say how it was made, and cannot be pickled: pickle "
+            f"what it was made of, and make it again in the other process"
         )
     return _again, (call.name, call.args, call.kwargs, call.place)
 

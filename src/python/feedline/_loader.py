@@ -1,4 +1,8 @@
-"""`Loader`: the compiled one, with what loops written for PyTorch's DataLoader expect of it."""
+"""`Loader`: the compiled one, with what loops written for PyTorch's DataLoader expect of it.
+
+Over 250 lines: a class that explains 21 options and has a short method for each of the compiled
+loader's functions.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +99,9 @@ class Loader:
             sampler = _shuffled(seed=seed)
         if drop_last:
             if partial_batch not in ("keep", "drop"):
-                raise TypeError(f"Loader: drop_last=True and partial_batch={partial_batch!r} differ")
+                raise TypeError(
+                    f"Loader: drop_last=True and partial_batch={partial_batch!r} differ"
+                )
             partial_batch = "drop"
         self._dataset = dataset
         self._order = sampler
@@ -194,8 +200,8 @@ class Loader:
                 return
             raise UsageError(
                 f"Loader.set_epoch: epoch {epoch} is asked for, and the state that was loaded goes "
-                f"on in epoch {self._resumes.epoch}: load the framework's state of the same moment, "
-                f"or none"
+                f"on in epoch {self._resumes.epoch}: load the framework's state of the same "
+                f"moment, or none"
             )
         if batch > 0:
             if self._options.get("errors") is not None and self._options["errors"].action == "skip":
@@ -222,8 +228,8 @@ class Loader:
         self._next = state.epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """`state()` as a dict of plain values: the protocol of torchdata's StatefulDataLoader. It is
-        the same on all ranks. After an epoch's last batch it says the next epoch."""
+        """`state()` as a dict of plain values: the protocol of torchdata's StatefulDataLoader. It
+        is the same on all ranks. After an epoch's last batch it says the next epoch."""
         state: dict[str, Any] = json.loads(self.state().to_json())
         if state["batch"] >= len(self) > 0:
             state |= {"epoch": state["epoch"] + 1, "batch": 0, "unreadable": 0, "skipped": 0}
@@ -298,15 +304,16 @@ class Loader:
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            "a feedline.Loader has threads and memory of its process, and cannot be pickled: pickle "
-            "its dataset and state_dict(), and make a loader in the other process"
+            "a feedline.Loader has threads and memory of its process, and cannot be pickled: "
+            "pickle its dataset and state_dict(), and make a loader in the other process"
         )
 
     def __repr__(self) -> str:
-        shard = f", rank {self._shard.rank} of {self._shard.world}" if self._shard.world > 1 else ""
+        mine = self._shard
+        share = f", rank {mine.rank} of {mine.world}" if mine.world > 1 else ""
         return (
-            f"<feedline.Loader of {len(self._dataset)} samples, batch_size={self.batch_size}{shard}, "
-            f"next epoch {self._next}>"
+            f"<feedline.Loader of {len(self._dataset)} samples, batch_size={self.batch_size}"
+            f"{share}, next epoch {self._next}>"
         )
 
 

@@ -109,7 +109,7 @@ nb::object bf16_array(const nb::object& self, const tensor_object& tensor) {
   if (dlpack_device_of(*tensor.lease).type == dlpack_cuda)
     throw usage_error{"this batch is on a GPU, and NumPy is for the host: take .torch()"};
   const nb::object type = bfloat16_of_numpy();
-  // Whoever asks NumPy keeps the object that has the interface, and this one keeps the batch.
+  // The array keeps the object that has the interface, and this object keeps the batch.
   const nb::object words = nb::module_::import_("types").attr("SimpleNamespace")(
       "tensor"_a = self, "__array_interface__"_a = array_interface(tensor, "<u2"));
   return nb::module_::import_("numpy").attr("asarray")(words).attr("view")(type);

@@ -21,7 +21,7 @@ struct tensor_object {
 /// DLPack's number of a GPU.
 constexpr std::int32_t dlpack_cuda = 2;
 
-/// A view of a tensor's memory as an array of NumPy's, or as a tensor of PyTorch's.
+/// A view of a tensor's memory as a NumPy array, or as a PyTorch tensor.
 [[nodiscard]] nb::object numpy(const nb::object& tensor);
 [[nodiscard]] nb::object torch(const nb::object& tensor);
 

@@ -45,7 +45,9 @@ def main():
         global_batch=common.GLOBAL_BATCH,
         epochs=common.EPOCHS,
     )
-    saver = ModelCheckpoint(args.folder, "last", every_n_train_steps=5, enable_version_counter=False)
+    saver = ModelCheckpoint(
+        args.folder, "last", every_n_train_steps=5, enable_version_counter=False
+    )
     trainer = Trainer(
         accelerator="cpu",
         strategy="ddp",
