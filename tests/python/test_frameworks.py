@@ -122,6 +122,29 @@ def test_a_loader_made_before_lightning_starts_its_ranks_is_shared(tmp_path):
     assert np.concatenate([first, second], axis=1).tolist() == wanted
 
 
+def test_a_data_module_evaluates_each_sample_once():
+    lightning = pytest.importorskip("lightning.pytorch")
+    import feedline.lightning
+
+    seen = {"validation": [], "test": []}
+
+    class Module(lightning.LightningModule):
+        def validation_step(self, batch, index):
+            seen["validation"] += batch["y"].tolist()
+
+        def test_step(self, batch, index):
+            seen["test"] += batch["y"].tolist()
+
+    numbers = feedline.make_memory_dataset({"y": np.arange(21)})
+    data = feedline.lightning.DataModule(val=numbers, test=numbers, global_batch=4, drop_last=True)
+    trainer = lightning.Trainer(
+        accelerator="cpu", devices=1, logger=False, enable_progress_bar=False
+    )
+    trainer.validate(Module(), data, verbose=False)
+    trainer.test(Module(), data, verbose=False)
+    assert seen == {"validation": list(range(21)), "test": list(range(21))}
+
+
 def test_torchtitan_builds_a_loader_from_a_config():
     dataloader = pytest.importorskip("torchtitan.components.dataloader")
     import feedline.torchtitan

@@ -135,7 +135,9 @@ def explained(refusal: TypeError, called: Any, *args: Any, **kwargs: Any) -> Typ
 class _Call:
     """A call that made an object: the function's name, its arguments, the place in its result."""
 
-    def __init__(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], place: int) -> None:
+    def __init__(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], place: int
+    ) -> None:
         self.name, self.args, self.kwargs, self.place = name, args, kwargs, place
 
     def __repr__(self) -> str:

@@ -257,6 +257,10 @@ class Loader:
         return bool(self._options["partial_batch"] == "drop")
 
     @property
+    def batch_sampler(self) -> None:
+        """None: batches are made of the sampler's order. Lightning asks."""
+
+    @property
     def shard(self) -> Shard:
         """The part of each global batch that this process takes."""
         return self._shard

@@ -60,11 +60,12 @@ class DataModule(LightningDataModule):  # type: ignore[misc]
         self._sampler = sampler
         self._global_batch = global_batch
         self._options = options
-        # Lightning asks for the loaders whose functions there are.
-        self.train_dataset, self.val_dataset = train, val
-        self.test_dataset, self.predict_dataset = test, predict
+        self._datasets = {"train": train, "val": val, "test": test, "predict": predict}
+        for stage, dataset in self._datasets.items():
+            if dataset is None:  # Lightning asks for loaders whose functions are overridden
+                setattr(self, f"{stage}_dataloader", getattr(super(), f"{stage}_dataloader"))
 
-    def loader(self, dataset: Dataset, sampler: Optional[Sampler], **options: Any) -> Loader:
+    def loader(self, dataset: Any, sampler: Optional[Sampler], **options: Any) -> Loader:
         """A loader of a dataset, for the trainer's ranks and device."""
         options = {"as_torch": True, **self._options, **options}
         if options.get("shard") is None:
@@ -73,19 +74,18 @@ class DataModule(LightningDataModule):  # type: ignore[misc]
         options.setdefault("device", self.trainer.strategy.root_device)
         return Loader(dataset, sampler, **options)
 
-    def _evaluated(self, dataset: Optional[Dataset]) -> Any:
-        if dataset is None:
-            return []
-        return self.loader(dataset, None, epochs=0, partial_batch="keep", drop_last=False)
+    def _evaluated(self, stage: str) -> Loader:
+        whole = {"epochs": 0, "drop_last": False, "partial_batch": "keep", "shuffle": None}
+        return self.loader(self._datasets[stage], None, **whole)
 
     def train_dataloader(self) -> Any:
-        return [] if self.train_dataset is None else self.loader(self.train_dataset, self._sampler)
+        return self.loader(self._datasets["train"], self._sampler)
 
     def val_dataloader(self) -> Any:
-        return self._evaluated(self.val_dataset)
+        return self._evaluated("val")
 
     def test_dataloader(self) -> Any:
-        return self._evaluated(self.test_dataset)
+        return self._evaluated("test")
 
     def predict_dataloader(self) -> Any:
-        return self._evaluated(self.predict_dataset)
+        return self._evaluated("predict")
