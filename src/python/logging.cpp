@@ -50,13 +50,14 @@ class log_queue : public std::enable_shared_from_this<log_queue> {
   /// Waits until all lines are handed over, and ends the thread. A handler of Python's that hangs
   /// is not waited for.
   void close() {
+    if (is_closed_) return;  // abandoned: the lock may belong to a thread that does not exist
     std::unique_lock lock{lines_};
     is_closed_ = true;
     changed_.notify_all();
     changed_.wait_for(lock, 2s, [this] { return !has_thread_; });
   }
 
-  /// In a child of fork, where the lock may belong to a thread that does not exist.
+  /// In a child of fork, which has no other thread.
   void abandon() noexcept { is_closed_ = true; }
 
  private:
