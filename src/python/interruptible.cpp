@@ -47,7 +47,7 @@ void run(const std::shared_ptr<task>& own, std::function<void()> work) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  work = nullptr;  // what the work owns ends here, if its caller has left
+  work = nullptr;  // its captures end here, if the caller has left
   {
     const std::scoped_lock lock{own->guard};
     own->thrown = std::move(thrown);
