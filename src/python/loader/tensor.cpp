@@ -138,8 +138,9 @@ nb::object numpy(const nb::object& self) {
   const auto& tensor = nb::cast<const tensor_object&>(self);
   if (tensor.view().type() == element_type::bf16) return bf16_array(self, tensor);
   const nb::module_ module = nb::module_::import_("numpy");
-  const bool is_host = dlpack_device_of(*tensor.lease).type != dlpack_cuda;
-  return module.attr(is_host && !dlpack_is_writable(module) ? "asarray" : "from_dlpack")(self);
+  if (dlpack_is_writable(module) || dlpack_device_of(*tensor.lease).type == dlpack_cuda)
+    return module.attr("from_dlpack")(self);
+  return module.attr("asarray")(self);
 }
 
 nb::object torch(const nb::object& self) {
