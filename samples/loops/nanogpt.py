@@ -2,9 +2,10 @@
 
     nanogpt.py train.bin [--steps N]     # uint16 tokens, as nanoGPT's prepare.py writes them
 
-The original's get_batch maps the file anew for every batch, draws starts without a seed of its own,
-converts and stacks in the loop's thread, pins and copies; a resumed run draws other batches. Here each window of block_size tokens comes once an epoch, read ahead, and the state of a
-run is one dict.
+The original's get_batch maps the file anew for every batch, draws starts without a seed of its
+own, converts and stacks in the loop's thread, pins and copies; a resumed run draws other batches.
+Here each window of block_size tokens comes once an epoch, read ahead, and the state of a run is
+one dict.
 """
 
 import argparse
