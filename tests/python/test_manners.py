@@ -5,6 +5,8 @@ import datetime
 import inspect
 import pickle
 import pydoc
+import tarfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -169,11 +171,37 @@ def test_datasets_can_be_pickled(numbered, tmp_path, monkeypatch):
     made += feedline.random_split(numbered, [0.9, 0.1], seed=1)
     made += [feedline.select(numbered, [("row", "r")]), feedline.sequence_dataset(Squares())]
     made += [feedline.load_into_memory(opened)]
+    raw = feedline.decode_raw("uint8", [4])
+    with tarfile.open("shard.tar", "w") as shard:
+        shard.add(__file__, "0.py")
+    text = feedline.decode_raw("uint8", [Path(__file__).stat().st_size])
+    made += [feedline.open_tar("shard.tar", [("text", ["py"], text)])]
+    assert "feedline.decode_raw('uint8', [4])" in repr(raw)
     sent = pickle.dumps(made)
     monkeypatch.chdir("/")  # paths are absolute
     for again, dataset in zip(pickle.loads(sent), made):
         assert content(again) == content(dataset)
     assert copy.deepcopy(numbered) is numbered
+
+
+def test_a_dataset_keeps_no_other_open_that_it_does_not_read(tmp_path, open_files):
+    np.save(tmp_path / "x.npy", np.arange(30))
+    before = open_files()
+    loaded = feedline.load_into_memory(feedline.open_npy(tmp_path / "x.npy", "x"))
+    assert open_files() == before
+    (tmp_path / "x.npy").unlink()
+    assert content(pickle.loads(pickle.dumps(loaded))) == {"x": list(range(30))}
+
+
+def test_a_sampler_keeps_no_dataset_open(tmp_path, open_files):
+    np.save(tmp_path / "x.npy", np.arange(30))
+    before = open_files()
+    parts = [feedline.open_npy(tmp_path / "x.npy", name) for name in "ab"]
+    mixed = feedline.mixture([parts[0], parts[0]], [0.5, 0.5])
+    del parts
+    assert open_files() == before
+    again = pickle.loads(pickle.dumps(mixed))
+    assert (again.indices(60, 1) == mixed.indices(60, 1)).all()
 
 
 def test_samplers_can_be_pickled_as_they_were_made(numbered):

@@ -133,7 +133,8 @@ def explained(refusal: TypeError, called: Any, *args: Any, **kwargs: Any) -> Typ
 
 
 class _Call:
-    """A call that made an object: the function's name, its arguments, the place in its result."""
+    """A call that made an object: the function's name, its arguments, the place in its result.
+    Arguments that were made by calls are these calls, so that no dataset is kept open by others."""
 
     def __init__(
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], place: int
@@ -147,11 +148,20 @@ class _Call:
         return f"feedline.{self.name}({', '.join(args)}){place}"
 
 
-def _again(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], place: int) -> Any:
+def _made(value: Any) -> Any:
+    if isinstance(value, _Call):
+        return _again(value)
+    if not isinstance(value, (list, tuple)) or (value and isinstance(value[0], (int, float))):
+        return value
+    return type(value)(_made(each) for each in value)
+
+
+def _again(call: _Call) -> Any:
     import feedline
 
-    made = getattr(feedline, name)(*args, **kwargs)
-    return made[place] if place >= 0 else made
+    kwargs = {name: _made(each) for name, each in call.kwargs.items()}
+    made = getattr(feedline, call.name)(*map(_made, call.args), **kwargs)
+    return made[call.place] if call.place >= 0 else made
 
 
 def _reduced(self: Any) -> Any:
@@ -162,7 +172,9 @@ def _reduced(self: Any) -> Any:
             f"this feedline.{kind} does not say how it was made, and cannot be pickled: pickle "
             f"what it was made of, and make it again in the other process"
         )
-    return _again, (call.name, call.args, call.kwargs, call.place)
+    if call.name == "load_into_memory":  # it needs no file, so its copy needs none
+        call = _Call("make_memory_dataset", (self.read(range(len(self))),), {}, -1)
+    return _again, (call,)
 
 
 def _kept(name: str, value: Any, is_opened: bool) -> Any:
@@ -171,8 +183,12 @@ def _kept(name: str, value: Any, is_opened: bool) -> Any:
         if isinstance(value, (str, os.PathLike)):
             path = os.fspath(value)
             return path if "://" in str(path) else os.path.abspath(path)
-        if isinstance(value, (list, tuple)):
-            return [_kept(name, each, True) for each in value]
+    if hasattr(type(value), "_is_made"):
+        return getattr(value, "_call", value)
+    if isinstance(value, (list, tuple)):
+        if value and isinstance(value[0], (int, float)):
+            return type(value)(value)  # may be long
+        return type(value)(_kept(name, each, is_opened) for each in value)
     if not is_opened and hasattr(value, "__array__") and hasattr(value, "copy"):
         return value.copy()
     return value
@@ -184,8 +200,6 @@ def _dressed(function: Any, is_made: Callable[[Any], bool]) -> Any:
     name = function.__name__
     expected = signature(function)
     names = list(expected.parameters)
-    # Datasets read these arrays themselves, so they stay as they are.
-    keeps = name in ("make_memory_dataset", "sequence_dataset")
 
     @functools.wraps(function, assigned=("__name__", "__qualname__", "__doc__"), updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -199,7 +213,11 @@ def _dressed(function: Any, is_made: Callable[[Any], bool]) -> Any:
         several = made if isinstance(made, (list, tuple)) else ()
         if is_made(made) or any(is_made(each) for each in several):
             opened = name.startswith("open")
-            if not keeps:
+            if name == "load_into_memory":
+                args, kwargs = (), {}
+            elif name == "make_memory_dataset":  # it reads these arrays itself, so they stay
+                args, kwargs = (dict(*args, **kwargs.get("arrays", {})),), {}
+            elif name != "sequence_dataset":
                 args = tuple(_kept(names[i], each, opened) for i, each in enumerate(args))
                 kwargs = {key: _kept(key, each, opened) for key, each in kwargs.items()}
             for place, each in enumerate(several or (made,)):
@@ -222,6 +240,7 @@ def dress(compiled: Any, names: dict[str, Any]) -> None:
         elif isinstance(value, type) and hasattr(vars(value).get("__init__"), "__nb_signature__"):
             value.__signature__ = signature(vars(value)["__init__"])  # type: ignore[attr-defined]
     for kind in made:
+        kind._is_made = True
         kind.__reduce__ = _reduced
         kind.__deepcopy__ = lambda self, memo: self  # it does not change
         kind.__copy__ = lambda self: self
