@@ -45,7 +45,7 @@ memory_field as_field(const std::string& name, nb::handle array) {
 dataset_ptr make_of_arrays(const nb::dict& arrays) {
   std::vector<memory_field> columns;
   for (const auto [name, array] : arrays)
-    columns.push_back(as_field(nb::cast<std::string>(name), array));
+    columns.push_back(as_field(nb::cast<any_name>(name).bytes, array));
   return make_memory_dataset(std::move(columns));
 }
 

@@ -40,7 +40,7 @@ nb::dict read(const dataset& of, const std::vector<sample_index>& samples, bool 
     if (!one) shape.insert(shape.begin(), samples.size());
     nb::object array = make_array(each.type, shape);
     out.push_back(bytes_of(array));
-    values[each.name.c_str()] = std::move(array);
+    values[text(each.name)] = std::move(array);
   }
   unlocked([&] { of.read(samples, out); });
   return values;
@@ -78,7 +78,7 @@ dataset_ptr load(dataset_ptr of, std::size_t max_bytes, int threads,
   return unlocked([&] { return load_into_memory(std::move(of), options); });
 }
 
-std::string describe(const dataset_ptr& of) {
+any_name describe(const dataset_ptr& of) {
   std::string text = "<feedline.Dataset of " + std::to_string(of->size()) + " samples";
   for (const field& each : of->fields()) text += ", " + to_string(each);
   return text + ">";
@@ -93,14 +93,14 @@ dataset_ptr choose(dataset_ptr of, nb::handle samples) {
 
 dataset_ptr choose_fields(
     dataset_ptr of,
-    const std::vector<std::variant<std::string, std::pair<std::string, std::string>>>& fields) {
+    const std::vector<std::variant<any_name, std::pair<any_name, any_name>>>& fields) {
   std::vector<selected_field> chosen;
   for (const auto& each : fields) {
-    if (const auto* const name = std::get_if<std::string>(&each)) {
-      chosen.emplace_back(*name);
+    if (const auto* const name = std::get_if<any_name>(&each)) {
+      chosen.emplace_back(name->bytes);
     } else {
       const auto& [old_name, new_name] = std::get<1>(each);
-      chosen.emplace_back(old_name, new_name);
+      chosen.emplace_back(old_name.bytes, new_name.bytes);
     }
   }
   return select(std::move(of), chosen);
@@ -119,19 +119,19 @@ void bind_datasets(nb::module_& module) {
   nb::class_<field>(module, "Field", "One field of a sample.")
       .def(
           "__init__",
-          [](field* self, std::string name, const dtype_argument& type,
+          [](field* self, const any_name& name, const dtype_argument& type,
              std::vector<std::uint64_t> shape) {
-            new (self) field{std::move(name), type, std::move(shape)};
+            new (self) field{name.bytes, type, std::move(shape)};
           },
           "name"_a, "dtype"_a, "shape"_a = std::vector<std::uint64_t>{})
-      .def_ro("name", &field::name)
+      .def_prop_ro("name", [](const field& self) { return any_name{self.name}; })
       .def_prop_ro("dtype", [](const field& self) { return dtype_argument{self.type}; })
       .def_prop_ro(
           "shape", [](const field& self) { return nb::tuple(nb::cast(self.shape)); },
           "Shape of one sample; empty: a scalar.")
       .def("__eq__", [](const field& self, const field& other) { return self == other; })
       .def("__repr__",
-           [](const field& self) { return "<feedline.Field " + to_string(self) + ">"; });
+           [](const field& self) { return any_name{"<feedline.Field " + to_string(self) + ">"}; });
 
   nb::class_<dataset_ptr>(module, "Dataset", nb::dynamic_attr(),
                           "Samples by index; made by the functions of this module.")

@@ -3,6 +3,7 @@
 #include <feedline/deadline_error.hpp>
 
 #include "python/bindings.hpp"
+#include "python/named.hpp"
 
 #include <chrono>
 #include <exception>
@@ -18,11 +19,6 @@ namespace {
 
 nb::object error_class(const char* name) {
   return nb::module_::import_("feedline._errors").attr(name);
-}
-
-nb::object text(std::string_view words) {
-  return nb::steal(PyUnicode_DecodeUTF8(words.data(), static_cast<Py_ssize_t>(words.size()),
-                                        "surrogateescape"));  // paths may be any bytes
 }
 
 nb::object number(std::optional<std::uint64_t> value) {

@@ -130,17 +130,17 @@ void bind_open(nb::module_& module) {
       "external"_a = named<external_files>{options.external},
       "Lists the fields of a file or folder.");
   nb::class_<listed_field>(module, "ListedField", "A field that a file offers.")
-      .def_ro("name", &listed_field::name)
+      .def_prop_ro("name", [](const listed_field& self) { return any_name{self.name}; })
       .def_ro("samples", &listed_field::samples)
       .def_ro("spec", &listed_field::spec)
       .def_ro("is_ragged", &listed_field::is_ragged)
       .def_ro("refusal", &listed_field::refusal)
       .def_ro("left_out", &listed_field::left_out)
-      .def_ro("classes", &listed_field::classes);
+      .def_prop_ro("classes", [](const listed_field& self) { return self.classes; });
   module.def(
       "expand_paths",
       [](const files& patterns) {
-        return interruptible([=] { return expand_paths(paths_of(patterns)); });
+        return any_names(interruptible([=] { return expand_paths(paths_of(patterns)); }));
       },
       "patterns"_a, "Replaces each pattern by the files that it names.");
   module.def("map_files", &map_files, "allowed"_a,
@@ -156,7 +156,7 @@ void bind_image_folder(nb::module_& module) {
         const image_folder_options how{.image = image, .label_type = label_type};
         image_folder found =
             interruptible([=] { return open_image_folder(expand_paths(paths_of(root)), how); });
-        return std::make_tuple(std::move(found.dataset), std::move(found.classes));
+        return std::make_tuple(std::move(found.dataset), any_names(found.classes));
       },
       "root"_a, nb::kw_only(), "image"_a = folder.image,
       "label_type"_a = dtype_argument{folder.label_type},

@@ -2,6 +2,13 @@
 
 namespace feedline::python {
 
+nb::str text(std::string_view words) {
+  PyObject* const made =
+      PyUnicode_DecodeUTF8(words.data(), static_cast<Py_ssize_t>(words.size()), "surrogateescape");
+  if (made == nullptr) nb::raise_python_error();
+  return nb::steal<nb::str>(made);
+}
+
 nb::str name_of(element_type type) {
   const std::string_view name = to_string(type);
   return nb::str{name.data(), name.size()};

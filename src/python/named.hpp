@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -168,8 +169,24 @@ struct named {
 /// The type given by Python: feedline's or NumPy's name, or any argument of numpy.dtype.
 /// @throws usage_error if there is no such type, or numpy.dtype refuses it.
 [[nodiscard]] element_type parse_dtype(nb::handle spelled);
+/// A text in UTF-8, of any length and with any character; other bytes, as in paths, are escaped as
+/// Python does (surrogateescape).
+[[nodiscard]] nb::str text(std::string_view words);
 /// The name that Python has for a type.
 [[nodiscard]] nb::str name_of(element_type type);
+
+/// A name or a path from a file, or from Python: any bytes, which Python has as `text`.
+struct any_name {
+  std::string bytes;
+
+  any_name() = default;
+  any_name(std::string name)  // NOLINT(google-explicit-constructor): names are C++'s strings
+      : bytes{std::move(name)} {}
+  operator std::string() const { return bytes; }  // NOLINT(google-explicit-constructor): the same
+};
+[[nodiscard]] inline std::vector<any_name> any_names(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
 
 /// An argument that is an element type.
 struct dtype_argument {
@@ -199,6 +216,27 @@ struct type_caster<feedline::python::named<Enum>> {
   static handle from_cpp(const feedline::python::named<Enum>& value, rv_policy policy,
                          cleanup_list* cleanup) noexcept {
     return make_caster<std::string>::from_cpp(value.text, policy, cleanup);
+  }
+};
+
+template <>
+struct type_caster<feedline::python::any_name> {
+  NB_TYPE_CASTER(feedline::python::any_name, const_name("str"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!PyUnicode_Check(source.ptr())) return false;
+    const object bytes = steal(PyUnicode_AsEncodedString(source.ptr(), "utf-8", "surrogateescape"));
+    if (!bytes.is_valid()) {
+      PyErr_Clear();
+      return false;
+    }
+    value.bytes.assign(PyBytes_AsString(bytes.ptr()),
+                       static_cast<std::size_t>(PyBytes_Size(bytes.ptr())));
+    return true;
+  }
+  static handle from_cpp(const feedline::python::any_name& value, rv_policy,
+                         cleanup_list*) noexcept {
+    return PyUnicode_DecodeUTF8(value.bytes.data(), static_cast<Py_ssize_t>(value.bytes.size()),
+                                "surrogateescape");
   }
 };
 

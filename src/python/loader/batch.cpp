@@ -5,6 +5,7 @@
 #include "python/arrays.hpp"
 #include "python/bindings.hpp"
 #include "python/loader/tensor.hpp"
+#include "python/named.hpp"
 
 #include <string>
 #include <utility>
@@ -16,7 +17,8 @@
 namespace feedline::python {
 namespace {
 
-tensor_object field_of(const batch_object& self, std::string_view name) {
+tensor_object field_of(const batch_object& self, const any_name& named) {
+  const std::string& name = named.bytes;
   for (std::size_t place = 0; place < self.lease->field_count(); ++place)
     if (self.lease->field_at(place).name() == name) return {self.lease, place};
   try {
@@ -28,8 +30,7 @@ tensor_object field_of(const batch_object& self, std::string_view name) {
 }
 
 nb::str name_at(const batch_object& self, std::size_t place) {
-  const std::string& name = self.lease->field_at(place).name();
-  return nb::str{name.data(), name.size()};
+  return text(self.lease->field_at(place).name());
 }
 
 nb::list names_of_fields(const batch_object& self) {
@@ -69,16 +70,17 @@ nb::dict as_dict(const nb::object& fields) {
   return made;
 }
 
-std::string describe_batch(const batch_object& self) {
+any_name describe_batch(const batch_object& self) {
   const batch& held = *self.lease;
-  std::string text = "<feedline.Batch " + std::to_string(held.index()) + " of epoch " +
-                     std::to_string(held.epoch()) + ": " + std::to_string(held.size()) + " samples";
+  std::string words = "<feedline.Batch " + std::to_string(held.index()) + " of epoch " +
+                      std::to_string(held.epoch()) + ": " + std::to_string(held.size()) +
+                      " samples";
   for (std::size_t place = 0; place < held.field_count(); ++place) {
     const tensor_view view = held.field_at(place);
-    text += ", " + to_string(field{view.name(), view.type(), view.shape()});
+    words += ", " + to_string(field{view.name(), view.type(), view.shape()});
   }
   const dlpack_device where = dlpack_device_of(held);
-  return text + (where.type == dlpack_cuda ? ", on GPU " + std::to_string(where.id) : "") + ">";
+  return words + (where.type == dlpack_cuda ? ", on GPU " + std::to_string(where.id) : "") + ">";
 }
 
 nb::object samples_of(const batch_object& self) {
@@ -120,7 +122,7 @@ void bind_batch(nb::module_& module) {
           "get",
           [](const batch_object& self, const nb::object& name, const nb::object& otherwise) {
             if (!nb::cast<bool>(names_of_fields(self).attr("__contains__")(name))) return otherwise;
-            return nb::cast(field_of(self, nb::cast<std::string>(name)));
+            return nb::cast(field_of(self, nb::cast<any_name>(name)));
           },
           "name"_a, "default"_a = nb::none(),
           nb::sig("def get(self, name: str, /, default: typing.Any = None) -> typing.Any"))

@@ -147,14 +147,14 @@ void bind_transforms(nb::module_& module) {
                               "How one field changes between the dataset and the batch.")
       .def(
           "__init__",
-          [](field_transform* self, std::string field, const dtype_argument& to, double scale,
+          [](field_transform* self, const any_name& field, const dtype_argument& to, double scale,
              std::vector<double> mean, std::vector<double> stddev,
              const std::optional<named<image_layout>>& layout,
              const std::optional<named<image_layout>>& to_layout, double flip,
              std::optional<image_crop> cut, std::optional<image_resize> resize,
              std::optional<random_resized_crop> resized_crop, std::optional<color_jitter> jitter,
              std::optional<random_erasing> erasing, std::uint64_t one_hot) {
-            field_transform made{.field = std::move(field),
+            field_transform made{.field = field.bytes,
                                  .to = to,
                                  .scale = scale,
                                  .mean = std::move(mean),
@@ -175,7 +175,7 @@ void bind_transforms(nb::module_& module) {
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
           "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "jitter"_a = nb::none(),
           "erasing"_a = nb::none(), "one_hot"_a = none.one_hot)
-      .def_ro("field", &field_transform::field)
+      .def_prop_ro("field", [](const field_transform& self) { return any_name{self.field}; })
       .def_prop_ro("to", [](const field_transform& self) { return dtype_argument{self.to}; })
       .def_ro("scale", &field_transform::scale)
       .def_ro("mean", &field_transform::mean)
@@ -190,7 +190,7 @@ void bind_transforms(nb::module_& module) {
       .def_ro("jitter", &field_transform::jitter)
       .def_ro("erasing", &field_transform::erasing)
       .def_ro("one_hot", &field_transform::one_hot)
-      .def("__str__", [](const field_transform& self) { return to_string(self); });
+      .def("__str__", [](const field_transform& self) { return any_name{to_string(self)}; });
 }
 
 void bind_mixing(nb::module_& module) {

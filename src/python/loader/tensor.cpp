@@ -159,7 +159,7 @@ void bind_tensor(nb::module_& module) {
           "dtype", [](const tensor_object& self) { return name_of(self.view().type()); },
           "Name of the element type, as NumPy spells it, or 'bfloat16'.")
       .def_prop_ro(
-          "name", [](const tensor_object& self) { return self.view().name(); },
+          "name", [](const tensor_object& self) { return any_name{self.view().name()}; },
           "Name of the field.")
       .def_prop_ro(
           "nbytes", [](const tensor_object& self) { return self.view().bytes().size(); },
@@ -188,7 +188,8 @@ void bind_tensor(nb::module_& module) {
                    "numpy.typing.NDArray[typing.Any]"))
       .def("__repr__", [](const tensor_object& self) {
         const tensor_view view = self.view();
-        return "<feedline.Tensor " + to_string(field{view.name(), view.type(), view.shape()}) + ">";
+        return any_name{"<feedline.Tensor " +
+                        to_string(field{view.name(), view.type(), view.shape()}) + ">"};
       });
 }
 

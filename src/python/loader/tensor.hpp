@@ -21,9 +21,9 @@ struct tensor_object {
 /// DLPack's number of a GPU.
 constexpr std::int32_t dlpack_cuda = 2;
 
-/// A view of a tensor's memory as a NumPy array, or as a PyTorch tensor.
-[[nodiscard]] nb::object numpy(const nb::object& tensor);
-[[nodiscard]] nb::object torch(const nb::object& tensor);
+/// A view of a `tensor_object` as a NumPy array, or as a PyTorch tensor.
+[[nodiscard]] nb::object numpy(const nb::object& self);
+[[nodiscard]] nb::object torch(const nb::object& self);
 
 void bind_tensor(nb::module_& module);
 
