@@ -118,10 +118,15 @@ class python_sink final : public spdlog::sinks::base_sink<spdlog::details::null_
 
 }  // namespace
 
-void bind_logging(nb::module_& /*module*/) {
-  if (spdlog::get("feedline")) return;  // the program, or another copy, has one
+void bind_logging(nb::module_& module) {
+  const bool is_others = spdlog::get("feedline") != nullptr;  // the program's, or another copy's
+  module.def("_log_details", [is_others](bool wanted) {
+    if (is_others) return;
+    spdlog::get("feedline")->set_level(wanted ? spdlog::level::debug : spdlog::level::info);
+  });
+  if (is_others) return;
   auto logger = std::make_shared<spdlog::logger>("feedline", std::make_shared<python_sink>());
-  logger->set_level(spdlog::level::debug);  // Python's logger decides
+  logger->set_level(spdlog::level::info);  // until Python's logger wants details
   spdlog::register_logger(std::move(logger));
   pthread_atfork(nullptr, nullptr, [] { queue()->abandon(); });
   nb::module_::import_("atexit").attr("register")(

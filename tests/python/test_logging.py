@@ -36,6 +36,7 @@ def test_lines_reach_handlers_with_their_levels(log, monkeypatch):
     logging.getLogger("feedline").setLevel(logging.DEBUG)
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "2")
+    feedline.sequential()  # any function looks at the logger's level
     feedline.Shard.from_environment()
     assert log.came.wait(30)
     (record,) = log.records
@@ -57,7 +58,7 @@ def test_lines_logged_just_before_the_end_are_not_lost():
     ran = run(
         "import logging, feedline\n"
         "logging.basicConfig(level=logging.DEBUG)\n"
-        "feedline.Shard.from_environment()\n"
+        "feedline.sequential(), feedline.Shard.from_environment()\n"
     )
     assert ran.returncode == 0
     assert "DEBUG:feedline:shard: rank 1 of 2" in ran.stderr
@@ -76,7 +77,7 @@ def test_a_handler_that_raises_ends_no_program():
         "        raise ValueError(3)\n"
         "logging.getLogger('feedline').addHandler(Raising())\n"
         "logging.getLogger('feedline').setLevel(logging.DEBUG)\n"
-        "feedline.Shard.from_environment()\n"
+        "feedline.sequential(), feedline.Shard.from_environment()\n"
     )
     assert ran.returncode == 0
     assert "ValueError: 3" in ran.stderr
@@ -86,9 +87,9 @@ def test_a_child_of_fork_logs_without_the_thread():
     ran = run(
         "import logging, feedline, os\n"
         "logging.getLogger('feedline').setLevel(logging.DEBUG)\n"
-        "feedline.Shard.from_environment()\n"
+        "feedline.sequential(), feedline.Shard.from_environment()\n"
         "child = os.fork()\n"
-        "feedline.Shard.from_environment()\n"
+        "feedline.sequential(), feedline.Shard.from_environment()\n"
         "if child: print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )
     assert (ran.stdout, ran.returncode) == ("0\n", 0)

@@ -7,11 +7,16 @@ import ast
 import difflib
 import functools
 import inspect
+import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Optional
 
+from . import _feedline
+
+_log = logging.getLogger("feedline")
+_logs_details = False
 _REFUSED = "(): incompatible function arguments."
 #: Classes whose objects say by which call they were made.
 _MADE = ("Dataset", "RaggedDataset", "Sampler", "Decoder")
@@ -132,6 +137,15 @@ def explained(refusal: TypeError, called: Any, *args: Any, **kwargs: Any) -> Typ
     return refusal
 
 
+def follow_log_level() -> None:
+    """Lets the library log details if Python's logger wants them now."""
+    global _logs_details
+    wants = _log.isEnabledFor(logging.DEBUG)
+    if wants != _logs_details:
+        _logs_details = wants
+        _feedline._log_details(wants)
+
+
 class _Call:
     """A call that made an object: the function's name, its arguments, the place in its result.
     Arguments that were made by calls are these calls, so that no dataset is kept open by others."""
@@ -203,6 +217,7 @@ def _dressed(function: Any, is_made: Callable[[Any], bool]) -> Any:
 
     @functools.wraps(function, assigned=("__name__", "__qualname__", "__doc__"), updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
+        follow_log_level()
         try:
             made = function(*args, **kwargs)
         except TypeError as refusal:

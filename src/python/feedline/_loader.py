@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Literal, Optional
 
 from . import _ranks
-from ._arguments import unknown_option
+from ._arguments import follow_log_level, unknown_option
 from ._errors import UsageError
 from ._feedline import Batch, Dataset, Epoch, ErrorPolicy, ExpertOptions, FailureReport
 from ._feedline import FieldTransform, MemoryLimits, Mixing, Plan, Sampler, Shard, State
@@ -133,6 +133,7 @@ class Loader:
             _ranks.tell(found, source, batch_size, stacklevel=2)
 
     def _made(self) -> _Compiled:
+        follow_log_level()
         return _Compiled(
             self._dataset, self._order, self._device, shard=self._shard, **self._options
         )
