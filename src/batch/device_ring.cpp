@@ -10,7 +10,8 @@ namespace feedline::detail {
 
 device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
                          std::shared_ptr<const batch_format> format,
-                         std::shared_ptr<failure_table> failures, std::size_t slots)
+                         std::shared_ptr<failure_table> failures, std::size_t slots,
+                         growth_limits limits)
     : slot_ring{std::move(device), memory_kind::device, slots == 0 ? staging->size() : slots,
                 slots == 0 ? 0 : format->layout.slot_bytes()},
       untraced_{untraced(this->device())},
@@ -19,10 +20,19 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
       format_{std::move(format)},
       failures_{std::move(failures)},
       in_place_{slots == 0},
-      free_{size()},
-      ready_{size()} {
+      free_{size() + 1},  // and a further one
+      ready_{size() + 1},
+      limits_{limits},
+      further_{limits.allowed
+                   ? std::make_shared<further_memory>(
+                         this->device(), in_place_ ? memory_kind::staging : memory_kind::device)
+                   : nullptr} {
   if (!in_place_) exposed_.emplace(this->device());
   postponed_.reserve(size());
+  if (further_) {
+    expect_further();
+    if (in_place_) staging_->expect_further(further_, format_->layout.batch_bytes());
+  }
   for (slot_index slot{0}; slot.value < size(); ++slot.value) {
     if (in_place_) {
       (*this)[slot].data = (*staging_)[slot].data;
@@ -32,13 +42,20 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
   }
 }
 
-std::optional<slot_index> device_ring::acquire(stage_clock* clock) {
+device_ring::~device_ring() {
+  if (!wait_for_device() && further_) further_->leak(device_slot::ring_name);
+}
+
+std::optional<slot_index> device_ring::acquire(stage_clock* clock, std::uint64_t batches) {
   auto slot = free_.try_pop();
   if (!slot) {
     const in_activity waiting{clock, activity::stalled};
     slot = free_.pop();
   }
   if (free_.closed()) return std::nullopt;
+  if (is_further(*slot))
+    (*this)[*slot].data =
+        further_->fit(slot->value - size(), batches * format_->layout.batch_bytes());
   return slot;
 }
 
@@ -62,6 +79,7 @@ void device_ring::deliver(slot_index slot, slot_content content,
                           std::chrono::steady_clock::time_point now) {
   (*this)[slot].content = std::move(content);
   (*this)[slot].delivered_at = now;
+  if (in_place_ && is_further(slot)) (*this)[slot].data = (*staging_)[slot].data;
   move(slot, device_state::free, device_state::filled);
   ready_.push(slot);
 }
@@ -109,11 +127,16 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
 }
 
 bool device_ring::all_leased() const noexcept {
-  return !free_.closed() && count(device_state::leased) == size();
+  if (free_.closed() || count_own(device_state::leased) != size()) return false;
+  if (!last_added_) return true;
+  const auto state = slots().data()[last_added_->value]->state.load();
+  return state == device_state::leased || state == device_state::spare;
 }
 
 bool device_ring::wait_for_room(const take_limits& limits) {
-  const auto room = [&] { return !all_leased() || limits.stop.stop_requested(); };
+  const auto room = [&] {
+    return !all_leased() || ended_further_.load() != seen_ended_ || limits.stop.stop_requested();
+  };
   return in_place_ ? staging_->wait_for_recycled(room, limits.deadline)
                    : free_.wait_until(room, limits.deadline);
 }
@@ -121,12 +144,17 @@ bool device_ring::wait_for_room(const take_limits& limits) {
 std::string device_ring::held_batches() const {
   std::uint64_t held = 0;
   std::string where;
-  for (std::size_t i = 0; i < size(); ++i) {
-    const std::uint64_t here = slots()[i]->leases.held();
-    if (here == 0) continue;
+  const auto add = [&](std::uint64_t here, const std::string& slot) {
+    if (here == 0) return;
     held += here;
-    where += (where.empty() ? "" : ", ") + std::to_string(here) + " in slot " + std::to_string(i);
-  }
+    where += (where.empty() ? "" : ", ") + std::to_string(here) + " in " + slot;
+  };
+  for (std::size_t i = 0; i < size(); ++i)
+    add(slots().data()[i]->leases.held(), "slot " + std::to_string(i));
+  std::uint64_t in_further = 0;
+  for (std::size_t i = size(); i < size() + further(); ++i)
+    in_further += slots().data()[i]->leases.held();
+  add(in_further, "further slots");
   return std::to_string(held) + (held == 1 ? " batch is" : " batches are") + " held (" + where +
          "), of " + std::to_string(size()) + (in_place_ ? " staging" : " device") + " slots";
 }

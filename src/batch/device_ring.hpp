@@ -4,7 +4,9 @@
 #include <feedline/batch/batch.hpp>
 #include <feedline/index.hpp>
 #include <feedline/sampler/sampler.hpp>
+#include <feedline/statistics/statistics.hpp>
 
+#include "batch/consumer_thread.hpp"
 #include "batch/device_slot.hpp"
 #include "batch/exposed_time.hpp"
 #include "detail/channel.hpp"
@@ -12,6 +14,7 @@
 #include "detail/own_process.hpp"
 #include "detail/take_limits.hpp"
 #include "device/deferred_free.hpp"
+#include "device/further_memory.hpp"
 #include "device/slot_ring.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
@@ -19,6 +22,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -40,33 +44,24 @@ struct batch_format {
   own_process process = {};                 ///< the process that made the loader
 };
 
-/// Tells whether more than one thread has used batches. If only one has, a thread that takes a
-/// batch and waits for another batch to end may be waiting for itself.
-class consumer_thread {
- public:
-  /// The calling thread takes the next batch.
-  void takes() noexcept {
-    const auto self = std::this_thread::get_id();
-    const auto before = taker_.exchange(self, std::memory_order_relaxed);
-    if (before != self && before != std::thread::id{}) others_.store(true);
-  }
-  /// The calling thread moves, reads or ends a batch.
-  void touches() noexcept {
-    if (std::this_thread::get_id() == taker_.load(std::memory_order_relaxed)) return;
-    if (!others_.load(std::memory_order_relaxed)) others_.store(true);
-  }
-  /// Whether batches were touched, or taken, by several threads.
-  [[nodiscard]] bool others() const noexcept { return others_.load(); }
-
- private:
-  std::atomic<std::thread::id> taker_{};
-  std::atomic<bool> others_{false};
+/// Limits of the memory that a ring may allocate for batches that are kept.
+struct growth_limits {
+  bool allowed = false;         ///< else it has no further slots
+  std::size_t max_bytes = 0;    ///< bytes of further slots; 0: a quarter of what is free
+  std::size_t left = SIZE_MAX;  ///< bytes that another option leaves for them
+  const char* left_by = "";     ///< name of that option
 };
 
 /// The ring of device slots, and the leases on them. `device_slot.hpp` has the state table.
 ///
 /// Batches keep it alive, so it keeps alive everything that they point to. Its memory is freed when
-/// every event on it is done. Threads: at each function.
+/// every event on it is done.
+///
+/// If batches are held in every slot, it may get further slots (`grow`), one by one. One of them at
+/// a time is not leased yet; that one circulates like the ring's own. When its batches have ended
+/// it becomes spare: its memory is freed as soon as the work with them is done.
+///
+/// Threads: at each function.
 class device_ring final : public slot_ring<device_slot>,
                           public deferred_free,
                           public std::enable_shared_from_this<device_ring> {
@@ -75,17 +70,19 @@ class device_ring final : public slot_ring<device_slot>,
   /// @throws out_of_memory, device_error.
   device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
               std::shared_ptr<const batch_format> format, std::shared_ptr<failure_table> failures,
-              std::size_t slots);
+              std::size_t slots, growth_limits limits = {});
   /// Blocks until neither a copy nor the consumer's work uses the ring any more.
-  ~device_ring() override { wait_for_device(); }
+  ~device_ring() override;
 
   [[nodiscard]] const batch_format& format() const noexcept { return *format_; }
   /// Whether slots are staging slots, read in place.
   [[nodiscard]] bool in_place() const noexcept { return in_place_; }
 
   /// A free slot; blocks until there is one. Nothing once closed. Transfer.
-  /// @param clock The caller's; null: nothing is measured.
-  [[nodiscard]] std::optional<slot_index> acquire(stage_clock* clock = nullptr);
+  /// @param clock The caller's; null: nothing is measured. @param batches Room that it needs.
+  /// @throws out_of_memory, device_error if a further slot has too little room, and gets no more.
+  [[nodiscard]] std::optional<slot_index> acquire(stage_clock* clock = nullptr,
+                                                  std::uint64_t batches = 1);
   /// Blocks until the consumer's stream is done with the previous content of a free slot, and notes
   /// whether it had to wait. So no stream of the loader's has to wait for the consumer, which would
   /// slow the consumer's kernels. The work that fills the slot waits on its stream in any case.
@@ -140,8 +137,8 @@ class device_ring final : public slot_ring<device_slot>,
   /// Marks the stream of such a use, before the batch's lease ends; if it is under capture, later,
   /// as in `end_lease`. Any thread. @param begun_by The thread that named it.
   void end_use_on(slot_index slot, stream_ref stream, std::thread::id begun_by) noexcept;
-  /// Frees the postponed slots whose streams are not under capture any more. Returns how many are
-  /// left. Any thread.
+  /// Frees the postponed slots whose streams are not under capture any more, and the memory of
+  /// spare slots whose work is done. Returns how many postponed ones are left. Any thread.
   std::size_t end_postponed() noexcept;
 
   /// Whether every event on the ring is done, and no slot is postponed. Any thread.
@@ -161,8 +158,19 @@ class device_ring final : public slot_ring<device_slot>,
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
   /// freed. False once closed. Consumer.
   [[nodiscard]] bool all_leased() const noexcept;
-  /// Blocks until that no longer holds, or a stop was requested; false at the deadline. Consumer.
+  /// Blocks until that no longer holds, a further slot has become spare since the last `grow`, or a
+  /// stop was requested; false at the deadline. Consumer.
   bool wait_for_room(const take_limits& limits);
+  /// While batches are held in every slot: adds a further slot, with memory for the next batches.
+  /// Blocks while the device allocates. Consumer.
+  /// @param why_not If false is returned: what prevents it; empty if there are no further slots.
+  [[nodiscard]] bool grow(std::string& why_not);
+  [[nodiscard]] bool may_grow() const noexcept { return limits_.allowed; }
+  /// Bytes that further slots may have at a time, and where that is from. Consumer.
+  /// @throws device_error
+  [[nodiscard]] std::pair<std::size_t, std::string> growth_limit() const;
+  /// Any thread.
+  [[nodiscard]] held_statistics held_memory() const;
   /// Wakes the consumer waiting here, to check whether a stop was requested. Any thread.
   void wake_consumer() noexcept {
     ready_.wake_all();
@@ -188,6 +196,18 @@ class device_ring final : public slot_ring<device_slot>,
   void report(const device_slot& leased) noexcept;
   void end_use(slot_index slot) noexcept;
   void postpone(slot_index slot);
+  void end_further(slot_index slot);
+  void free_spare(bool all = false) noexcept;
+  [[nodiscard]] std::optional<slot_index> take_done(bool all) noexcept;
+  [[nodiscard]] bool is_further(slot_index slot) const noexcept { return slot.value >= size(); }
+  [[nodiscard]] std::size_t next_bytes();
+  [[nodiscard]] std::optional<slot_index> spare_slot(std::size_t room);
+  [[nodiscard]] std::optional<slot_index> new_slot(std::size_t bytes, std::string& why_not);
+  [[nodiscard]] bool has_empty() const;
+  [[nodiscard]] slot_index empty_slot();
+  void count_unfinished() noexcept {
+    unfinished_.store(postponed_.size() + spare_.size());  // under the lock
+  }
   [[nodiscard]] std::optional<slot_index> take_postponed() noexcept;
 
   device_ptr untraced_;  ///< the device, without its trace
@@ -202,9 +222,18 @@ class device_ring final : public slot_ring<device_slot>,
   channel<slot_index> free_;        ///< batches may end on any thread
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order
   failure_table end_failure_;       ///< `close` may let the consumer read while the transfer writes
-  std::mutex postponed_mutex_;
-  std::vector<slot_index> postponed_;  ///< leased, but held by no thread
-  std::atomic<std::size_t> postponed_count_{0};
+  mutable std::mutex unfinished_mutex_;
+  std::vector<slot_index> postponed_;       ///< leased, but held by no thread
+  std::vector<slot_index> spare_;           ///< spare, with memory
+  std::vector<slot_index> empty_;           ///< spare, without memory
+  std::atomic<std::size_t> unfinished_{0};  ///< number of the first two kinds
+
+  const growth_limits limits_;
+  const std::shared_ptr<further_memory> further_;  ///< null: there are no further slots
+  std::optional<slot_index> last_added_;           ///< a further slot. The consumer's
+  std::atomic<std::uint64_t> added_{0};
+  std::atomic<std::uint64_t> ended_further_{0};  ///< how often one became spare
+  std::uint64_t seen_ended_ = 0;                 ///< the same before the last `grow`
 };
 
 }  // namespace feedline::detail

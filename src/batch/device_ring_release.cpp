@@ -88,6 +88,7 @@ void device_ring::end_use(slot_index slot) noexcept {
   if (leased.lost) return;
   try {
     if (leased.unmarked) return postpone(slot);
+    if (is_further(slot)) return end_further(slot);
     move(slot, device_state::leased, device_state::free);
     recycle(slot);
   } catch (...) {
@@ -101,28 +102,34 @@ void device_ring::report(const device_slot& leased) noexcept {
 }
 
 void device_ring::postpone(slot_index slot) {
-  const std::scoped_lock lock{postponed_mutex_};
+  const std::scoped_lock lock{unfinished_mutex_};
   postponed_.push_back(slot);
-  postponed_count_.store(postponed_.size());
+  count_unfinished();
 }
 
 std::optional<slot_index> device_ring::take_postponed() noexcept {
-  const std::scoped_lock lock{postponed_mutex_};
+  const std::scoped_lock lock{unfinished_mutex_};
   if (postponed_.empty()) return std::nullopt;
   const slot_index first = postponed_.front();
   postponed_.erase(postponed_.begin());
-  postponed_count_.store(postponed_.size());
+  count_unfinished();
   return first;
 }
 
 std::size_t device_ring::end_postponed() noexcept {
-  for (std::size_t left = postponed_count_.load(); left != 0; --left) {
+  if (unfinished_.load() == 0) return 0;
+  const auto postponed = [&] {
+    const std::scoped_lock lock{unfinished_mutex_};
+    return postponed_.size();
+  };
+  for (std::size_t left = postponed(); left != 0; --left) {
     const auto slot = take_postponed();
     if (!slot) break;
     mark_released((*this)[*slot]);
     end_use(*slot);
   }
-  return postponed_count_.load();
+  free_spare();
+  return postponed();
 }
 
 }  // namespace feedline::detail

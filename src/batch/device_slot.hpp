@@ -73,14 +73,18 @@ class slot_leases {
 /// | filled | leased | consumer: its stream waits for `ready`                                     |
 /// | leased | free   | any thread: it ends the last lease or, later, the cursor deals no more     |
 /// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good         |
+/// | leased | spare  | any thread: the same as for leased → free, of a further slot               |
+/// | spare  | free   | consumer: a further slot comes into use, as batches are held in all others |
 ///
 /// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on
 /// the consumer's stream as the batch ends and never later, or after all streams that used the
 /// slot's batches; between the copy's end and the consumer's first kernel lies `ready`. Streams
 /// wait for both; the transfer's thread waits for `released` too, for a while, so that its streams
 /// need not. Where the device reads staging memory, device slot i *is* staging slot i: it owns no
-/// memory and no events, and releasing it releases the staging slot.
-enum class device_state : std::uint32_t { free, filled, leased };
+/// memory and no events, and releasing it releases the staging slot. A further slot is spare when
+/// it is made. Its memory is allocated before it becomes free, and freed in spare, after
+/// `released`.
+enum class device_state : std::uint32_t { free, filled, leased, spare };
 
 /// The content of a device slot: whole batches of one ticket, those before its failure if it has
 /// one. There may be none if there is a failure, or if the epoch ends before it: then nothing was

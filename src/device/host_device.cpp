@@ -2,11 +2,14 @@
 #include <feedline/device/host_device.hpp>
 
 #include "device/assemble_on_host.hpp"
+#include "device/host_memory.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -21,6 +24,18 @@ namespace {
 std::align_val_t page() noexcept {
   static const std::align_val_t bytes{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
   return bytes;
+}
+
+/// Memory of this size and more has its own mapping, so that it goes back to the system when it is
+/// freed.
+constexpr std::size_t mapped_bytes = std::size_t{1} << 20;
+
+/// Null: there is none.
+void* allocate_pages(std::size_t bytes) noexcept {
+  if (bytes < mapped_bytes) return ::operator new(bytes, page(), std::nothrow);
+  void* const mapped =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
 /// Events are done as soon as they are recorded, since copies complete at once: all events without
@@ -42,7 +57,7 @@ class host_device final : public device {
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
-    void* memory = ::operator new(bytes, page(), std::nothrow);
+    void* memory = allocate_pages(bytes);
     if (memory == nullptr) {
       throw out_of_memory{bytes, kind,
                           "the host has no " + std::to_string(bytes) + " bytes for " +
@@ -52,8 +67,12 @@ class host_device final : public device {
     std::memset(memory, 0, bytes);
     return memory;
   }
-  void free(memory_kind, void* memory, std::size_t) noexcept override {
-    ::operator delete(memory, page());
+  void free(memory_kind, void* memory, std::size_t bytes) noexcept override {
+    if (memory == nullptr) return;
+    bytes < mapped_bytes ? ::operator delete(memory, page()) : (void)::munmap(memory, bytes);
+  }
+  [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind) override {
+    return detail::free_host_bytes();
   }
 
   [[nodiscard]] stream_ref make_stream() override { return {}; }

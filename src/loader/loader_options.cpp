@@ -52,6 +52,8 @@ void check_enumerations(const loader_options& options) {
                         {"automatic", "stream", "gather", "resident", "cached"});
   detail::require_known("loader_options::decode_on", options.decode_on,
                         {"cpu", "device", "automatic"});
+  detail::require_known("loader_options::expert.on_held", options.expert.on_held,
+                        {"error", "allocate"});
   for (const field_transform& each : options.transforms) {
     const std::string transform = "loader_options::transforms: field '" + each.field + "': ";
     detail::require_known_type(transform + "to", each.to);
@@ -138,6 +140,11 @@ loader_options validated(const loader_options& options) {
     throw usage_error{"loader_options::expert.leave_reads_after is " +
                       std::to_string(options.expert.leave_reads_after.count()) +
                       " ms: say how long destruction may wait, or 0 for no limit"};
+  if (options.expert.max_held_bytes != 0 && options.expert.on_held == on_held::error)
+    throw usage_error{"loader_options::expert.max_held_bytes is " +
+                      std::to_string(options.expert.max_held_bytes) +
+                      ", but on_held is error, which allocates nothing: leave it out, or set "
+                      "on_held::allocate"};
   check_tuning(options);
   check_slots("staging_slots", options.expert.staging_slots);
   check_slots("device_slots", options.expert.device_slots);

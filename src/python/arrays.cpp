@@ -31,22 +31,26 @@ class buffer_view {
   Py_buffer view_{};
 };
 
-memory_field as_field(const std::string& name, nb::handle array) {
+memory_field as_field(const std::string& name, nb::handle array, held_objects& among) {
   dense_array dense = as_dense(array);
   if (dense.shape.empty())
     throw usage_error{"array '" + name +
                       "' is a single number: its first dimension counts the samples"};
-  held_object owner{std::move(dense.held)};
+  // The array itself rather than a view: NumPy's arrays hide from the garbage collector what they
+  // view, and an array of a subclass can be part of a cycle.
+  const bool is_view = nb::object{dense.held.attr("base")}.is(array);
+  const held_object owner{is_view ? nb::borrow(array) : std::move(dense.held), among};
   return {.spec = {name, dense.type, {dense.shape.begin() + 1, dense.shape.end()}},
           .bytes = dense.bytes,
           .owner = owner.owner()};
 }
 
-dataset_ptr make_of_arrays(const nb::dict& arrays) {
+dataset_object make_of_arrays(const nb::dict& arrays) {
+  const nb::object held = held_objects::make();
   std::vector<memory_field> columns;
   for (const auto [name, array] : arrays)
-    columns.push_back(as_field(nb::cast<any_name>(name).bytes, array));
-  return make_memory_dataset(std::move(columns));
+    columns.push_back(as_field(nb::cast<any_name>(name).bytes, array, *held_objects::of(held)));
+  return {make_memory_dataset(std::move(columns)), {held}};
 }
 
 /// A PyTorch tensor of bfloat16, for which NumPy has no type.
@@ -69,7 +73,31 @@ nb::object bfloat16_of_numpy() {
   }
 }
 
+void refuse_masked(nb::handle value) {
+  const nb::dict loaded = nb::module_::import_("sys").attr("modules");
+  if (!loaded.contains("numpy.ma")) return;  // then there are no masked arrays
+  const nb::object masked = nb::object{loaded["numpy.ma"]}.attr("MaskedArray");
+  const auto refuse_if_masked = [&](nb::handle each) {
+    if (!nb::isinstance(each, masked)) return;
+    const nb::object mask = nb::borrow(each).attr("mask");
+    if (!nb::cast<bool>(nb::bool_(nb::object{mask.attr("any")()}))) return;
+    throw usage_error{
+        "an array has masked elements, and a field has no mask: array.filled(value) "
+        "says what they are, and numpy.ma.getmaskarray(array) can be a field of its own"};
+  };
+  refuse_if_masked(value);
+  if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return;
+  for (const nb::handle each : value) {
+    if (nb::isinstance<nb::list>(each) || nb::isinstance<nb::tuple>(each)) {
+      refuse_masked(each);
+    } else {
+      refuse_if_masked(each);
+    }
+  }
+}
+
 dense_array as_dense(nb::handle value) {
+  refuse_masked(value);
   if (is_bf16_of_torch(value)) {
     const nb::object words = nb::module_::import_("torch").attr("int16");
     dense_array dense = as_dense(value.attr("detach")().attr("contiguous")().attr("view")(words));
@@ -97,6 +125,7 @@ dense_array as_dense(nb::handle value) {
 }
 
 dense_array as_dense(nb::handle values, element_type type) {
+  refuse_masked(values);
   nb::object array = nb::module_::import_("numpy").attr("asarray")(values);
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   const bool is_empty = nb::cast<std::size_t>(array.attr("size")) == 0;  // NumPy gives it floats

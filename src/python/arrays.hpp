@@ -21,8 +21,12 @@ struct dense_array {
   std::span<const std::byte> bytes;
 };
 
+/// numpy.asarray forgets masks, so this comes before it.
+/// @throws usage_error if an array has masked elements, or is in a list or tuple.
+void refuse_masked(nb::handle value);
+
 /// The result of numpy.asarray for a value, copied only if it is not dense.
-/// @throws usage_error if its elements have no element_type; errors of numpy.
+/// @throws usage_error if its elements have no element_type, or are masked; errors of numpy.
 [[nodiscard]] dense_array as_dense(nb::handle value);
 
 /// bfloat16 as a type of NumPy's, which the package ml_dtypes has.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "python/dataset_object.hpp"
+
 #include <nanobind/nanobind.h>
 
 namespace feedline::python {
@@ -12,6 +14,7 @@ using namespace nb::literals;
 
 void bind_logging(nb::module_& module);  // first, so that it ends after the loaders
 void bind_errors(nb::module_& module);
+void bind_held_objects(nb::module_& module);
 void bind_devices(nb::module_& module);
 void bind_cuda(nb::module_& module);  // where CUDA is, by bind_devices
 void bind_datasets(nb::module_& module);

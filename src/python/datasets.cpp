@@ -9,6 +9,7 @@
 
 #include "python/arrays.hpp"
 #include "python/bindings.hpp"
+#include "python/errors.hpp"
 #include "python/held_object.hpp"
 #include "python/named.hpp"
 #include "python/sizes.hpp"
@@ -60,22 +61,25 @@ nb::dict read_one(const dataset_ptr& of, std::int64_t sample) {
   return read(*of, {sample_index{static_cast<std::uint64_t>(sample)}}, true);
 }
 
-dataset_ptr load(dataset_ptr of, std::size_t max_bytes, int threads,
-                 const std::optional<error_policy>& errors,
-                 const std::optional<nb::callable>& failures) {
+dataset_object load(const dataset_object& from, std::size_t max_bytes, int threads,
+                    const std::optional<error_policy>& errors,
+                    const std::optional<nb::callable>& failures) {
   // The reading looks now and then whether it was interrupted (Ctrl-C).
-  const auto look = [](std::uint64_t, std::uint64_t) {
-    const nb::gil_scoped_acquire lock;
-    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
-  };
+  const auto look = [](std::uint64_t, std::uint64_t) { locked([] { run_signal_handlers(); }); };
   load_into_memory_options options{.max_bytes = max_bytes, .threads = threads, .progress = look};
   if (errors) options.errors = *errors;
   if (failures)
     options.failures = [&failures](const failure_report& report) {
-      const nb::gil_scoped_acquire lock;
-      (*failures)(nb::cast(report, nb::rv_policy::copy));
+      locked([&] { (*failures)(nb::cast(report, nb::rv_policy::copy)); });
     };
-  return unlocked([&] { return load_into_memory(std::move(of), options); });
+  const interruption interrupted;
+  try {
+    dataset_ptr loaded = unlocked([&] { return load_into_memory(from.of, options); });
+    return {loaded, loaded == from.of ? from.held : holds{}};
+  } catch (...) {
+    interrupted.raise_if_any();
+    throw;
+  }
 }
 
 any_name describe(const dataset_ptr& of) {
@@ -84,15 +88,23 @@ any_name describe(const dataset_ptr& of) {
   return text + ">";
 }
 
-dataset_ptr choose(dataset_ptr of, nb::handle samples) {
+dataset_object join(const std::vector<dataset_object>& parts) {
+  return composed(concatenate(pointers(parts)), parts);
+}
+
+dataset_object put_together(const std::vector<dataset_object>& parts) {
+  return composed(feedline::zip(pointers(parts)), parts);
+}
+
+dataset_object choose(const dataset_object& of, nb::handle samples) {
   std::vector<sample_index> chosen;
   for (const std::uint64_t sample : numbers<std::uint64_t>(samples))
     chosen.push_back(sample_index{sample});
-  return subset(std::move(of), std::move(chosen));
+  return composed(subset(of.of, std::move(chosen)), of);
 }
 
-dataset_ptr choose_fields(
-    dataset_ptr of,
+dataset_object choose_fields(
+    const dataset_object& of,
     const std::vector<std::variant<any_name, std::pair<any_name, any_name>>>& fields) {
   std::vector<selected_field> chosen;
   for (const auto& each : fields) {
@@ -103,14 +115,17 @@ dataset_ptr choose_fields(
       chosen.emplace_back(old_name.bytes, new_name.bytes);
     }
   }
-  return select(std::move(of), chosen);
+  return composed(select(of.of, chosen), of);
 }
 
-std::vector<dataset_ptr> split(dataset_ptr of, const std::vector<count_or_share>& sizes,
-                               std::uint64_t seed) {
-  std::vector<split_size> parts;
-  for (const count_or_share& each : sizes) parts.push_back(as_size(each));
-  return random_split(std::move(of), parts, seed);
+std::vector<dataset_object> split(const dataset_object& of,
+                                  const std::vector<count_or_share>& sizes, std::uint64_t seed) {
+  std::vector<split_size> wanted;
+  for (const count_or_share& each : sizes) wanted.push_back(as_size(each));
+  std::vector<dataset_object> parts;
+  for (dataset_ptr& part : random_split(of.of, wanted, seed))
+    parts.push_back(composed(std::move(part), of));
+  return parts;
 }
 
 }  // namespace
@@ -133,8 +148,9 @@ void bind_datasets(nb::module_& module) {
       .def("__repr__",
            [](const field& self) { return any_name{"<feedline.Field " + to_string(self) + ">"}; });
 
-  nb::class_<dataset_ptr>(module, "Dataset", nb::dynamic_attr(),
-                          "Samples by index; made by the functions of this module.")
+  nb::class_<dataset_object>(module, "Dataset", nb::dynamic_attr(),
+                             nb::type_slots(collected<dataset_object>),
+                             "Samples by index; made by the functions of this module.")
       .def_prop_ro("size", [](const dataset_ptr& self) { return self->size(); })
       .def_prop_ro("fields", [](const dataset_ptr& self) { return self->fields(); })
       .def("__len__", [](const dataset_ptr& self) { return self->size(); })
@@ -160,9 +176,8 @@ void bind_datasets(nb::module_& module) {
 }
 
 void bind_composition(nb::module_& module) {
-  module.def("concatenate", &concatenate, "parts"_a, "Datasets one after the other, as one.");
-  module.def("zip", &feedline::zip, "parts"_a,
-             "Datasets of equal size, their fields side by side.");
+  module.def("concatenate", &join, "parts"_a, "Datasets one after the other, as one.");
+  module.def("zip", &put_together, "parts"_a, "Datasets of equal size, their fields side by side.");
   module.def("select", &choose_fields, "dataset"_a, "fields"_a,
              "Some fields, in the order given: names, or pairs (name, new name).");
   module.def("subset", &choose, "dataset"_a, "samples"_a,

@@ -9,7 +9,9 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -31,6 +33,20 @@ nb::object make(const char* name, const std::exception& error) {
 
 nb::object to_python(const std::exception_ptr& thrown);
 
+/// Whether an exception ends the program or thread: KeyboardInterrupt, SystemExit, a coroutine's
+/// cancellation. No other exception may replace it, because `except Exception` would stop it.
+bool ends_all(nb::handle raised) {
+  return PyErr_GivenExceptionMatches(raised.ptr(), PyExc_Exception) == 0;
+}
+
+/// @return The error, with its cause; or a cause that ends all.
+nb::object caused(nb::object made, const std::exception_ptr& by) {
+  nb::object cause = to_python(by);
+  if (ends_all(cause)) return cause;
+  made.attr("__cause__") = std::move(cause);
+  return made;
+}
+
 nb::object of_dataset(const char* name, const dataset_error& error) {
   nb::object made = make(name, error);
   made.attr("message") = text(error.message());
@@ -50,8 +66,7 @@ nb::object of_stage(const stage_error& error) {
   made.attr("ticket") = where.ticket;
   made.attr("sample") = number(where.sample);
   made.attr("path") = text(where.path);
-  made.attr("__cause__") = to_python(error.cause());
-  return made;
+  return caused(std::move(made), error.cause());
 }
 
 nb::object of_deadline(const deadline_error& error) {
@@ -78,9 +93,8 @@ nb::object of_cuda(const cuda_error& error) {
 
 nb::object with_cause(nb::object made, const std::exception& error) {
   const auto* const outer = dynamic_cast<const std::nested_exception*>(&error);
-  if (outer != nullptr && outer->nested_ptr())
-    made.attr("__cause__") = to_python(outer->nested_ptr());
-  return made;
+  if (outer == nullptr || !outer->nested_ptr()) return made;
+  return caused(std::move(made), outer->nested_ptr());
 }
 
 nb::object to_python(const std::exception_ptr& thrown) {
@@ -117,6 +131,18 @@ nb::object to_python(const std::exception_ptr& thrown) {
   }
 }
 
+void raise(nb::handle exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
+/// str(), or nothing if the exception's own function for it raises.
+std::string words_of(nb::handle raised) {
+  PyObject* const words = PyObject_Str(raised.ptr());
+  if (words == nullptr) PyErr_Clear();
+  std::string text;
+  return words != nullptr && nb::try_cast(nb::steal(words), text) ? text : "";
+}
+
 /// For exceptions from C++ to Python; those that are not feedline's are left to nanobind.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
@@ -124,25 +150,54 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const error&) {
   } catch (const carries_python&) {
   }
-  const nb::object raised = to_python(thrown);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+  raise(to_python(thrown));
 }
 
 }  // namespace
 
-void rethrow(nb::python_error& raised, std::uint64_t sample) {
+void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held) {
   nb::object origin = nb::borrow(raised.value());
-  const std::string words = nb::cast<std::string>(nb::str(origin));
+  const std::string words = words_of(origin);
   if (nb::isinstance(origin, error_class("DatasetError"))) {
     const auto named = nb::cast<std::optional<std::uint64_t>>(origin.attr("sample"));
     if (!named) origin.attr("sample") = sample;
     dataset_location where{.path = nb::cast<std::string>(origin.attr("path")),
                            .field = nb::cast<std::string>(origin.attr("field")),
                            .sample = named.value_or(sample)};
-    throw python_dataset_error{std::move(where), words, held_object{std::move(origin)}};
+    throw python_dataset_error{std::move(where), words, held_object{std::move(origin), held}};
   }
   const auto kind = nb::cast<std::string>(raised.type().attr("__name__"));
-  throw python_exception{kind + ": " + words, held_object{std::move(origin)}};
+  const bool interrupts = ends_all(origin);
+  python_exception made{kind + ": " + words, held_object{std::move(origin), held}};
+  if (interruption* const call = interruption::current(); call != nullptr && interrupts)
+    call->raised_ = made;
+  throw made;
+}
+
+bool ends_all(const std::exception_ptr& thrown) {
+  return ends_all(to_python(thrown));
+}
+
+interruption::interruption() noexcept : outer_{std::exchange(current(), this)} {}
+
+interruption::~interruption() {
+  current() = outer_;
+}
+
+interruption*& interruption::current() noexcept {
+  thread_local interruption* call = nullptr;
+  return call;
+}
+
+void interruption::rethrow_if_any() {
+  if (const interruption* const call = current(); call != nullptr && call->is_any())
+    throw *call->raised_;
+}
+
+void interruption::raise_if_any() const {
+  if (!is_any()) return;
+  raise(raised_->raised());
+  nb::raise_python_error();
 }
 
 void bind_errors(nb::module_& /*module*/) {

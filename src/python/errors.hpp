@@ -4,8 +4,12 @@
 
 #include "python/held_object.hpp"
 
+#include <cstdint>
+#include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace feedline::python {
 
@@ -35,6 +39,34 @@ class python_dataset_error : public dataset_error, public carries_python {
 
 /// Throws a Python exception as one of the above. Call it with the interpreter's lock.
 /// @param sample The sample that was read; a DatasetError that names none gets it.
-[[noreturn]] void rethrow(nb::python_error& raised, std::uint64_t sample);
+/// @param held Those of the dataset that called Python.
+[[noreturn]] void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held);
+
+/// Whether what reaches Python is no Exception, such as KeyboardInterrupt. Called with the lock.
+[[nodiscard]] bool ends_all(const std::exception_ptr& thrown);
+
+/// While it exists, reads in this thread are for a call of the user's. An exception that is no
+/// Exception, such as KeyboardInterrupt, ends that call: the library, which may try a read again,
+/// gets the same exception for it, and the call can raise it. Exists with the interpreter's lock.
+class interruption {
+ public:
+  interruption() noexcept;
+  interruption(const interruption&) = delete;
+  interruption& operator=(const interruption&) = delete;
+  ~interruption();
+
+  [[nodiscard]] bool is_any() const noexcept { return raised_.has_value(); }
+  /// @throws nb::python_error Such an exception, if a read in this thread has raised one.
+  void raise_if_any() const;
+  /// To be called before a read calls Python, without the lock. @throws python_exception
+  static void rethrow_if_any();
+
+ private:
+  friend void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held);
+  static interruption*& current() noexcept;
+
+  interruption* outer_;
+  std::optional<python_exception> raised_;
+};
 
 }  // namespace feedline::python

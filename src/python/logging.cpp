@@ -76,7 +76,10 @@ class log_queue : public std::enable_shared_from_this<log_queue> {
   }
 
   static void give_to_python(const std::deque<line>& lines) {
-    const nb::gil_scoped_acquire python;
+    locked([&] { log_each(lines); });
+  }
+
+  static void log_each(const std::deque<line>& lines) {
     for (const line& each : lines) {
       try {
         const int level = each.level < spdlog::level::info ? 10 : 10 * static_cast<int>(each.level);

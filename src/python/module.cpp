@@ -16,6 +16,7 @@ NB_MODULE(_feedline, module) {
                                std::to_string(FEEDLINE_VERSION_PATCH);
   bind_logging(module);
   bind_errors(module);
+  bind_held_objects(module);
   bind_devices(module);
   bind_datasets(module);
   bind_arrays(module);

@@ -10,8 +10,7 @@ nb::str text(std::string_view words) {
 }
 
 nb::str name_of(element_type type) {
-  const std::string_view name = to_string(type);
-  return nb::str{name.data(), name.size()};
+  return text(to_string(type));
 }
 
 element_type parse_dtype(nb::handle spelled) {

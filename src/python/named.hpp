@@ -8,6 +8,7 @@
 #include <feedline/formats/tokens.hpp>
 #include <feedline/io/external_files.hpp>
 #include <feedline/loader/decode_on.hpp>
+#include <feedline/loader/on_held.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/ragged/pack.hpp>
 #include <feedline/ragged/pad.hpp>
@@ -51,6 +52,12 @@ struct names<feedline::decode_on> {
   static constexpr std::string_view what = "decode_on";
   static constexpr named_value<feedline::decode_on> all[] = {
       {"cpu", decode_on::cpu}, {"device", decode_on::device}, {"automatic", decode_on::automatic}};
+};
+template <>
+struct names<feedline::on_held> {
+  static constexpr std::string_view what = "on_held";
+  static constexpr named_value<feedline::on_held> all[] = {{"error", on_held::error},
+                                                           {"allocate", on_held::allocate}};
 };
 template <>
 struct names<feedline::partial_batch> {

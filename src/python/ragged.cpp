@@ -23,28 +23,36 @@ padding_value as_value(const padding& given) {
   return std::visit([](auto number) { return padding_value{number}; }, given);
 }
 
-dataset_ptr padded(ragged_dataset_ptr of, std::uint64_t length, const padding& value,
-                   const named<pad_longer>& longer) {
+dataset_object padded(const ragged_object& of, std::uint64_t length, const padding& value,
+                      const named<pad_longer>& longer) {
   const pad_options options{.length = length, .value = as_value(value), .longer = longer};
-  return unlocked([&] { return pad(std::move(of), options); });
+  return composed(unlocked([&] { return pad(of.of, options); }), of);
 }
 
-dataset_ptr packed(ragged_dataset_ptr of, std::uint64_t capacity, std::uint64_t max_samples,
-                   const padding& value, const named<pack_longer>& longer) {
+dataset_object packed(const ragged_object& of, std::uint64_t capacity, std::uint64_t max_samples,
+                      const padding& value, const named<pack_longer>& longer) {
   const pack_options options{
       .capacity = capacity, .max_samples = max_samples, .value = as_value(value), .longer = longer};
-  return unlocked([&]() -> dataset_ptr { return pack(std::move(of), options); });
+  return composed(unlocked([&] { return pack(of.of, options); }), of);
 }
 
-dataset_ptr decoded(ragged_dataset_ptr of, decoder_ptr by) {
-  return unlocked([&] { return decode(std::move(of), std::move(by)); });
+dataset_object decoded(const ragged_object& of, decoder_ptr by) {
+  return composed(unlocked([&] { return decode(of.of, std::move(by)); }), of);
+}
+
+ragged_object make_ragged(const dataset_object& values, const dataset_object& offsets) {
+  ragged_object made{unlocked([&] { return make_ragged_dataset(values.of, offsets.of); })};
+  add(made.held, values.held);
+  add(made.held, offsets.held);
+  return made;
 }
 
 }  // namespace
 
 void bind_ragged(nb::module_& module) {
-  nb::class_<ragged_dataset_ptr>(module, "RaggedDataset", nb::dynamic_attr(),
-                                 "Samples that each have their own number of elements.")
+  nb::class_<ragged_object>(module, "RaggedDataset", nb::dynamic_attr(),
+                            nb::type_slots(collected<ragged_object>),
+                            "Samples that each have their own number of elements.")
       .def_prop_ro("size", [](const ragged_dataset_ptr& self) { return self->size(); })
       .def_prop_ro("element", [](const ragged_dataset_ptr& self) { return self->element(); })
       .def("__len__", [](const ragged_dataset_ptr& self) { return self->size(); })
@@ -56,12 +64,8 @@ void bind_ragged(nb::module_& module) {
           },
           "sample"_a, "Number of elements of a sample.");
 
-  module.def(
-      "make_ragged_dataset",
-      [](dataset_ptr values, dataset_ptr offsets) {
-        return unlocked([&] { return make_ragged_dataset(std::move(values), std::move(offsets)); });
-      },
-      "values"_a, "offsets"_a, "Sample i is rows offsets[i] to offsets[i + 1] of `values`.");
+  module.def("make_ragged_dataset", &make_ragged, "values"_a, "offsets"_a,
+             "Sample i is rows offsets[i] to offsets[i + 1] of `values`.");
   const pad_options pads;
   module.def("pad", &padded, "dataset"_a, nb::kw_only(), "length"_a = pads.length, "value"_a = 0,
              "longer"_a = named<pad_longer>{pads.longer},

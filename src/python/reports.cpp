@@ -153,6 +153,13 @@ void bind_statistics(nb::module_& module) {
       .def_ro("stalled", &stage::stalled)
       .def_ro("copy_wait", &stage::copy_wait);
 
+  nb::class_<held_statistics>(module, "HeldStatistics",
+                              "Slots beyond those of the plan, for batches that are kept.")
+      .def_ro("slots", &held_statistics::slots, "Such slots that have memory now.")
+      .def_ro("bytes", &held_statistics::bytes, "Their memory now.")
+      .def_ro("max_bytes", &held_statistics::max_bytes, "The most that they have had at a time.")
+      .def_ro("added", &held_statistics::added, "How often such a slot came into use.");
+
   using statistics = loader_statistics;
   nb::class_<statistics>(module, "Statistics",
                          "Statistics of a loader, and how it spent its time; times are timedeltas.")
@@ -169,6 +176,7 @@ void bind_statistics(nb::module_& module) {
       .def_ro("cached_samples", &statistics::cached_samples)
       .def_ro("unreadable_samples", &statistics::unreadable_samples)
       .def_ro("recovered_reads", &statistics::recovered_reads)
+      .def_ro("held", &statistics::held, "Memory of batches that are kept.")
       .def("since", &statistics::since, "earlier"_a, "The difference from an earlier snapshot.")
       .def(
           "judge", [](const statistics& self) { return judge(self); },

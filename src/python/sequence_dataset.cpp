@@ -7,6 +7,7 @@
 #include "python/named.hpp"
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ namespace {
 std::vector<nb::object> values_of(nb::handle sample, const std::vector<std::string>& names) {
   std::vector<nb::object> values;
   if (nb::isinstance<nb::dict>(sample)) {
-    for (const std::string& name : names) values.push_back(nb::borrow(sample)[name.c_str()]);
+    for (const std::string& name : names) values.push_back(nb::borrow(sample)[text(name)]);
   } else if (nb::isinstance<nb::tuple>(sample) || nb::isinstance<nb::list>(sample)) {
     if (nb::len(sample) != names.size())
       throw usage_error{"a sample has " + std::to_string(nb::len(sample)) + " values for " +
@@ -42,8 +43,12 @@ std::vector<nb::object> values_of(nb::handle sample, const std::vector<std::stri
 class sequence_dataset : public dataset {
  public:
   sequence_dataset(nb::object get, std::uint64_t size, std::vector<field> fields,
-                   read_concurrency concurrency)
-      : get_{std::move(get)}, size_{size}, fields_{std::move(fields)}, concurrency_{concurrency} {
+                   read_concurrency concurrency, std::shared_ptr<held_objects> held)
+      : held_{std::move(held)},
+        get_{std::move(get), *held_},
+        size_{size},
+        fields_{std::move(fields)},
+        concurrency_{concurrency} {
     for (const field& each : fields_) names_.push_back(each.name);
   }
 
@@ -54,14 +59,16 @@ class sequence_dataset : public dataset {
  private:
   void do_read(const read_request& request) const override {
     if (!nb::is_alive()) throw usage_error{"the interpreter has ended, so Python cannot be called"};
-    const nb::gil_scoped_acquire lock;
-    for (std::size_t place = 0; place < request.samples.size(); ++place) {
-      try {
-        read_one(request.samples[place].value, place, request.out);
-      } catch (nb::python_error& raised) {
-        rethrow(raised, request.samples[place].value);
+    interruption::rethrow_if_any();
+    locked([&] {
+      for (std::size_t place = 0; place < request.samples.size(); ++place) {
+        try {
+          read_one(request.samples[place].value, place, request.out);
+        } catch (nb::python_error& raised) {
+          rethrow(raised, request.samples[place].value, *held_);
+        }
       }
-    }
+    });
   }
 
   void read_one(std::uint64_t sample, std::size_t place,
@@ -81,6 +88,7 @@ class sequence_dataset : public dataset {
     }
   }
 
+  std::shared_ptr<held_objects> held_;
   held_object get_;
   std::uint64_t size_;
   std::vector<field> fields_;
@@ -108,10 +116,10 @@ std::vector<field> fields_of(nb::handle sample, std::optional<std::vector<std::s
   return fields;
 }
 
-dataset_ptr make_sequence_dataset(const nb::object& samples,
-                                  std::optional<std::vector<std::string>> names,
-                                  std::optional<std::uint64_t> size,
-                                  const named<read_concurrency>& concurrency) {
+dataset_object make_sequence_dataset(const nb::object& samples,
+                                     std::optional<std::vector<std::string>> names,
+                                     std::optional<std::uint64_t> size,
+                                     const named<read_concurrency>& concurrency) {
   const bool is_function =
       PyCallable_Check(samples.ptr()) != 0 && !nb::hasattr(samples, "__getitem__");
   nb::object get = is_function ? samples : nb::object{samples.attr("__getitem__")};
@@ -121,8 +129,10 @@ dataset_ptr make_sequence_dataset(const nb::object& samples,
   if (count == 0)
     throw usage_error{"there is no sample, but sample 0 is needed to tell the fields"};
   std::vector<field> fields = fields_of(get(0), std::move(names));
-  return std::make_shared<const sequence_dataset>(std::move(get), count, std::move(fields),
-                                                  concurrency);
+  const nb::object held = held_objects::make();
+  return {std::make_shared<const sequence_dataset>(std::move(get), count, std::move(fields),
+                                                   concurrency, held_objects::of(held)),
+          {held}};
 }
 
 }  // namespace

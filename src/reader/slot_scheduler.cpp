@@ -16,8 +16,9 @@ slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
       feed_{feed},
       schedule_{schedule},
       staging_{staging},
-      requests_{staging.size() * (partition_.max_requests(plan.batches_per_slot * plan.batch_size) +
-                                  (feed_ != nullptr ? feed_->max_requests() : 0))},
+      requests_{staging.max_circulating() *
+                (partition_.max_requests(plan.batches_per_slot * plan.batch_size) +
+                 (feed_ != nullptr ? feed_->max_requests() : 0))},
       active_{plan.readers},
       now_{std::move(now)},
       growth_{partition_.max_batches()} {}
@@ -68,6 +69,7 @@ std::size_t slot_scheduler::open_next(stage_clock* reader) {
   try {
     const auto slot = staging_.claim(reader);
     if (!slot) return 0;
+    staging_.fit(*slot, begun_->batches);
     return begun_->is_ahead ? open_ahead(*slot) : open_piece(*slot);
   } catch (...) {
     const scheduled_ticket next = begun_->ticket;

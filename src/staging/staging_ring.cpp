@@ -9,9 +9,9 @@ namespace feedline::detail {
 
 staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes)
     : slot_ring{std::move(device), memory_kind::staging, slots, slot_bytes},
-      recycled_{slots},
+      recycled_{slots + 1},  // and a further one
       circulating_{slots},
-      opened_{slots} {
+      opened_{slots + 1} {
   withheld_.reserve(slots);
   line_.reserve(slots);
   for (std::size_t i = 0; i < slots; ++i) recycled_.push(slot_index{i});
@@ -50,7 +50,7 @@ std::optional<slot_index> staging_ring::try_claim() {
     return slot;
   }
   while (const auto slot = recycled_.try_pop()) {
-    if (size() - withheld_.size() <= most) return slot;
+    if (size() - withheld_.size() <= most || slot->value >= size()) return slot;
     withheld_.push_back(*slot);
   }
   return std::nullopt;

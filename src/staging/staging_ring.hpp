@@ -4,6 +4,7 @@
 #include <feedline/index.hpp>
 
 #include "detail/channel.hpp"
+#include "device/further_memory.hpp"
 #include "device/slot_ring.hpp"
 #include "staging/staging_slot.hpp"
 #include "statistics/stage_clock.hpp"
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +25,8 @@ namespace feedline::detail {
 /// `staging_slot.hpp` has the state table.
 ///
 /// One allocation, made at construction. It is freed when the last owner releases it and every copy
-/// from it is done. Threads: at each function.
+/// from it is done. Where the consumer reads slots in place, further ones can be added, of which
+/// one at a time circulates and is not read yet. Threads: at each function.
 class staging_ring : public slot_ring<staging_slot> {
  public:
   /// @throws out_of_memory, device_error.
@@ -90,6 +93,30 @@ class staging_ring : public slot_ring<staging_slot> {
     return recycled_.wait_until(ready, deadline);
   }
 
+  /// From now on further slots can be added, with memory from there. Before threads use the ring.
+  /// @param batch_bytes Bytes of a batch in a slot.
+  void expect_further(std::shared_ptr<further_memory> memory, std::size_t batch_bytes) {
+    slot_ring::expect_further();
+    further_memory_ = std::move(memory);
+    batch_bytes_ = batch_bytes;
+  }
+  /// How many slots can be on their way to the transfer at a time.
+  [[nodiscard]] std::size_t max_circulating() const noexcept {
+    return further_memory_ ? size() + 1 : size();
+  }
+  /// Adds a further slot, which does not circulate. Consumer. @throws std::bad_alloc, device_error.
+  slot_index add_further() { return add(); }
+  /// A further slot circulates from now on. Consumer.
+  void admit(slot_index slot) { recycled_.push(slot); }
+  /// leased → free: a further slot has no reader any more, and does not circulate. Any thread.
+  void withdraw(slot_index slot) { move(slot, staging_state::leased, staging_state::free); }
+  /// Gives a claimed further slot room for so many batches; does nothing for other slots. Slot
+  /// scheduler. @throws out_of_memory, device_error.
+  void fit(slot_index slot, std::uint64_t batches) {
+    if (slot.value < size()) return;
+    (*this)[slot].data = further_memory_->fit(slot.value - size(), batches * batch_bytes_);
+  }
+
   /// Wakes threads that wait there, to check again. Any thread.
   void wake_all() noexcept { recycled_.wake_all(); }
   /// "2 filled, 1 copying, 1 free": how many slots are in which state. Any thread.
@@ -109,6 +136,8 @@ class staging_ring : public slot_ring<staging_slot> {
   /// An unused slot that may circulate, if there is one.
   [[nodiscard]] std::optional<slot_index> try_claim();
 
+  std::shared_ptr<further_memory> further_memory_;  ///< null: there are no further slots
+  std::size_t batch_bytes_ = 0;
   channel<slot_index> recycled_;          ///< free or copying, unclaimed
   std::atomic<std::size_t> circulating_;  ///< slots that may circulate
   std::vector<slot_index> withheld_;      ///< claimed so that they do not circulate. The slot

@@ -37,6 +37,7 @@ loader_statistics loader_statistics::since(const loader_statistics& earlier) con
   part.cached_samples -= earlier.cached_samples;
   part.unreadable_samples -= earlier.unreadable_samples;
   part.recovered_reads -= earlier.recovered_reads;
+  part.held.added -= earlier.held.added;
   return part;
 }
 

@@ -45,6 +45,15 @@ std::string json_of(const tuning_statistics& seen) {
       .text();
 }
 
+std::string json_of(const held_statistics& seen) {
+  return json_object{}
+      .member("slots", seen.slots)
+      .member("bytes", seen.bytes)
+      .member("max_bytes", seen.max_bytes)
+      .member("added", seen.added)
+      .text();
+}
+
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
   std::array<char, 256> line{};
@@ -101,6 +110,7 @@ std::string to_json(const loader_statistics& seen) {
       .member("device_could_decode", seen.device_could_decode)
       .member("copies", seen.copies)
       .member("tuning", json_of(seen.tuning))
+      .member("held", json_of(seen.held))
       .member("verdict", json_object{}
                              .string("limit", to_string(verdict.limit))
                              .string("evidence", verdict.evidence)
@@ -143,6 +153,10 @@ std::string report(const loader_statistics& seen) {
                 : "searching: ";
     text += tuned.why + '\n';
   }
+  if (const held_statistics& held = seen.held; held.max_bytes != 0)
+    text += formatted("held     %llu further slots, %.1f MiB now, %.1f MiB at the most\n",
+                      number(held.slots), static_cast<double>(held.bytes) / (1 << 20),
+                      static_cast<double>(held.max_bytes) / (1 << 20));
   if (seen.cached_samples != 0)
     text += formatted("cached   %llu of %llu samples\n", number(seen.cached_samples),
                       number(seen.reader.samples));

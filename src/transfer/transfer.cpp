@@ -44,7 +44,7 @@ bool transfer::move(slot_index slot) {
   }
   const bool is_blocks = filled.work.samples == 0 && !is_last;
   if (!to_ && !is_blocks) {
-    to_ = ring_->acquire(&clock_);
+    to_ = ring_->acquire(&clock_, filled.work.batches);
     if (!to_) return false;
     ring_->wait_until_released(*to_, longest_wait_, &clock_);
   }

@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <new>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace feedline;
 using namespace feedline::test;
@@ -33,6 +36,45 @@ void consume(loader& loader, std::optional<epoch_range>& range, std::uint64_t& e
       seen.in_order = seen.in_order && taken->index() == next++;
     }
   }
+}
+
+/// The same; keeps all batches, for which there is room.
+void keep(loader& loader, std::optional<epoch_range>& range, std::uint64_t& epoch,
+          std::vector<batch>& kept) {
+  for (; epoch < starved_loader::epochs; ++epoch, range.reset()) {
+    if (!range) range.emplace(loader.epoch(epoch));
+    while (auto taken = range->next()) kept.push_back(std::move(*taken));
+  }
+}
+
+/// Makes a loader, keeps all its batches, and destroys it before them, while an allocation fails.
+outcome run_keeping(const starved_loader& with, std::uint64_t nth) {
+  outcome seen;
+  std::vector<batch> kept;
+  kept.reserve(starved_loader::batches);
+  allocations().arm(nth, 1);
+  try {
+    loader loader = with.load();
+    std::optional<epoch_range> range;
+    std::uint64_t epoch = 0;
+    try {
+      keep(loader, range, epoch, kept);
+    } catch (const std::bad_alloc&) {
+      keep(loader, range, epoch, kept);
+    } catch (const usage_error&) {  // a further slot was refused: nothing is lost
+      keep(loader, range, epoch, kept);
+    }
+  } catch (const std::bad_alloc&) {
+    seen.failed = true;
+  } catch (const error&) {
+    seen.failed = true;
+  }
+  allocations().disarm();
+  for (const batch& each : kept) {
+    seen.intact = seen.intact && is_intact(each);
+    seen.in_order = seen.in_order && each.epoch() * 4 + each.index() == seen.batches++;
+  }
+  return seen;
 }
 
 /// Makes, consumes and destroys a loader, while some allocations fail.
@@ -89,4 +131,31 @@ TEST_CASE("faults: any allocation may fail, while a loader is made, runs and is 
   }
   CHECK(failures > 20);
   CHECK(nth < 2000);
+}
+
+TEST_CASE("faults: any allocation may fail while all batches are kept", "[loader][host]") {
+  const data_path through =
+      GENERATE(data_path::in_place, data_path::stream, data_path::transformed);
+  CAPTURE(to_string(through));
+  starved_loader with{through, 0};
+  with.options.expert.on_held = on_held::allocate;
+  with.options.expert.max_held_bytes = 1 << 20;
+  with.options.expert.held_warning = [](const std::string&) {};
+  REQUIRE(run_keeping(with, 1'000'000).batches == starved_loader::batches);
+  const std::int64_t before = living_blocks();
+  std::uint64_t nth = 1;
+  std::uint64_t refused = 0;
+  for (bool came = true; came && nth < 2000; ++nth) {
+    const outcome seen = run_keeping(with, nth);
+    came = allocations().calls() >= nth;
+    const std::int64_t left = living_blocks() - before;
+    if (seen.failed) ++refused;
+    CAPTURE(nth, seen.failed, seen.batches);
+    CHECK(left == 0);
+    CHECK(seen.intact);
+    CHECK(seen.in_order);
+    CHECK((seen.failed || seen.batches == starved_loader::batches));
+  }
+  CHECK(refused > 20);
+  CHECK(refused < nth - 20);
 }

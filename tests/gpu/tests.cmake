@@ -33,6 +33,7 @@ feedline_add_tests(feedline_gpu_tests
   gpu/gate.cu
   gpu/gather_neighbours_test.cpp
   gpu/interop_test.cpp
+  gpu/kept_batches_test.cpp
   gpu/loaded_kernels_test.cpp
   gpu/assembly/mix_plan_test.cpp
   gpu/assembly/mixed_loader_test.cpp

@@ -20,10 +20,42 @@ inline recycle_used(slot) {
 #endif
 }
 
+#ifdef FURTHER
+/* device_ring::end_further */
+inline end_further(slot) {
+  DEVICE(slot, leased, spare, any thread);
+#ifdef IN_PLACE
+  STAGING(slot, leased, free, any thread)
+#endif
+}
+
+/* device_ring::grow */
+inline grow() {
+  DEVICE(LAST, spare, free, consumer);
+  no_memory = 0;
+#ifdef IN_PLACE
+  recycled ! LAST
+#else
+  free_slots ! LAST
+#endif
+}
+#ifdef NO_FREE_WAIT
+#define may_free true
+#else
+#define may_free is_done(released(LAST))
+#endif
+#define may_grow (device_state[0] == device_leased && device_state[LAST] == device_spare)
+#else
+#define may_grow false
+#endif
+
 /* device_ring::end_use */
 inline end_use(slot) {
   if
   :: slot_lost[slot]
+#ifdef FURTHER
+  :: !slot_lost[slot] && slot == LAST -> end_further(slot)
+#endif
   :: else ->
        DEVICE(slot, leased, free, any thread);
        recycle_used(slot)
@@ -134,8 +166,6 @@ proctype other_thread() {
 }
 #endif
 
-#define LAST (DEVICE_SLOTS - 1)
-
 /* pipeline::next for each epoch, and what a user does between. Device slots: at most 2. */
 proctype consumer() {
   byte epoch, i;
@@ -184,9 +214,17 @@ step:  /* The user ends batches sooner or later, or leaves, or takes the next on
        assert(first_failure[epoch] == taken + 1);
        goto fail
   :: !stopped && slot == NONE && !failure && taken == TICKETS * BATCHES -> goto end_epoch
+#ifdef FURTHER
+  :: atomic { !stopped && slot == NONE && !failure && taken < TICKETS * BATCHES && may_grow -> grow() }
+     goto step
+  :: atomic {  /* device_ring::free_spare. Any thread, at any later time. */
+       device_state[LAST] == device_spare && !no_memory && may_free -> no_memory = 1
+     }
+     goto step
+#endif
   :: atomic {  /* device_ring::take */
        !stopped && slot == NONE && !failure && taken < TICKETS * BATCHES &&
-         !(mine[0] && mine[LAST]) ->
+         !(mine[0] && mine[LAST]) && !may_grow ->
        if
        :: ready_slots ? slot
        :: empty(ready_slots) && ready_closed -> goto ended_early

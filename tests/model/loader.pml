@@ -37,6 +37,24 @@
 #endif
 
 #define NONE 255
+#define LAST (DEVICE_SLOTS - 1)
+
+/* FURTHER: the last device slot is a further one, and where slots are read in place so is the last
+ * staging slot. It is spare at first, and has no memory. */
+#ifdef FURTHER
+bit no_memory = 1;
+#define has_memory(slot) (!memory_freed && ((slot) != LAST || !no_memory))
+#define OWN_DEVICE_SLOTS (DEVICE_SLOTS - 1)
+#ifdef IN_PLACE
+#define OWN_STAGING_SLOTS (STAGING_SLOTS - 1)
+#endif
+#else
+#define has_memory(slot) (!memory_freed)
+#define OWN_DEVICE_SLOTS DEVICE_SLOTS
+#endif
+#ifndef OWN_STAGING_SLOTS
+#define OWN_STAGING_SLOTS STAGING_SLOTS
+#endif
 
 /* Each piece of the whole run has a number, from 1. It stands for its bytes, too: 0 is no bytes. */
 #define first_piece(epoch, ticket) (((epoch) * TICKETS + (ticket)) * PIECES + 1)
@@ -71,6 +89,7 @@
 #define device_free 0
 #define device_filled 1
 #define device_leased 2
+#define device_spare 3
 byte staging_state[STAGING_SLOTS];
 byte device_state[DEVICE_SLOTS];
 #define STAGING(slot, from, to, who) \
@@ -115,22 +134,22 @@ inline note_failure(epoch, batch) {
 
 /* The effect of copies and kernels on memory, when the device comes to them. */
 #define begin_copy(from, to) \
-  assert(!memory_freed); \
+  assert(has_memory(to)); \
   assert(!writing[from]); \
   assert(!computing[to]); \
   copying[from]++; \
   filling[to]++
 #define end_copy(from, to, piece) \
-  assert(!memory_freed); \
+  assert(has_memory(to)); \
   landed[to * PIECES + place_of(piece)] = staged[from * REQUESTS]; \
   copying[from]--; \
   filling[to]--
 #define begin_kernel(slot, piece) \
-  assert(!memory_freed); \
+  assert(has_memory(slot)); \
   assert(!filling[slot]); \
   computing[slot]++
 #define end_kernel(slot, piece) \
-  assert(!memory_freed); \
+  assert(has_memory(slot)); \
   assert(landed[slot * PIECES] == piece); \
   assert(landed[slot * PIECES + PIECES - 1] == piece + PIECES - 1); \
   computing[slot]--
@@ -168,9 +187,12 @@ proctype stopper() {
 init {
   byte i;
   atomic {
-    for (i : 0 .. STAGING_SLOTS - 1) { recycled ! i }
+#ifdef FURTHER
+    device_state[LAST] = device_spare;
+#endif
+    for (i : 0 .. OWN_STAGING_SLOTS - 1) { recycled ! i }
 #ifndef IN_PLACE
-    for (i : 0 .. DEVICE_SLOTS - 1) { free_slots ! i }
+    for (i : 0 .. OWN_DEVICE_SLOTS - 1) { free_slots ! i }
     for (i : 0 .. COPIES - 1) { run stream(i) }
     run stream(CONSUMERS);
 #endif

@@ -62,7 +62,8 @@ check() {  # check TITLE HEADER STATE MODEL CODE...
 check "A staging slot" src/staging/staging_slot.hpp staging_state STAGING \
   src/staging/staging_ring.hpp src/staging/staging_ring.cpp
 check "A device slot" src/batch/device_slot.hpp device_state DEVICE \
-  src/batch/device_ring.hpp src/batch/device_ring.cpp src/batch/device_ring_release.cpp
+  src/batch/device_ring.hpp src/batch/device_ring.cpp src/batch/device_ring_release.cpp \
+  src/batch/device_ring_further.cpp
 check "A slot of results" src/results/slot.hpp result_state RESULT \
   src/results/slots.hpp src/results/slots.cpp
 exit "$failed"

@@ -29,6 +29,8 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/first_batch_test.cpp
   pipeline/fork_test.cpp
   pipeline/held_batches_test.cpp
+  pipeline/kept_batches_limit_test.cpp
+  pipeline/kept_batches_test.cpp
   pipeline/moved_test.cpp
   pipeline/near_device_test.cpp
   pipeline/nested_test.cpp

@@ -3,6 +3,9 @@
 import datetime
 import gc
 import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -45,6 +48,22 @@ def open_files():
         return len(os.listdir("/proc/self/fd"))
 
     return count
+
+
+@pytest.fixture
+def run_python():
+    """Runs a program that may hang, with some seconds until it is killed."""
+
+    def run(code, *args, timeout=60):
+        began = time.monotonic()
+        ran = subprocess.run(
+            [sys.executable, "-c", code, *map(str, args)],
+            capture_output=True, text=True, timeout=timeout, check=False,
+        )
+        ran.seconds = time.monotonic() - began
+        return ran
+
+    return run
 
 
 @pytest.fixture

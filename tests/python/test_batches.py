@@ -81,8 +81,8 @@ def test_what_dlpack_asks_for_is_answered(numbered):
 
 
 def hold_two_slots(numbered):
-    """A loader of two slots of a batch each, of which what is held shows."""
-    two = feedline.ExpertOptions(staging_slots=2, batches_per_slot=1)
+    """A loader of two slots of a batch each, which gets no others, so that what is held shows."""
+    two = feedline.ExpertOptions(staging_slots=2, batches_per_slot=1, on_held="error")
     return feedline.Loader(numbered, batch_size=10, expert=two)
 
 

@@ -59,7 +59,7 @@ def test_samplers_say_their_order(numbered):
     [
         (feedline.Loader, "loader_options", 13),
         (feedline.MemoryLimits, "memory_limits", 3),
-        (feedline.ExpertOptions, "expert_options", 9),
+        (feedline.ExpertOptions, "expert_options", 11),
     ],
 )
 def test_options_have_the_names_and_defaults_of_cpp(python, struct, count):
@@ -327,9 +327,14 @@ def test_a_stopped_or_closed_loader_gives_no_batch(numbered):
     loader.stop()
     assert next(epoch, None) is None
     with feedline.Loader(numbered, batch_size=100) as other:
-        inner = other.epoch(0)
+        ended = other.epoch(0)
+        assert sum(1 for _ in ended) == 10
+        inner = other.epoch(1)
         next(inner)
-    assert next(inner, None) is None
+    assert next(ended, None) is None
+    for _ in range(2):  # not an end, which would look like a short epoch
+        with pytest.raises(feedline.UsageError, match="is closed, and epoch 1 had not ended"):
+            next(inner)
     with pytest.raises(feedline.UsageError, match="closed"):
         other.statistics()
     other.close()  # again is nothing

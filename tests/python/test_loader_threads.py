@@ -40,7 +40,7 @@ def test_threads_share_a_loader(numbered, check_batch, rows):
 def test_threads_that_hold_all_slots_are_warned(numbered):
     loader = feedline.Loader(
         numbered, batch_size=1, readers=1,
-        expert=feedline.ExpertOptions(staging_slots=2, batches_per_slot=1),
+        expert=feedline.ExpertOptions(staging_slots=2, batches_per_slot=1, on_held="error"),
     )
     epoch = loader.epoch(0)
     other = threading.Thread(target=lambda: next(epoch))  # it ends a batch: so it could again

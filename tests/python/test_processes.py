@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
 import feedline
 
 INTERRUPTED = """
@@ -85,6 +87,46 @@ def test_a_child_of_fork_ends_and_destroys_nothing(numbered):
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert next(epoch).index == 1
+
+
+FORKED_IN_A_STEP = """
+import gc, os, sys, threading
+import feedline
+
+inside = threading.Event()
+
+def read(index):
+    if index > 0:
+        inside.set()
+        threading.Event().wait()
+    return {"y": index}
+
+data = feedline.sequence_dataset(read, size=9)
+loader = feedline.Loader(data, batch_size=1, readers=int(sys.argv[1]))
+epoch = loader.epoch(0)
+threading.Thread(target=lambda: list(epoch), daemon=True).start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    for call in (loader.state, epoch.next, lambda: loader.epoch(1)):
+        try:
+            call()
+        except feedline.UsageError as refusal:
+            print(str(refusal).split(",")[0] == f"this loader belongs to process {os.getppid()}")
+    loader.close()
+    del loader, epoch, call
+    gc.collect()
+    print("ends")
+    sys.exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.parametrize("readers", [0, 1])
+def test_a_child_of_fork_waits_for_no_turn_of_its_parents_threads(run_python, readers):
+    ran = run_python(FORKED_IN_A_STEP, readers)
+    assert ran.stdout.split() == ["True"] * 3 + ["ends", "0"], ran.stderr
+    assert ran.returncode == 0
 
 
 def test_handlers_of_signals_run_while_a_batch_is_waited_for(await_waiting):

@@ -99,6 +99,12 @@ round_plan draw(std::uint64_t seed) {
   const std::size_t ring = plan.through == data_path::in_place ? plan.options.expert.staging_slots
                                                                : plan.options.expert.device_slots;
   plan.held_batches = random.one_in(2) ? 0 : random.between(0, ring - 2);
+  if (random.one_in(3)) {  // or the loader allocates for them
+    plan.options.expert.on_held = on_held::allocate;
+    plan.options.expert.max_held_bytes = std::size_t{1} << 30;
+    plan.options.expert.held_warning = [](const std::string&) {};
+    plan.held_batches = random.between(0, 40);
+  }
   plan.epochs = random.between(1, 4);
   plan.tells_rows = plan.through == data_path::gather || random.one_in(4);
   if (random.one_in(5)) plan.failing_sample = random.between(0, plan.samples - 1);
@@ -149,6 +155,8 @@ std::uint64_t consume(const round_plan& plan, random_source& random, epoch_range
     if (plan.held_batches > 0) {
       held.push_back(std::move(*batch));
       if (held.size() > plan.held_batches) held.pop_front();
+      if (!held.empty() && random.one_in(8))  // ended before older ones
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(random.between(0, held.size() - 1)));
     }
     if (plan.stop_after && ++total == *plan.stop_after)
       stopper.emplace([&loader] { loader.stop(); });

@@ -65,6 +65,12 @@ class device {
   [[nodiscard]] virtual void* allocate(memory_kind kind, std::size_t bytes) = 0;
   /// Frees memory from `allocate`, given the same kind and bytes. Null is ignored.
   virtual void free(memory_kind kind, void* memory, std::size_t bytes) noexcept = 0;
+  /// How many bytes of a kind of memory are free now; empty: unknown, which is the default. Limits
+  /// what a loader allocates for batches that are kept (`expert_options::max_held_bytes`).
+  /// @throws device_error
+  [[nodiscard]] virtual std::optional<std::size_t> free_bytes([[maybe_unused]] memory_kind kind) {
+    return std::nullopt;
+  }
 
   /// Creates a stream for the pipeline. It does not wait implicitly for any other stream.
   [[nodiscard]] virtual stream_ref make_stream() = 0;

@@ -42,7 +42,8 @@ inline namespace FEEDLINE_ABI {
 /// batches outlive the loader, the last one to be destroyed frees the loader's memory. It waits up
 /// to one second for the device; memory still in use then is freed when the next loader is created
 /// or destroyed. A slot (`loader_plan`) is filled again when no batch in it is held. If every slot
-/// has a live batch, `next()` waits, then throws.
+/// has a live batch, `next()` waits, then throws. Or the next batch gets memory of its own, freed
+/// after its end (`expert_options::on_held`).
 ///
 /// The stream may be destroyed once all batches that were taken on it have ended. If a batch ended
 /// while the stream was captured, the stream must live until the capture has ended and either the

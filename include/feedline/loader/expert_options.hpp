@@ -2,12 +2,15 @@
 
 #include <feedline/batch/batch_transform.hpp>
 #include <feedline/export.hpp>
+#include <feedline/loader/on_held.hpp>
 #include <feedline/loader/tuning_budget.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
@@ -32,6 +35,14 @@ struct expert_options {
   /// Slots of the device ring: 2 to 4096. 0: same as for `staging_slots`. Unused if the consumer
   /// reads staging memory directly.
   std::size_t device_slots = 0;
+  /// The policy if the next batch is asked for while every slot has a live batch.
+  feedline::on_held on_held = feedline::on_held::error;
+  /// With `on_held::allocate`: how many bytes further slots may have at a time, besides what
+  /// `memory` allows. 0: a quarter of what is free on that memory, measured at each allocation.
+  std::size_t max_held_bytes = 0;
+  /// With `on_held::allocate`: called once with a warning, instead of a log line, by the thread
+  /// that takes the batch for which the first further slot is made. It must not throw.
+  std::function<void(const std::string&)> held_warning = {};
   /// Your own work on each batch, on its stream, after the transforms and the mixing.
   std::optional<feedline::batch_transform> batch_transform = {};
   /// How long the loader's destruction waits for reads that have not returned. After that it

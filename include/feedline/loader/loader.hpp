@@ -12,6 +12,7 @@
 #include <feedline/statistics/statistics.hpp>
 #include <feedline/statistics/trace.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -144,6 +145,14 @@ class loader {
   /// Ends all reading ahead: every range ends at its next step, and every later one is empty. Does
   /// not block.
   void stop() noexcept;
+
+  /// Stops, and waits until the loader's threads have ended, but no longer than `limit`; 0 does not
+  /// wait. Can be called again. From then on destruction does not wait: threads that are still in a
+  /// read are left to end by themselves, and keep the dataset, the device and the memory until
+  /// then, as after `expert_options::leave_reads_after`. For programs whose reads may wait for
+  /// something that never comes. Any thread, while no other one uses the loader's epochs.
+  /// @return Whether all threads have ended. True in a child of fork.
+  bool end_within(std::chrono::milliseconds limit) noexcept;
 
   /// Sizes, depths and totals chosen at construction.
   [[nodiscard]] const loader_plan& plan() const;

@@ -15,8 +15,9 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
 /// All choices of a loader; fixed at construction. `staging_bytes` and `device_bytes` are all the
-/// memory that the loader ever allocates for samples, with one exception: up to 4 MiB of staging
-/// memory, through which the small fields of a gather are copied while the loader is created.
+/// memory that the loader ever allocates for samples, with two exceptions: up to 4 MiB of staging
+/// memory, through which the small fields of a gather are copied while the loader is created; and
+/// further slots, if `expert_options::on_held` asks for them.
 struct loader_plan {
   std::vector<field> fields;  ///< fields of the batches, after transforms
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`

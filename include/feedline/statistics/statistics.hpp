@@ -65,6 +65,14 @@ struct tuning_statistics {
   std::string why = {};
 };
 
+/// Slots beyond those of the plan, for batches that are kept (`expert_options::on_held`).
+struct held_statistics {
+  std::uint64_t slots = 0;      ///< further slots that have memory now
+  std::uint64_t bytes = 0;      ///< their memory now
+  std::uint64_t max_bytes = 0;  ///< the most that they have had at a time
+  std::uint64_t added = 0;      ///< how often a further slot came into use
+};
+
 /// Work done by a loader since it was created, and the time spent (`loader::statistics`).
 ///
 /// Counters and times only grow, so the difference of two snapshots describes the time between
@@ -121,6 +129,7 @@ struct loader_statistics {
   /// Whether batches are copied to a device; else the consumer reads staging memory.
   bool copies = false;
   tuning_statistics tuning = {};  ///< state at the snapshot
+  held_statistics held = {};      ///< the same; `added` is a sum
 
   /// The difference between an earlier snapshot of the same loader and this one. Values that are
   /// not sums are those of this snapshot: `slots_there`, `max_latency`, `peak_copy_rate`, and the

@@ -13,6 +13,7 @@
 #include "cuda/profiler_ranges.hpp"
 #include "detail/cores.hpp"
 #include "detail/threads.hpp"
+#include "device/host_memory.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -94,6 +95,14 @@ class cuda_device final : public device {
     } else {
       FEEDLINE_CUDA_LOG(cudaFree(memory));
     }
+  }
+  [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind kind) override {
+    if (kind == memory_kind::staging) return detail::free_host_bytes();
+    const cuda_current_device current{context_};
+    std::size_t left = 0;
+    std::size_t all = 0;
+    FEEDLINE_CUDA_CHECK(cudaMemGetInfo(&left, &all));
+    return left;
   }
 
   [[nodiscard]] stream_ref make_stream() override { return make_stream_with(0); }

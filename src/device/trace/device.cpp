@@ -1,6 +1,8 @@
 #include "device/trace/device.hpp"
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace feedline::detail {
@@ -157,6 +159,9 @@ void* traced_device::allocate(memory_kind kind, std::size_t bytes) {
 }
 void traced_device::free(memory_kind kind, void* memory, std::size_t bytes) noexcept {
   real_->free(kind, memory, bytes);
+}
+std::optional<std::size_t> traced_device::free_bytes(memory_kind kind) {
+  return real_->free_bytes(kind);
 }
 void traced_device::destroy_stream(stream_ref stream) noexcept {
   real_->destroy_stream(stream);

@@ -8,6 +8,7 @@
 #include "loader/pipeline/pipeline.hpp"
 #include "loader/plan/resolved_plan.hpp"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -111,6 +112,10 @@ trace loader::trace() const {
 
 void loader::stop() noexcept {
   if (pipeline_) pipeline_->stop();
+}
+
+bool loader::end_within(std::chrono::milliseconds limit) noexcept {
+  return !pipeline_ || pipeline_->end_within(limit);
 }
 
 const loader_plan& loader::plan() const {

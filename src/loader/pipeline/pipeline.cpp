@@ -4,11 +4,14 @@
 
 #include "detail/log.hpp"
 #include "device/deferred_free.hpp"
+#include "loader/pipeline/growth.hpp"
 #include "sampler/rank_order.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -33,9 +36,9 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
                                        const std::shared_ptr<staging_ring>& staging,
                                        const std::shared_ptr<const batch_format>& format,
                                        const std::shared_ptr<failure_table>& failures,
-                                       std::size_t slots) {
+                                       std::size_t slots, const growth_limits& limits) {
   free_deferred();
-  return {new device_ring{device, staging, format, failures, slots},
+  return {new device_ring{device, staging, format, failures, slots, limits},
           [](device_ring* ring) { free_when_idle(std::unique_ptr<deferred_free>{ring}); }};
 }
 
@@ -52,7 +55,8 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                        dataset->size(), resolved_.share.first_repeat()})},
       failures_{std::make_shared<failure_table>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
-      ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
+      ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots,
+                      growth_of(options, plan_))},
       source_{dataset, format_->sampler, options.seed, resolved_.share, options.errors},
       strategy_{make_slot_strategy(resolved_, *dataset, device_, options, source_)},
       progress_{dataset, sampler, options, plan_.batches_per_epoch},
@@ -76,6 +80,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                 plan_.background ? &schedule_ : nullptr},
       chunked_{dataset->chunks().samples > 1},
       cursor_{ring_, options.errors.listed},
+      held_warning_{options.expert.held_warning},
       leave_reads_after_{options.expert.leave_reads_after} {
   for (std::size_t i = 0; i < scratch_.size(); ++i)
     scratch_[i].clock.name(stage::reader, static_cast<unsigned>(i), &activities_);
@@ -150,7 +155,7 @@ void pipeline::check_capture(stream_ref stream) {
         "a batch cannot be taken while its stream is being captured: the graph would wait for this "
         "one copy each time it is launched. Take the batch before the capture begins, or after it"};
   }
-  if (postponed != 0 && postponed == plan_.device_slots) {
+  if (postponed != 0 && postponed == plan_.device_slots && !ring_->may_grow()) {
     throw usage_error{
         "all " + std::to_string(postponed) +
         " slots are held by batches that were destroyed while their stream was being captured: end "

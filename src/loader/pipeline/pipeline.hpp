@@ -31,8 +31,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -130,6 +133,8 @@ class pipeline {
   /// Ends everything: all threads end by themselves, ranges end at their next step. Any thread;
   /// never blocks. Does nothing in a child of fork.
   void stop() noexcept;
+  /// Same as `loader::end_within`.
+  bool end_within(std::chrono::milliseconds limit) noexcept;
   /// Stops, and waits for the threads; at most `leave_reads_after`, if there is a limit and an
   /// owner that threads still running can keep.
   void shut_down(const std::shared_ptr<pipeline>& owner = nullptr) noexcept;
@@ -187,9 +192,13 @@ class pipeline {
   [[nodiscard]] std::optional<slot_index> next_slot(const take_limits& limits);
   /// The same if there is no slot yet. False at the deadline.
   [[nodiscard]] bool wait_for_slot(std::optional<slot_index>& slot, const take_limits& limits);
-  /// Blocks while batches are held in every slot, or until a stop was requested; false at the
-  /// deadline. @throws usage_error if only the caller can free one.
+  /// Adds a slot if batches are held in every slot, or blocks until one is free or a stop was
+  /// requested; false at the deadline. @throws usage_error if only the caller can free one.
   [[nodiscard]] bool await_room(const take_limits& limits);
+  /// The same without adding one. @param why_not Why none was added; empty: none may be.
+  [[nodiscard]] bool await_end_of_batch(const take_limits& limits, const std::string& why_not);
+  /// The first time that a slot was added.
+  void warn_of_held();
   /// The current reads, as text, and the sample that delivery waits for, if known; empty: nothing
   /// is being read.
   [[nodiscard]] std::pair<std::string, std::optional<std::uint64_t>> reads_now() const;
@@ -197,6 +206,8 @@ class pipeline {
   [[noreturn]] void miss_deadline(std::chrono::steady_clock::time_point began) const;
   /// False if they took too long.
   [[nodiscard]] bool wait_for_threads(bool may_leave);
+  /// Logs what the threads do that were waited for; `left`: and are not waited for any longer.
+  void tell_of_threads(std::chrono::nanoseconds waited, bool left) const noexcept;
 
   reader_turns& turns_;  ///< the process's own
   const resolved_plan resolved_;
@@ -231,9 +242,15 @@ class pipeline {
   /// Delivery has ended: the consumer has got the failure of the table, and gets it at every step.
   bool failed_ = false;
   wait_limits limits_;
-  bool warned_ = false;  ///< a warning was logged that batches are held in every slot
+  bool warned_ = false;          ///< a warning was logged that batches are held in every slot
+  bool warned_of_held_ = false;  ///< there was a warning that slots are added
+  const std::function<void(const std::string&)> held_warning_;
   std::atomic<bool> stopped_{false};
   const std::chrono::milliseconds leave_reads_after_;
+  /// When `end_within` was first called: threads that still run are left after it.
+  std::optional<std::chrono::steady_clock::time_point> ending_since_;
+  bool waited_for_end_ = false;  ///< more than not at all
+  bool warned_of_end_ = false;
   thread_group threads_;
 };
 

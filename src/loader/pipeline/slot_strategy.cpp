@@ -30,13 +30,14 @@ assembling_transfer::formats formats_of(const slot_memory& memory) {
 }
 
 /// Makes slots that are assembled from blocks decoded by the device.
-slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device,
+/// @param slots Device slots that can be filled and not taken yet.
+slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device, std::size_t slots,
                             std::unique_ptr<batch_stage> function, sample_source& source) {
   const landing_layout& landing_buffer = plan.memory.landing_buffer();
   auto store = std::make_shared<device_row_cache>(device, plan.memory.rows().row_bytes(),
                                                   plan.blocks->places * plan.blocks->order.rows());
-  auto decoding = std::make_unique<decoding_stage>(device, *plan.blocks, *store, landing_buffer,
-                                                   plan.report.device_slots);
+  auto decoding =
+      std::make_unique<decoding_stage>(device, *plan.blocks, *store, landing_buffer, slots);
   slot_strategy made{
       .writer = std::make_unique<block_row_writer>(source, landing_buffer, plan.blocks),
       .slot_transfer = std::make_unique<decoded_transfer>(device, formats_of(plan.memory), store,
@@ -57,7 +58,10 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
                         ? std::make_unique<batch_stage>(device, *options.expert.batch_transform,
                                                         memory.converted(), memory.delivered())
                         : nullptr;
-    if (plan.blocks) return make_decoding(plan, device, std::move(function), source);
+    const std::size_t further = options.expert.on_held == on_held::allocate ? 1 : 0;
+    if (plan.blocks)
+      return make_decoding(plan, device, plan.report.device_slots + further, std::move(function),
+                           source);
     auto cached = make_device_row_cache(plan, dataset, device);
     auto writer = std::make_unique<packing_writer>(source, memory.landing_buffer(), cached);
     auto slot_transfer = std::make_unique<assembling_transfer>(device, formats_of(memory), cached,

@@ -84,6 +84,7 @@ loader_statistics pipeline::statistics() const {
   seen.chunked = chunked_;
   seen.device_could_decode = plan_.device_could_decode;
   seen.copies = !ring_->in_place();
+  seen.held = ring_->held_memory();
   return seen;
 }
 

@@ -31,7 +31,7 @@ std::optional<slot_index> pipeline::next_slot(const take_limits& limits) {
     return slot;
   }
   const in_activity waiting{&consumer_, activity::starved};
-  if (tuning_ && ring_->in_place()) tuning_->make_room(ring_->count(device_state::leased));
+  if (tuning_ && ring_->in_place()) tuning_->make_room(ring_->count_own(device_state::leased));
   add(waits_, 1);
   if (exposed_time* const exposed = ring_->exposed()) exposed->host_waits(cursor_.stream());
   const auto began = std::chrono::steady_clock::now();
@@ -90,18 +90,34 @@ bool pipeline::wait_for_slot(std::optional<slot_index>& slot, const take_limits&
 }
 
 bool pipeline::await_room(const take_limits& limits) {
-  if (!ring_->all_leased()) return true;
+  std::string why_not;
+  while (ring_->all_leased() && !limits.stop.stop_requested()) {
+    if (ring_->grow(why_not)) {
+      warn_of_held();
+      return true;
+    }
+    if (!await_end_of_batch(limits, why_not)) return false;
+  }
+  return true;
+}
+
+bool pipeline::await_end_of_batch(const take_limits& limits, const std::string& why_not) {
   const in_activity waiting{&consumer_, activity::stalled};
   if (!ring_->users().others()) {
     if (!single_threaded() && ring_->wait_for_room(within(limits_.before_refusal, limits)))
       return true;
     if (limits.over()) return false;
     if (!ring_->users().others()) {
+      const std::string more =
+          why_not.empty()
+              ? std::string{"or ask for more "} +
+                    (ring_->in_place() ? "expert.staging_slots" : "expert.device_slots") +
+                    " than you hold batches in, or for fewer expert.batches_per_slot"
+              : "copy what you keep of them, or set a higher expert.max_held_bytes";
       throw usage_error{"no batch can be delivered: " + ring_->held_batches() +
-                        ", and a slot is filled again when no batch in it is held. End batches "
-                        "before taking the next one, or ask for more " +
-                        (ring_->in_place() ? "expert.staging_slots" : "expert.device_slots") +
-                        " than you hold batches in, or for fewer expert.batches_per_slot"};
+                        ", and a slot is filled again when no batch in it is held" +
+                        (why_not.empty() ? "" : "; ") + why_not +
+                        ". End batches before taking the next one, " + more};
     }
   }
   if (ring_->wait_for_room(within(limits_.before_warning, limits))) return true;
@@ -113,6 +129,22 @@ bool pipeline::await_room(const take_limits& limits) {
         limits_.before_warning.count(), ring_->held_batches());
   }
   return ring_->wait_for_room(limits);
+}
+
+void pipeline::warn_of_held() {
+  if (std::exchange(warned_of_held_, true)) return;
+  const auto limit = ring_->growth_limit();
+  const std::string text =
+      "batches are kept while a new one is asked for: " + ring_->held_batches() +
+      ". From now on further batches get memory of their own: " +
+      std::to_string(ring_->held_memory().bytes) + " bytes now, and at most " +
+      std::to_string(limit.first) + ", by " + limit.second +
+      ". What is kept of a batch keeps its whole slot, up to " +
+      std::to_string(plan_.batches_per_slot * plan_.batch_bytes) +
+      " bytes: copy it if it is small. statistics().held tells how much is kept. With "
+      "expert.on_held = error it is refused";
+  if (held_warning_) return held_warning_(text);
+  log()->warn("{}", text);
 }
 
 std::pair<std::string, std::optional<std::uint64_t>> pipeline::reads_now() const {
@@ -157,6 +189,20 @@ void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const 
                                    ". Nothing is lost: next() can be called again"};
 }
 
+bool pipeline::end_within(std::chrono::milliseconds limit) noexcept {
+  if (!belongs_here()) return true;
+  stop();
+  const auto now = std::chrono::steady_clock::now;
+  if (!ending_since_) ending_since_ = now();
+  waited_for_end_ |= limit.count() > 0;
+  if (threads_.wait_for(std::max(limit, std::chrono::milliseconds{1}))) return true;
+  if (!warned_of_end_ && now() - *ending_since_ >= limits_.before_warning) {
+    warned_of_end_ = true;
+    tell_of_threads(now() - *ending_since_, false);
+  }
+  return false;
+}
+
 void pipeline::shut_down(const std::shared_ptr<pipeline>& owner) noexcept {
   stop();
   const bool ended = wait_for_threads(owner != nullptr);
@@ -168,25 +214,34 @@ void pipeline::shut_down(const std::shared_ptr<pipeline>& owner) noexcept {
 }
 
 bool pipeline::wait_for_threads(bool may_leave) {
-  const bool limited = may_leave && leave_reads_after_.count() != 0;
-  if (threads_.wait_for(limited ? leave_reads_after_ : limits_.before_warning)) return true;
-  try {
-    const std::string reads = reads_now().first;
-    const std::string what = reads.empty() ? "no reader reads, but a thread has not ended" : reads;
-    if (limited) {
-      log()->error(
-          "~loader: gave up after waiting {} for the loader's threads: {}. The dataset, the device "
-          "and {} bytes of staging memory stay until they end",
-          in_words(saturated(leave_reads_after_)), what, plan_.staging_bytes);
-    } else {
-      log()->warn(
-          "~loader: has waited {} for the loader's threads: {}. It keeps waiting; "
-          "loader_options::expert.leave_reads_after sets a limit",
-          in_words(saturated(limits_.before_warning)), what);
-    }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for words: it goes without saying
+  if (may_leave && ending_since_) {
+    if (threads_.wait_for(std::chrono::milliseconds{1})) return true;
+    tell_of_threads(std::chrono::steady_clock::now() - *ending_since_, true);
+    return false;
   }
+  const bool limited = may_leave && leave_reads_after_.count() != 0;
+  const auto time = limited ? leave_reads_after_ : limits_.before_warning;
+  if (threads_.wait_for(time)) return true;
+  tell_of_threads(saturated(time), limited);
   return !limited && threads_.wait_for({});
+}
+
+void pipeline::tell_of_threads(std::chrono::nanoseconds waited, bool left) const noexcept try {
+  const std::string reads = reads_now().first;
+  const std::string what = reads.empty() ? "no reader reads, but a thread has not ended" : reads;
+  if (left) {
+    const bool expected = ending_since_ && !waited_for_end_;  // a read of its own destroys it
+    log()->log(expected ? spdlog::level::debug : spdlog::level::err,
+               "~loader: gave up after waiting {} for the loader's threads: {}. The dataset, the "
+               "device and {} bytes of staging memory stay until they end",
+               in_words(waited), what, plan_.staging_bytes);
+  } else {
+    log()->warn(
+        "~loader: has waited {} for the loader's threads: {}. It keeps waiting; "
+        "loader_options::expert.leave_reads_after sets a limit",
+        in_words(waited), what);
+  }
+} catch (...) {  // NOLINT(bugprone-empty-catch): no memory for words: it goes without saying
 }
 
 }  // namespace feedline::detail

@@ -4,36 +4,174 @@
 
 #include <unistd.h>
 
-namespace feedline::python {
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
 
-loader_core::loader_core(loader made, device_ptr device)
+namespace feedline::python {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+/// How long the end of a loader's last reference waits for its threads. It cannot be interrupted.
+constexpr auto patience = 2s;
+constexpr auto patience_at_exit = 1500ms;
+
+/// The thread that ends the interpreter, once it does so.
+std::atomic<std::thread::id> ending_thread{};
+
+bool is_exiting() noexcept {
+  return ending_thread.load() != std::thread::id{};
+}
+
+std::chrono::milliseconds until(steady_clock::time_point deadline) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
+  return std::max(left, 0ms);
+}
+
+std::vector<std::weak_ptr<loader_core>>& open_loaders() {
+  static std::vector<std::weak_ptr<loader_core>> all;
+  return all;
+}
+
+}  // namespace
+
+loader_core::loader_core(loader made, device_ptr device, std::shared_ptr<held_note> note,
+                         std::chrono::milliseconds leave_reads_after)
     : loader_{std::make_shared<loader>(std::move(made))},
       device_{std::move(device)},
+      note_{std::move(note)},
       in_background_{loader_->plan().background},
+      leave_reads_after_{leave_reads_after},
       process_{::getpid()} {}
 
-std::unique_lock<std::mutex> loader_core::turn() {
-  if (::getpid() != process_) return {};
-  return std::unique_lock{turn_};
+loader_core::~loader_core() {
+  abandoned_.clear();
+  if (!loader_) return;
+  if (in_library_call() || is_exiting()) {
+    loader_->end_within(0ms);
+  } else if (leave_reads_after_ == 0ms) {
+    loader_->end_within(patience);
+  }
 }
 
-std::unique_lock<std::mutex> loader_core::try_turn() {
-  return std::unique_lock{turn_, std::try_to_lock};
+bool loader_core::is_within_call() const {
+  return ::getpid() == process_ && line_.is_mine();
 }
 
-std::shared_ptr<loader> loader_core::held() const {
-  if (!loader_) throw usage_error{"the loader is closed"};
+loader_core::turn loader_core::take_turn(const char* call) {
+  if (::getpid() != process_) return turn{nullptr};
+  if (line_.is_mine())
+    throw usage_error{
+        std::string{call} +
+        " was called while this thread takes a batch from the same loader: by a dataset's "
+        "function, a signal's handler or a finalizer. Call it after the batch has come; state(), "
+        "len(), plan(), failures(), statistics() and stop() can be called at any time"};
+  if (!line_.try_take())
+    while (!unlocked([&] { return line_.take_within(until_signals); })) run_signal_handlers();
+  return turn{this};
+}
+
+std::optional<loader_core::turn> loader_core::try_turn() {
+  if (!line_.try_take()) return std::nullopt;
+  return turn{this};
+}
+
+void loader_core::end_turn() noexcept {
+  if (has_abandoned_) end_abandoned();
+  line_.end();
+  // Another one may have been abandoned meanwhile, by a thread that could not get the turn.
+  if (has_abandoned_) (void)try_turn();
+}
+
+void loader_core::end_abandoned() noexcept {
+  std::list<epoch_range> ended;
+  const std::scoped_lock lock{abandoned_mutex_};
+  has_abandoned_ = false;
+  ended.swap(abandoned_);
+}
+
+void loader_core::abandon(std::list<epoch_range>&& range) noexcept {
+  if (::getpid() != process_) {
+    range.clear();  // the library does nothing then
+    return;
+  }
+  {
+    const std::scoped_lock lock{abandoned_mutex_};
+    abandoned_.splice(abandoned_.end(), range);
+    has_abandoned_ = true;
+  }
+  (void)try_turn();
+}
+
+loader_core::loader_ptr loader_core::held() const {
+  require_open({});
   return loader_;
+}
+
+void loader_core::require_open(const std::string& ended) const {
+  if (!closed_) return;
+  // A thread that still takes batches then, a daemon, ends without a word.
+  if (is_exiting() && std::this_thread::get_id() != ending_thread.load()) {
+    PyErr_SetNone(PyExc_SystemExit);
+    nb::raise_python_error();
+  }
+  throw usage_error{"the loader is closed" + ended};
+}
+
+void loader_core::begin_to_close() {
+  closed_ = true;
+  if (!loader_) return;
+  loader_->stop();  // ends a wait of the thread whose turn it is
 }
 
 void loader_core::close() {
   if (!loader_) return;
-  loader_->stop();  // ends a wait of the thread whose turn it is
-  auto closed = std::move(loader_);
-  unlocked([&] {
-    const auto own = turn();
-    closed.reset();
+  begin_to_close();
+  if (is_within_call()) {  // the call still uses the loader
+    loader_->end_within(0ms);
+    return;
+  }
+  const turn own = take_turn("Loader.close");
+  if (!loader_) return;  // closed meanwhile
+  const auto deadline =
+      leave_reads_after_ == 0ms ? time_point::max() : steady_clock::now() + leave_reads_after_;
+  const auto wait = in_library_call() ? 0ms : until_signals;
+  while (!unlocked([&] { return loader_->end_within(wait); }) && wait != 0ms &&
+         steady_clock::now() < deadline)
+    run_signal_handlers();
+  unlocked([closed = std::move(loader_)]() mutable { closed.reset(); });
+}
+
+void loader_core::close_by(time_point deadline) {
+  if (!loader_ || ::getpid() != process_) return;
+  // Without the turn, a thread that is no reader is in a read, and uses the loader.
+  if (!unlocked([&] { return line_.take_within(until(deadline)); })) return;
+  const turn own{this};
+  unlocked([&, closing = std::move(loader_)]() mutable {
+    closing->end_within(until(deadline));
+    closing.reset();
   });
+}
+
+void close_at_exit(const std::shared_ptr<loader_core>& core) {
+  auto& all = open_loaders();
+  std::erase_if(all, [](const auto& each) { return each.expired(); });
+  all.push_back(core);
+}
+
+void close_all() {
+  ending_thread.store(std::this_thread::get_id());
+  const auto deadline = steady_clock::now() + patience_at_exit;
+  std::list<core_ref> open;
+  for (const auto& each : std::exchange(open_loaders(), {}))
+    if (auto core = each.lock()) open.emplace_back(std::move(core));
+  for (const core_ref& each : open) each->begin_to_close();
+  for (const core_ref& each : open) each->close_by(deadline);
 }
 
 }  // namespace feedline::python

@@ -4,6 +4,7 @@
 #include "python/bindings.hpp"
 #include "python/loader/core.hpp"
 #include "python/loader/epoch.hpp"
+#include "python/loader/usual_options.hpp"
 #include "python/named.hpp"
 #include "python/stream.hpp"
 
@@ -24,59 +25,54 @@ namespace feedline::python {
 namespace {
 
 using seconds = std::chrono::duration<double>;
-/// Loaders that there are. Their threads end before the interpreter does: a thread that called
-/// Python later would never come back. Guarded by the interpreter's lock.
-std::vector<std::weak_ptr<loader_core>>& open_loaders() {
-  static std::vector<std::weak_ptr<loader_core>> all;
-  return all;
-}
-
-void close_all() {
-  for (const auto& each : std::exchange(open_loaders(), {}))
-    if (const auto core = each.lock()) {
-      const core_ref kept{core};
-      kept->close();
-    }
-}
 
 /// `Loader`.
 class loader_object {
  public:
-  loader_object(dataset_ptr of, const std::optional<sampler>& order,
+  loader_object(const dataset_object& of, const std::optional<sampler>& order,
                 const std::optional<device_ptr>& given, loader_options options)
-      : core_{make(std::move(of), order.value_or(sampler{sequential{}}),
+      : held_{of.held},
+        core_{make(of.of, order.value_or(sampler{sequential{}}),
                    given ? *given : make_host_device(), std::move(options))} {
-    auto& all = open_loaders();
-    std::erase_if(all, [](const auto& each) { return each.expired(); });
-    all.push_back(core_.share());
+    close_at_exit(core_.share());
   }
 
   [[nodiscard]] const core_ref& core() const noexcept { return core_; }
 
-  [[nodiscard]] epoch_object* epoch(std::int64_t number, nb::handle stream) {
+  template <class Function>
+  void for_collector(Function&& report) const {
+    for (const nb::object& each : held_) report(each);
+  }
+
+  /// @param self This object's.
+  [[nodiscard]] epoch_object* epoch(nb::handle self, std::int64_t number, nb::handle stream) {
     const stream_ref used = stream_of(stream, *core_->device());
     std::uint64_t batches = 0;
-    epoch_range range = core_->in_turn([&](loader& on) {
+    epoch_range range = core_->in_turn("Loader.epoch", [&](loader& on) {
       batches = on.plan().batches_per_epoch;
       return on.epoch(number, used);
     });
     const auto own = static_cast<std::uint64_t>(number);
     if (sought_ && sought_->epoch == own) batches -= std::min(batches, sought_->batch);
     sought_.reset();
-    return new epoch_object{core_, std::move(range), own, batches};
+    return new epoch_object{nb::borrow(self), core_, std::move(range), own, batches, used};
   }
 
   void seek(const loader_state& state) {
-    core_->in_turn([&](loader& on) { on.seek(state); });
+    core_->in_turn("Loader.seek", [&](loader& on) { on.seek(state); });
     sought_ = {.epoch = state.epoch, .batch = state.batch};
   }
 
  private:
   static std::shared_ptr<loader_core> make(dataset_ptr of, sampler order, device_ptr device,
                                            loader_options options) {
+    auto note = std::make_shared<held_note>();
+    options.expert.held_warning = [note](const std::string& text) { note->write(text); };
     return unlocked([&] {
+      const auto leave_reads_after = options.expert.leave_reads_after;
       return std::make_shared<loader_core>(
-          loader{std::move(of), std::move(order), device, std::move(options)}, device);
+          loader{std::move(of), std::move(order), device, std::move(options)}, device, note,
+          leave_reads_after);
     });
   }
 
@@ -85,14 +81,15 @@ class loader_object {
     std::uint64_t batch;
   };
 
+  const holds held_;  ///< the dataset's
   core_ref core_;
   std::optional<place> sought_;  ///< until the next epoch begins
 };
 
 /// Methods of `Loader` that call a function with C++'s.
 template <class Function>
-auto in_turn(Function call) {
-  return [call](const loader_object& self) { return self.core()->in_turn(call); };
+auto in_turn(const char* name, Function call) {
+  return [=](const loader_object& self) { return self.core()->in_turn_or_within(name, call); };
 }
 template <class Function>
 auto at_any_time(Function call) {
@@ -119,7 +116,8 @@ batch_object take_next(epoch_object& self) {
 }
 
 void bind_epoch(nb::module_& module) {
-  nb::class_<epoch_object>(module, "Epoch", nb::sig("class Epoch(collections.abc.Iterator[Batch])"),
+  nb::class_<epoch_object>(module, "Epoch", nb::type_slots(collected<epoch_object>),
+                           nb::sig("class Epoch(collections.abc.Iterator[Batch])"),
                            "One epoch's batches: an iterator that is used once. Batches not taken "
                            "are abandoned when it is destroyed.")
       .def(
@@ -145,13 +143,14 @@ void bind_loader(nb::module_& module) {
   bind_epoch(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&close_all));
 
-  const loader_options o;
+  loader_options o;
+  o.expert = usual_expert_options();
   auto bound = nb::class_<loader_object>(
-      module, "_Loader", nb::is_weak_referenceable(),
+      module, "_Loader", nb::is_weak_referenceable(), nb::type_slots(collected<loader_object>),
       "The compiled part of feedline.Loader. Options are those of C++'s loader_options.");
   bound.def(
       "__init__",
-      [](loader_object* self, dataset_ptr of, const std::optional<sampler>& order,
+      [](loader_object* self, const dataset_object& of, const std::optional<sampler>& order,
          const std::optional<device_ptr>& device, std::uint64_t batch_size,
          const named<partial_batch>& partial, const shard& part, std::uint64_t epochs, int readers,
          const named<placement>& place, const named<decode_on>& who_decodes,
@@ -170,7 +169,7 @@ void bind_loader(nb::module_& module) {
                                .errors = errors,
                                .memory = memory,
                                .expert = expert};
-        new (self) loader_object{std::move(of), order, device, std::move(options)};
+        new (self) loader_object{of, order, device, std::move(options)};
       },
       "dataset"_a, "sampler"_a = nb::none(), "device"_a = nb::none(), nb::kw_only(),
       "batch_size"_a = o.batch_size, "partial_batch"_a = named<partial_batch>{o.partial_batch},
@@ -179,21 +178,27 @@ void bind_loader(nb::module_& module) {
       "transforms"_a = o.transforms, "mixing"_a = nb::none(), "seed"_a = o.seed,
       "errors"_a = o.errors, "memory"_a = o.memory, "expert"_a = o.expert,
       "No sampler: the dataset's order; no device: the host's.");
-  bound.def("epoch", &loader_object::epoch, "number"_a, "stream"_a = nb::none(),
-            nb::rv_policy::take_ownership,
-            nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),
-            "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
-            "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
-  bound.def("__len__", in_turn([](loader& on) { return on.plan().batches_per_epoch; }),
+  using self_and_handle = nb::pointer_and_handle<loader_object>;
+  bound.def(
+      "epoch",
+      [](self_and_handle self, std::int64_t number, nb::handle stream) {
+        return self.p->epoch(self.h, number, stream);
+      },
+      "number"_a, "stream"_a = nb::none(), nb::rv_policy::take_ownership,
+      nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),
+      "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
+      "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
+  bound.def("__len__", at_any_time([](loader& on) { return on.plan().batches_per_epoch; }),
             "Batches in an epoch.");
-  bound.def("plan", in_turn([](loader& on) { return on.plan(); }));
-  bound.def("state", in_turn([](loader& on) { return on.state(); }),
+  bound.def("plan", at_any_time([](loader& on) { return on.plan(); }));
+  bound.def("state", in_turn("Loader.state", [](loader& on) { return on.state(); }),
             "Where the run stands: after the last batch that was taken.");
   bound.def("seek", &loader_object::seek, "state"_a,
             "Continues where a state was taken; the next epoch asked for must be `state.epoch`.");
-  bound.def("order_digest", in_turn([](loader& on) { return on.order_digest(); }),
+  bound.def("order_digest",
+            in_turn("Loader.order_digest", [](loader& on) { return on.order_digest(); }),
             "A digest of everything that must be equal on all ranks of a run.");
-  bound.def("failures", in_turn([](loader& on) { return on.failures(); }),
+  bound.def("failures", in_turn("Loader.failures", [](loader& on) { return on.failures(); }),
             "Samples that could not be read.");
   bound.def("statistics", at_any_time([](loader& on) { return on.statistics(); }));
   bound.def("trace", at_any_time([](loader& on) { return on.trace(); }));
@@ -201,7 +206,10 @@ void bind_loader(nb::module_& module) {
             "Ends all reading ahead: every epoch ends at its next step.");
   bound.def(
       "close", [](const loader_object& self) { self.core()->close(); },
-      "Ends the loader's threads. Batches stay valid.");
+      "Ends the loader's threads. Batches stay valid. An epoch that has not ended raises "
+      "UsageError "
+      "at its next step. Waits for reads in progress; Ctrl-C ends the wait. A read that calls it "
+      "is not waited for.");
   bound.def(
       "__enter__", [](nb::handle self) { return nb::borrow(self); },
       nb::sig("def __enter__(self) -> _Loader"));

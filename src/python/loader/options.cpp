@@ -3,6 +3,7 @@
 #include <feedline/loader/loader_options.hpp>
 
 #include "python/bindings.hpp"
+#include "python/loader/usual_options.hpp"
 #include "python/named.hpp"
 
 #include <chrono>
@@ -281,20 +282,26 @@ void bind_limits(nb::module_& module) {
       .def_ro("max_readers", &tuning_budget::max_readers)
       .def_ro("max_pinned_bytes", &tuning_budget::max_pinned_bytes);
 
-  const expert_options usual;
+  const expert_options usual = usual_expert_options();
   nb::class_<expert_options>(module, "ExpertOptions",
-                             "Options of a loader that few programs need. 0: chosen.")
+                             "Options of a loader that few programs need. 0: chosen. `on_held` is "
+                             "'allocate' (batches that are kept just work: further ones get memory "
+                             "of their own, at most `max_held_bytes`, by default a quarter of what "
+                             "is free) or 'error' (fixed memory and addresses: the next batch is "
+                             "refused while every slot has a live one).")
       .def(
           "__init__",
           [](expert_options* self, std::uint64_t batches_per_slot, std::size_t piece_bytes,
              std::size_t request_bytes, std::size_t staging_slots, std::size_t device_slots,
-             milliseconds leave_reads_after, std::size_t trace_events,
-             const tuning_budget& tuning) {
+             const named<on_held>& held, std::size_t max_held_bytes, milliseconds leave_reads_after,
+             std::size_t trace_events, const tuning_budget& tuning) {
             new (self) expert_options{.batches_per_slot = batches_per_slot,
                                       .piece_bytes = piece_bytes,
                                       .request_bytes = request_bytes,
                                       .staging_slots = staging_slots,
                                       .device_slots = device_slots,
+                                      .on_held = held,
+                                      .max_held_bytes = max_held_bytes,
                                       .leave_reads_after = leave_reads_after,
                                       .trace_events = trace_events,
                                       .tuning = tuning};
@@ -302,6 +309,7 @@ void bind_limits(nb::module_& module) {
           nb::kw_only(), "batches_per_slot"_a = usual.batches_per_slot,
           "piece_bytes"_a = usual.piece_bytes, "request_bytes"_a = usual.request_bytes,
           "staging_slots"_a = usual.staging_slots, "device_slots"_a = usual.device_slots,
+          "on_held"_a = named<on_held>{usual.on_held}, "max_held_bytes"_a = usual.max_held_bytes,
           "leave_reads_after"_a = usual.leave_reads_after, "trace_events"_a = usual.trace_events,
           "tuning"_a = usual.tuning)
       .def_ro("batches_per_slot", &expert_options::batches_per_slot)
@@ -309,6 +317,9 @@ void bind_limits(nb::module_& module) {
       .def_ro("request_bytes", &expert_options::request_bytes)
       .def_ro("staging_slots", &expert_options::staging_slots)
       .def_ro("device_slots", &expert_options::device_slots)
+      .def_prop_ro("on_held",
+                   [](const expert_options& self) { return named<on_held>{self.on_held}; })
+      .def_ro("max_held_bytes", &expert_options::max_held_bytes)
       .def_ro("leave_reads_after", &expert_options::leave_reads_after)
       .def_ro("trace_events", &expert_options::trace_events)
       .def_ro("tuning", &expert_options::tuning);

@@ -134,6 +134,49 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "destruction: end_within waits no longer than it is told, again and again, and then "
+    "destruction "
+    "does not wait",
+    "[loader][host]") {
+  using std::chrono::milliseconds;
+  const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
+  CAPTURE(to_string(by.through));
+  auto options = impatient(2);
+  options.expert.leave_reads_after = GENERATE(milliseconds{0}, milliseconds{600'000});
+  const log_capture log;
+  hanging_dataset hanging{make_identity_rows(32, 8), 1};
+  const std::weak_ptr<const dataset> dataset = hanging.data;
+  std::optional<loader> under_test{
+      by.load(std::exchange(hanging.data, nullptr), sequential{}, options)};
+  {
+    const auto range = under_test->epoch(0, by.stream);
+    hanging.gate->await_reader();
+    CHECK_FALSE(under_test->end_within(milliseconds{0}));
+    CHECK_FALSE(under_test->end_within(milliseconds{20}));
+    CHECK(log.lines() == 0);
+  }
+  SECTION("a read that has ended is joined") {
+    hanging.gate->open();
+    CHECK(under_test->end_within(std::chrono::minutes{10}));
+    CHECK(under_test->end_within(milliseconds{0}));
+    under_test.reset();
+    CHECK(dataset.expired());
+    CHECK(log.lines() == 0);
+  }
+  SECTION("a read that has not is left") {
+    under_test.reset();
+    CHECK_FALSE(dataset.expired());
+    CHECK(log.lines() == 1);
+    CHECK(log.text().find("~loader: gave up after waiting ") != std::string::npos);
+    hanging.gate->open();
+    detail::poll_until([&] {
+      detail::free_deferred();
+      return dataset.expired();
+    });
+  }
+}
+
 TEST_CASE("destruction: a read that returns within the limit is not abandoned", "[loader][host]") {
   const path_setup by{GENERATE(from_range(first_reading_data_paths()))};
   CAPTURE(to_string(by.through));

@@ -195,6 +195,13 @@ void scripted_device::free(memory_kind kind, void* memory, std::size_t bytes) no
   free_zeroed(memory);
 }
 
+std::optional<std::size_t> scripted_device::free_bytes(memory_kind kind) {
+  const std::scoped_lock lock{mutex_};
+  const auto limit = limits_.find(kind);
+  if (limit == limits_.end()) return std::nullopt;
+  return limit->second - allocated_[kind];
+}
+
 stream_ref scripted_device::make_stream() {
   count_call(device_call::make_stream);
   const std::scoped_lock lock{mutex_};

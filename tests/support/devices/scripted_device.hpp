@@ -163,6 +163,8 @@ class scripted_device final : public device {
   [[nodiscard]] device_capabilities capabilities() const override;
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override;
   void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override;
+  /// Bytes that `limit` leaves; empty where there is no limit.
+  [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind kind) override;
   [[nodiscard]] stream_ref make_stream() override;
   void destroy_stream(stream_ref stream) noexcept override;
   [[nodiscard]] event_handle make_event() override;

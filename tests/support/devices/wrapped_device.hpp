@@ -21,6 +21,9 @@ class wrapped_device : public device {
   void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
     real_->free(kind, memory, bytes);
   }
+  [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind kind) override {
+    return real_->free_bytes(kind);
+  }
   [[nodiscard]] stream_ref make_stream() override { return real_->make_stream(); }
   [[nodiscard]] stream_ref make_high_priority_stream() override {
     return real_->make_high_priority_stream();
