@@ -8,6 +8,7 @@
 #include "python/named.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <nanobind/stl/string.h>
@@ -48,11 +49,29 @@ dataset_object make_of_arrays(const nb::dict& arrays) {
   const nb::object held = held_objects::make();
   std::vector<memory_field> columns;
   for (const auto [name, array] : arrays)
-    columns.push_back(as_field(nb::cast<std::string>(name), array, *held_objects::of(held)));
+    columns.push_back(as_field(nb::cast<any_name>(name).bytes, array, *held_objects::of(held)));
   return {make_memory_dataset(std::move(columns)), {held}};
 }
 
+/// A PyTorch tensor of bfloat16, for which NumPy has no type.
+bool is_bf16_of_torch(nb::handle value) {
+  if (std::string_view{Py_TYPE(value.ptr())->tp_name} != "Tensor") return false;
+  const nb::object type = nb::getattr(value, "dtype", nb::none());
+  return nb::cast<std::string>(nb::str(type)) == "torch.bfloat16";
+}
+
 }  // namespace
+
+nb::object bfloat16_of_numpy() {
+  try {
+    return nb::module_::import_("ml_dtypes").attr("bfloat16");
+  } catch (const nb::python_error& missing) {
+    if (!missing.matches(PyExc_ImportError)) throw;
+    throw usage_error{
+        "NumPy has no bfloat16: install ml_dtypes (pip install ml_dtypes), or take "
+        ".torch()"};
+  }
+}
 
 void refuse_masked(nb::handle value) {
   const nb::dict loaded = nb::module_::import_("sys").attr("modules");
@@ -79,6 +98,12 @@ void refuse_masked(nb::handle value) {
 
 dense_array as_dense(nb::handle value) {
   refuse_masked(value);
+  if (is_bf16_of_torch(value)) {
+    const nb::object words = nb::module_::import_("torch").attr("int16");
+    dense_array dense = as_dense(value.attr("detach")().attr("contiguous")().attr("view")(words));
+    dense.type = element_type::bf16;
+    return dense;
+  }
   const nb::module_ numpy = nb::module_::import_("numpy");
   dense_array dense;
   // ascontiguousarray would make an array of one dimension of a single number.
@@ -113,7 +138,8 @@ dense_array as_dense(nb::handle values, element_type type) {
 nb::object make_array(element_type type, const std::vector<std::uint64_t>& shape) {
   nb::list extents;
   for (const std::uint64_t extent : shape) extents.append(extent);
-  return nb::module_::import_("numpy").attr("empty")(nb::tuple(extents), name_of(type));
+  nb::object spelled = type == element_type::bf16 ? bfloat16_of_numpy() : name_of(type);
+  return nb::module_::import_("numpy").attr("empty")(nb::tuple(extents), std::move(spelled));
 }
 
 std::span<std::byte> bytes_of(nb::handle array) {

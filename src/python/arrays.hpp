@@ -29,6 +29,10 @@ void refuse_masked(nb::handle value);
 /// @throws usage_error if its elements have no element_type, or are masked; errors of numpy.
 [[nodiscard]] dense_array as_dense(nb::handle value);
 
+/// bfloat16 as a type of NumPy's, which the package ml_dtypes has.
+/// @throws usage_error if it is not installed.
+[[nodiscard]] nb::object bfloat16_of_numpy();
+
 /// A new NumPy array to be filled. @throws the error of numpy for a type that it does not know.
 [[nodiscard]] nb::object make_array(element_type type, const std::vector<std::uint64_t>& shape);
 /// The bytes of an array that `make_array` made.

@@ -12,6 +12,7 @@ using namespace nb::literals;
 // The additions of each file here to the module. Call them in this order, because stubs and
 // defaults name classes that were added before.
 
+void bind_logging(nb::module_& module);  // first, so that it ends after the loaders
 void bind_errors(nb::module_& module);
 void bind_held_objects(nb::module_& module);
 void bind_devices(nb::module_& module);
@@ -29,5 +30,8 @@ void bind_reports(nb::module_& module);
 void bind_statistics(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_loader(nb::module_& module);
+
+/// From now on a TypeError of a class's constructor names the argument that is wrong.
+void explain_refused_arguments(nb::module_& module);
 
 }  // namespace feedline::python

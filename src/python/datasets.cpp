@@ -82,7 +82,7 @@ dataset_object load(const dataset_object& from, std::size_t max_bytes, int threa
   }
 }
 
-std::string describe(const dataset_ptr& of) {
+any_name describe(const dataset_ptr& of) {
   std::string text = "<feedline.Dataset of " + std::to_string(of->size()) + " samples";
   for (const field& each : of->fields()) text += ", " + to_string(each);
   return text + ">";
@@ -105,14 +105,14 @@ dataset_object choose(const dataset_object& of, nb::handle samples) {
 
 dataset_object choose_fields(
     const dataset_object& of,
-    const std::vector<std::variant<std::string, std::pair<std::string, std::string>>>& fields) {
+    const std::vector<std::variant<any_name, std::pair<any_name, any_name>>>& fields) {
   std::vector<selected_field> chosen;
   for (const auto& each : fields) {
-    if (const auto* const name = std::get_if<std::string>(&each)) {
-      chosen.emplace_back(*name);
+    if (const auto* const name = std::get_if<any_name>(&each)) {
+      chosen.emplace_back(name->bytes);
     } else {
       const auto& [old_name, new_name] = std::get<1>(each);
-      chosen.emplace_back(old_name, new_name);
+      chosen.emplace_back(old_name.bytes, new_name.bytes);
     }
   }
   return composed(select(of.of, chosen), of);
@@ -134,31 +134,35 @@ void bind_datasets(nb::module_& module) {
   nb::class_<field>(module, "Field", "One field of a sample.")
       .def(
           "__init__",
-          [](field* self, std::string name, const dtype_argument& type,
+          [](field* self, const any_name& name, const dtype_argument& type,
              std::vector<std::uint64_t> shape) {
-            new (self) field{std::move(name), type, std::move(shape)};
+            new (self) field{name.bytes, type, std::move(shape)};
           },
           "name"_a, "dtype"_a, "shape"_a = std::vector<std::uint64_t>{})
-      .def_ro("name", &field::name)
+      .def_prop_ro("name", [](const field& self) { return any_name{self.name}; })
       .def_prop_ro("dtype", [](const field& self) { return dtype_argument{self.type}; })
       .def_prop_ro(
           "shape", [](const field& self) { return nb::tuple(nb::cast(self.shape)); },
           "Shape of one sample; empty: a scalar.")
       .def("__eq__", [](const field& self, const field& other) { return self == other; })
       .def("__repr__",
-           [](const field& self) { return "<feedline.Field " + to_string(self) + ">"; });
+           [](const field& self) { return any_name{"<feedline.Field " + to_string(self) + ">"}; });
 
-  nb::class_<dataset_object>(module, "Dataset", nb::type_slots(collected<dataset_object>),
+  nb::class_<dataset_object>(module, "Dataset", nb::dynamic_attr(),
+                             nb::type_slots(collected<dataset_object>),
                              "Samples by index; made by the functions of this module.")
       .def_prop_ro("size", [](const dataset_ptr& self) { return self->size(); })
       .def_prop_ro("fields", [](const dataset_ptr& self) { return self->fields(); })
       .def("__len__", [](const dataset_ptr& self) { return self->size(); })
       .def("__getitem__", &read_one, "sample"_a,
-           nb::sig("def __getitem__(self, sample: int, /) -> dict[str, numpy.ndarray]"),
+           nb::sig("def __getitem__(self, sample: int, /) -> dict[str, "
+                   "numpy.typing.NDArray[typing.Any]]"),
            "One sample, read now: name -> array.")
-      .def("read", &read_run, "samples"_a,
-           nb::sig("def read(self, samples: typing.Any) -> dict[str, numpy.ndarray]"),
-           "A run of samples, read now: name -> array whose first dimension is that of `samples`.")
+      .def(
+          "read", &read_run, "samples"_a,
+          nb::sig(
+              "def read(self, samples: typing.Any) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
+          "A run of samples, read now: name -> array whose first dimension is that of `samples`.")
       .def("__repr__", &describe);
 
   const load_into_memory_options options;

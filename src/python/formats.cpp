@@ -6,7 +6,7 @@
 #include <feedline/image/folder.hpp>
 
 #include "python/bindings.hpp"
-#include "python/held_object.hpp"
+#include "python/interruptible.hpp"
 #include "python/named.hpp"
 
 #include <filesystem>
@@ -65,9 +65,18 @@ void bind_decoders(nb::module_& module) {
           nb::kw_only(), "height"_a = image.height, "width"_a = image.width,
           "shorter_side"_a = image.shorter_side, "layout"_a = named<image_layout>{image.layout},
           "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
-          "max_pixels"_a = image.max_pixels);
+          "max_pixels"_a = image.max_pixels)
+      .def_ro("height", &image_options::height)
+      .def_ro("width", &image_options::width)
+      .def_ro("shorter_side", &image_options::shorter_side)
+      .def_prop_ro("layout",
+                   [](const image_options& self) { return named<image_layout>{self.layout}; })
+      .def_ro("reduced_decoding", &image_options::reduced_decoding)
+      .def_ro("allow_damaged", &image_options::allow_damaged)
+      .def_ro("max_pixels", &image_options::max_pixels);
 
-  (void)nb::class_<decoder_ptr>(module, "Decoder", "Turns stored values into a field's values.");
+  (void)nb::class_<decoder_ptr>(module, "Decoder", nb::dynamic_attr(),
+                                "Turns stored values into a field's values.");
   module.def("make_image_decoder", &make_image_decoder, "options"_a = image,
              "JPEG and PNG into uint8 pixels.");
   module.def(
@@ -95,7 +104,8 @@ void bind_open(nb::module_& module) {
                                .tokens_per_sample = tokens_per_sample,
                                .external = external};
         const strings paths = paths_of(path);
-        return unlocked([&] { return paths.size() == 1 ? open(paths[0], how) : open(paths, how); });
+        return interruptible(
+            [=] { return paths.size() == 1 ? open(paths[0], how) : open(paths, how); });
       },
       "path"_a, nb::kw_only(), "fields"_a = options.fields, "format"_a = options.format,
       "like"_a = options.like, "image"_a = options.image,
@@ -113,22 +123,25 @@ void bind_open(nb::module_& module) {
         const open_options how{.format = std::move(format),
                                .tokens_per_sample = tokens_per_sample,
                                .external = external};
-        return unlocked([&] { return list_fields(path.string(), how); });
+        return interruptible([=] { return list_fields(path.string(), how); });
       },
       "file"_a, nb::kw_only(), "format"_a = options.format,
       "tokens_per_sample"_a = options.tokens_per_sample,
       "external"_a = named<external_files>{options.external},
       "Lists the fields of a file or folder.");
   nb::class_<listed_field>(module, "ListedField", "A field that a file offers.")
-      .def_ro("name", &listed_field::name)
+      .def_prop_ro("name", [](const listed_field& self) { return any_name{self.name}; })
       .def_ro("samples", &listed_field::samples)
       .def_ro("spec", &listed_field::spec)
       .def_ro("is_ragged", &listed_field::is_ragged)
       .def_ro("refusal", &listed_field::refusal)
       .def_ro("left_out", &listed_field::left_out)
-      .def_ro("classes", &listed_field::classes);
+      .def_prop_ro("classes", [](const listed_field& self) { return self.classes; });
   module.def(
-      "expand_paths", [](const files& patterns) { return expand_paths(paths_of(patterns)); },
+      "expand_paths",
+      [](const files& patterns) {
+        return any_names(interruptible([=] { return expand_paths(paths_of(patterns)); }));
+      },
       "patterns"_a, "Replaces each pattern by the files that it names.");
   module.def("map_files", &map_files, "allowed"_a,
              "Whether files that are opened from now on may be mapped; the first that is installs "
@@ -142,8 +155,8 @@ void bind_image_folder(nb::module_& module) {
       [](const files& root, const image_options& image, const dtype_argument& label_type) {
         const image_folder_options how{.image = image, .label_type = label_type};
         image_folder found =
-            unlocked([&] { return open_image_folder(expand_paths(paths_of(root)), how); });
-        return std::make_tuple(std::move(found.dataset), std::move(found.classes));
+            interruptible([=] { return open_image_folder(expand_paths(paths_of(root)), how); });
+        return std::make_tuple(std::move(found.dataset), any_names(found.classes));
       },
       "root"_a, nb::kw_only(), "image"_a = folder.image,
       "label_type"_a = dtype_argument{folder.label_type},
@@ -160,9 +173,9 @@ void bind_records(nb::module_& module) {
          std::uint64_t record_bytes, const named<std::endian>& byte_order) {
         std::vector<record_field> parts;
         for (const field& each : fields) parts.push_back({each.name, each.type, each.shape});
-        return open_records(
-            paths_of(paths), parts,
-            {.header_bytes = header_bytes, .record_bytes = record_bytes, .byte_order = byte_order});
+        const record_options how{
+            .header_bytes = header_bytes, .record_bytes = record_bytes, .byte_order = byte_order};
+        return interruptible([=] { return open_records(paths_of(paths), parts, how); });
       },
       "files"_a, "fields"_a, nb::kw_only(), "header_bytes"_a = records.header_bytes,
       "record_bytes"_a = records.record_bytes,
@@ -173,35 +186,42 @@ void bind_records(nb::module_& module) {
 void bind_arrays_in_files(nb::module_& module) {
   module.def(
       "open_npy",
-      [](const file& path, std::string name) {
-        return unlocked([&] { return open_npy(path.string(), std::move(name)); });
+      [](const file& path, const std::string& name) {
+        return interruptible([=] { return open_npy(path.string(), name); });
       },
       "file"_a, "field_name"_a, "One .npy file: its first dimension counts the samples.");
   module.def(
       "open_npz",
       [](const file& path, const strings& members, std::size_t max_bytes) {
-        return unlocked([&] { return open_npz(path.string(), members, {.max_bytes = max_bytes}); });
+        return interruptible(
+            [=] { return open_npz(path.string(), members, {.max_bytes = max_bytes}); });
       },
       "file"_a, "members"_a = strings{}, nb::kw_only(), "max_bytes"_a = npz_options{}.max_bytes,
       "Arrays of a .npz archive, each a field; no members: all of them.");
   module.def(
       "open_idx",
       [](const file& images, const file& labels) {
-        return unlocked([&] { return open_idx(images.string(), labels.string()); });
+        return interruptible([=] { return open_idx(images.string(), labels.string()); });
       },
       "images"_a, "labels"_a, "A pair of IDX files such as MNIST's: fields 'image' and 'label'.");
   module.def(
       "open_idx_file",
-      [](const file& path, std::string name) {
-        return unlocked([&] { return open_idx_file(path.string(), std::move(name)); });
+      [](const file& path, const std::string& name) {
+        return interruptible([=] { return open_idx_file(path.string(), name); });
       },
       "file"_a, "field_name"_a);
   module.def(
-      "open_cifar10", [](const files& paths) { return open_cifar10(paths_of(paths)); }, "files"_a,
-      "CIFAR-10's binary version: fields 'label' and 'image'.");
+      "open_cifar10",
+      [](const files& paths) {
+        return interruptible([=] { return open_cifar10(paths_of(paths)); });
+      },
+      "files"_a, "CIFAR-10's binary version: fields 'label' and 'image'.");
   module.def(
-      "open_cifar100", [](const files& paths) { return open_cifar100(paths_of(paths)); }, "files"_a,
-      "CIFAR-100's binary version: fields 'coarse_label', 'fine_label' and 'image'.");
+      "open_cifar100",
+      [](const files& paths) {
+        return interruptible([=] { return open_cifar100(paths_of(paths)); });
+      },
+      "files"_a, "CIFAR-100's binary version: fields 'coarse_label', 'fine_label' and 'image'.");
 }
 
 void bind_shards(nb::module_& module) {
@@ -216,7 +236,7 @@ void bind_shards(nb::module_& module) {
           wanted.push_back({name, extensions, decoder});
         const tar_options how{
             .skip_incomplete = skip_incomplete, .lenient = lenient, .run_bytes = run_bytes};
-        return unlocked([&] { return open_tar(paths_of(shards), wanted, how); });
+        return interruptible([=] { return open_tar(paths_of(shards), wanted, how); });
       },
       "shards"_a, "fields"_a, nb::kw_only(), "skip_incomplete"_a = tar.skip_incomplete,
       "lenient"_a = tar.lenient, "run_bytes"_a = tar.run_bytes,
@@ -232,7 +252,7 @@ void bind_shards(nb::module_& module) {
                           .header = header,
                           .byte_order = byte_order};
         if (type) how.type = *type;
-        return open_tokens(paths_of(shards), how);
+        return interruptible([=] { return open_tokens(paths_of(shards), how); });
       },
       "shards"_a, nb::kw_only(), "tokens_per_sample"_a, "stride"_a = tokens.stride,
       "dtype"_a = nb::none(), "header"_a = named<token_header>{tokens.header},

@@ -4,7 +4,7 @@
 #include <feedline/hdf5/ragged.hpp>
 
 #include "python/bindings.hpp"
-#include "python/held_object.hpp"
+#include "python/interruptible.hpp"
 #include "python/named.hpp"
 
 #include <filesystem>
@@ -46,19 +46,17 @@ dataset_ptr open_rows(const file& path, const std::vector<chosen>& datasets,
                       const named<value_conventions>& conventions) {
   std::vector<hdf5_field> fields;
   for (const chosen& each : datasets) fields.push_back(as_field(each));
-  return unlocked([&] {
-    return open_hdf5(path.string(), std::move(fields),
-                     {.max_host_cache_bytes = max_host_cache_bytes,
-                      .max_resident_bytes = max_resident_bytes,
-                      .external = external,
-                      .conventions = conventions});
-  });
+  const hdf5_options how{.max_host_cache_bytes = max_host_cache_bytes,
+                         .max_resident_bytes = max_resident_bytes,
+                         .external = external,
+                         .conventions = conventions};
+  return interruptible([=] { return open_hdf5(path.string(), fields, how); });
 }
 
 ragged_dataset_ptr open_values(const file& path, const chosen& dataset,
                                std::size_t max_host_cache_bytes,
                                const named<external_files>& external) {
-  return unlocked([&] {
+  return interruptible([=, external = external_files{external}] {
     return open_hdf5_ragged(path.string(), as_field(dataset),
                             {.max_host_cache_bytes = max_host_cache_bytes, .external = external});
   });

@@ -70,6 +70,8 @@ void add(holds& to, const holds& more);
 template <class Object>
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  if (PyObject** const attributes = _PyObject_GetDictPtr(self); attributes != nullptr)
+    Py_VISIT(*attributes);
   if (!nb::inst_ready(self)) return 0;
   int result = 0;
   nb::inst_ptr<Object>(self)->for_collector([&](nb::handle each) {

@@ -14,6 +14,7 @@ NB_MODULE(_feedline, module) {
   module.attr("__version__") = std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
                                std::to_string(FEEDLINE_VERSION_MINOR) + "." +
                                std::to_string(FEEDLINE_VERSION_PATCH);
+  bind_logging(module);
   bind_errors(module);
   bind_held_objects(module);
   bind_devices(module);
@@ -32,4 +33,5 @@ NB_MODULE(_feedline, module) {
   bind_statistics(module);
   bind_batch(module);
   bind_loader(module);
+  explain_refused_arguments(module);
 }

@@ -17,6 +17,8 @@ element_type parse_dtype(nb::handle spelled) {
   std::string name;
   if (nb::isinstance<nb::str>(spelled)) {
     name = nb::cast<std::string>(spelled);
+  } else if (std::string_view{Py_TYPE(spelled.ptr())->tp_name} == "torch.dtype") {
+    name = nb::cast<std::string>(nb::str(spelled)).substr(std::string_view{"torch."}.size());
   } else {
     try {
       name =

@@ -50,7 +50,8 @@ ragged_object make_ragged(const dataset_object& values, const dataset_object& of
 }  // namespace
 
 void bind_ragged(nb::module_& module) {
-  nb::class_<ragged_object>(module, "RaggedDataset", nb::type_slots(collected<ragged_object>),
+  nb::class_<ragged_object>(module, "RaggedDataset", nb::dynamic_attr(),
+                            nb::type_slots(collected<ragged_object>),
                             "Samples that each have their own number of elements.")
       .def_prop_ro("size", [](const ragged_dataset_ptr& self) { return self->size(); })
       .def_prop_ro("element", [](const ragged_dataset_ptr& self) { return self->element(); })

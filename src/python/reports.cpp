@@ -83,8 +83,8 @@ void bind_failures(nb::module_& module) {
       .def_ro("epoch", &sample_failure::epoch)
       .def_prop_ro("position", [](const sample_failure& self) { return self.position.value; })
       .def_prop_ro("sample", [](const sample_failure& self) { return self.sample.value; })
-      .def_ro("path", &sample_failure::path)
-      .def_ro("message", &sample_failure::message)
+      .def_prop_ro("path", [](const sample_failure& self) { return any_name{self.path}; })
+      .def_prop_ro("message", [](const sample_failure& self) { return any_name{self.message}; })
       .def_prop_ro("action",
                    [](const sample_failure& self) { return named<error_action>{self.action}; })
       .def_prop_ro("replaced_by", [](const sample_failure& self) {

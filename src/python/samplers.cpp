@@ -2,12 +2,15 @@
 
 #include "python/arrays.hpp"
 #include "python/bindings.hpp"
-#include "python/held_object.hpp"
+#include "python/interruptible.hpp"
 #include "python/named.hpp"
 #include "python/sizes.hpp"
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/optional.h>
@@ -39,14 +42,18 @@ sampler make_shuffle(std::uint64_t seed, std::optional<std::uint64_t> within, st
 
 sampler make_weighted(nb::handle weights, std::uint64_t seed, std::uint64_t epoch_size,
                       bool replacement) {
-  return weighted{numbers<double>(weights),
-                  {.seed = seed, .epoch_size = epoch_size, .replacement = replacement}};
+  const auto own = std::make_shared<std::vector<double>>(numbers<double>(weights));
+  const weighted_options how{.seed = seed, .epoch_size = epoch_size, .replacement = replacement};
+  return interruptible([=] { return sampler{weighted{std::move(*own), how}}; });
 }
 
 sampler make_class_balanced(nb::handle labels, std::uint64_t seed, std::uint64_t epoch_size,
                             std::uint64_t classes) {
-  return class_balanced{std::span<const std::int64_t>{numbers<std::int64_t>(labels)},
-                        {.seed = seed, .epoch_size = epoch_size, .classes = classes}};
+  const auto own = std::make_shared<const std::vector<std::int64_t>>(numbers<std::int64_t>(labels));
+  const class_balanced_options how{.seed = seed, .epoch_size = epoch_size, .classes = classes};
+  return interruptible([=] {
+    return sampler{class_balanced{std::span<const std::int64_t>{*own}, how}};
+  });
 }
 
 sampler make_mixture(const std::vector<dataset_ptr>& parts, const std::vector<double>& weights,
@@ -55,7 +62,11 @@ sampler make_mixture(const std::vector<dataset_ptr>& parts, const std::vector<do
 }
 
 sampler make_explicit_order(nb::handle indices, std::uint64_t rows) {
-  return explicit_order{std::span<const std::uint64_t>{numbers<std::uint64_t>(indices)}, rows};
+  const auto own =
+      std::make_shared<const std::vector<std::uint64_t>>(numbers<std::uint64_t>(indices));
+  return interruptible([=] {
+    return sampler{explicit_order{std::span<const std::uint64_t>{*own}, rows}};
+  });
 }
 
 sampler make_bucket_by_length(const ragged_dataset_ptr& of, std::uint64_t seed,
@@ -87,12 +98,13 @@ void bind_weights(nb::module_& module) {
 }  // namespace
 
 void bind_samplers(nb::module_& module) {
-  nb::class_<sampler>(module, "Sampler", "Assigns a sample to each position of each epoch.")
+  nb::class_<sampler>(module, "Sampler", nb::dynamic_attr(),
+                      "Assigns a sample to each position of each epoch.")
       .def("size", &sampler::size, "samples"_a,
            "Number of positions in an epoch over this many samples.")
       .def("indices", &indices, "samples"_a, "epoch"_a, "first"_a = 0, "count"_a = nb::none(),
            nb::sig("def indices(self, samples: int, epoch: int, first: int = 0, "
-                   "count: int | None = None) -> numpy.ndarray"),
+                   "count: int | None = None) -> numpy.typing.NDArray[typing.Any]"),
            "The samples at positions `first`, `first` + 1, …; None: to the epoch's end.")
       .def(
           "bind",

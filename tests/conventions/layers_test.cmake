@@ -68,8 +68,8 @@ codecs/lz4 cuda cuda/kernel cuda/decode/jpeg"
 programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
 device statistics loader cuda programs/inputs programs/words"
-  "python: io dataset ragged image formats hdf5 sampler device statistics batch transform loader \
-interop cuda"
+  "python: detail io dataset ragged image formats hdf5 sampler device statistics batch transform \
+loader interop cuda"
   "python/loader: sampler device statistics batch transform loader interop python"
 )
 

@@ -1,6 +1,8 @@
 """Batches are mappings of tensors that hold their memory."""
 
 import gc
+import subprocess
+import sys
 import weakref
 from collections.abc import Mapping
 
@@ -214,3 +216,20 @@ def feedline_threads():
         with open(f"/proc/self/task/{thread}/comm") as comm:
             names.append(comm.read().strip())
     return [name for name in names if name.startswith("fl-")]
+
+
+def test_arrays_can_be_written_before_numpy_2_1():
+    code = (
+        "import numpy, feedline\n"
+        "numpy.__version__ = '1.26.4'\n"
+        "numpy.from_dlpack = None  # its arrays cannot be written there\n"
+        "data = feedline.make_memory_dataset({'x': numpy.arange(3)})\n"
+        "batch = next(feedline.Loader(data, batch_size=3).epoch(0))\n"
+        "array = batch['x'].numpy()\n"
+        "array[0] = 9\n"
+        "print(batch['x'].numpy(), array.base is not None)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("[9 1 2] True\n", "")

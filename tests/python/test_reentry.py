@@ -76,7 +76,7 @@ def test_questions_are_answered(run_python, asked, question, answer):
         ("next(epoch)", "Epoch.next"),
         ("epoch.next(timeout=0)", "Epoch.next"),
         ("loader.epoch(0)", "Loader.epoch"),
-        ("iter(loader)", "Loader.epoch"),
+        ("next(iter(loader))", "Loader.epoch"),
         ("loader.seek(loader.state())", "Loader.seek"),
     ],
 )

@@ -12,21 +12,35 @@ Names, options and defaults are those of the C++ library; docs/guide/python.md e
 """
 
 from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
 
-from ._errors import (
-    CudaError,
-    DatasetError,
-    DeadlineError,
-    DeviceError,
-    Error,
-    Hdf5Error,
-    OutOfMemory,
-    StageError,
-    ThreadError,
-    UsageError,
-)
+from . import _arguments, _feedline, _shown
+from ._build import BUILD as _BUILD
+from ._errors import CudaError as CudaError
+from ._errors import DatasetError as DatasetError
+from ._errors import DeadlineError as DeadlineError
+from ._errors import DeviceError as DeviceError
+from ._errors import Error as Error
+from ._errors import Hdf5Error as Hdf5Error
+from ._errors import OutOfMemory as OutOfMemory
+from ._errors import StageError as StageError
+from ._errors import ThreadError as ThreadError
+from ._errors import UsageError as UsageError
 from ._feedline import *  # noqa: F403
-from ._feedline import Batch as _Batch
-from ._feedline import __version__
+from ._loader import Loader as Loader
+from ._of_torch import ConvertedEpoch as ConvertedEpoch
+from ._of_torch import LoaderSampler as LoaderSampler
 
-_Mapping.register(_Batch)
+
+__version__: str = _feedline.__version__  # type: ignore[attr-defined]
+
+
+def build_info() -> "dict[str, _Any]":
+    """How this feedline was built: version, compiler, and which of CUDA, HDF5, JPEG and PNG it has.
+    Say it when you report a problem."""
+    return dict(_BUILD)
+
+
+_Mapping.register(_feedline.Batch)
+_arguments.dress(_feedline, globals())
+_shown.dress(_feedline)

@@ -22,8 +22,12 @@ class epoch_object {
   /// @param loader The object that the core belongs to.
   /// @param used The stream of the range.
   epoch_object(nb::object loader, const core_ref& core, epoch_range range, std::uint64_t number,
-               stream_ref used)
-      : loader_{std::move(loader)}, core_{core.share()}, number_{number}, stream_{used} {
+               std::uint64_t batches, stream_ref used)
+      : loader_{std::move(loader)},
+        core_{core.share()},
+        number_{number},
+        batches_{batches},
+        stream_{used} {
     range_.push_back(std::move(range));
   }
   epoch_object(const epoch_object&) = delete;
@@ -39,6 +43,8 @@ class epoch_object {
   [[nodiscard]] std::optional<batch_object> next(time_point deadline);
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  /// How many batches it has in all, those that were taken included.
+  [[nodiscard]] std::uint64_t batches() const noexcept { return batches_; }
   template <class Function>
   void for_collector(Function&& report) const {
     report(loader_);
@@ -59,6 +65,7 @@ class epoch_object {
   core_ref core_;
   std::list<epoch_range> range_;  ///< one; a list's element can be given away without allocating
   std::uint64_t number_;
+  std::uint64_t batches_;
   stream_ref stream_;
   // Guarded by the interpreter's lock.
   bool ended_ = false;

@@ -47,20 +47,20 @@ class loader_object {
   /// @param self This object's.
   [[nodiscard]] epoch_object* epoch(nb::handle self, std::int64_t number, nb::handle stream) {
     const stream_ref used = stream_of(stream, *core_->device());
-    epoch_range range =
-        core_->in_turn("Loader.epoch", [&](loader& on) { return on.epoch(number, used); });
+    std::uint64_t batches = 0;
+    epoch_range range = core_->in_turn("Loader.epoch", [&](loader& on) {
+      batches = on.plan().batches_per_epoch;
+      return on.epoch(number, used);
+    });
     const auto own = static_cast<std::uint64_t>(number);
-    next_epoch_ = own + 1;
-    return new epoch_object{nb::borrow(self), core_, std::move(range), own, used};
-  }
-
-  [[nodiscard]] epoch_object* next_epoch(nb::handle self) {
-    return epoch(self, static_cast<std::int64_t>(next_epoch_), nb::none());
+    if (sought_ && sought_->epoch == own) batches -= std::min(batches, sought_->batch);
+    sought_.reset();
+    return new epoch_object{nb::borrow(self), core_, std::move(range), own, batches, used};
   }
 
   void seek(const loader_state& state) {
     core_->in_turn("Loader.seek", [&](loader& on) { on.seek(state); });
-    next_epoch_ = state.epoch;
+    sought_ = {.epoch = state.epoch, .batch = state.batch};
   }
 
  private:
@@ -76,9 +76,14 @@ class loader_object {
     });
   }
 
+  struct place {
+    std::uint64_t epoch;
+    std::uint64_t batch;
+  };
+
   const holds held_;  ///< the dataset's
   core_ref core_;
-  std::uint64_t next_epoch_ = 0;
+  std::optional<place> sought_;  ///< until the next epoch begins
 };
 
 /// Methods of `Loader` that call a function with C++'s.
@@ -112,6 +117,7 @@ batch_object take_next(epoch_object& self) {
 
 void bind_epoch(nb::module_& module) {
   nb::class_<epoch_object>(module, "Epoch", nb::type_slots(collected<epoch_object>),
+                           nb::sig("class Epoch(collections.abc.Iterator[Batch])"),
                            "One epoch's batches: an iterator that is used once. Batches not taken "
                            "are abandoned when it is destroyed.")
       .def(
@@ -121,7 +127,14 @@ void bind_epoch(nb::module_& module) {
       .def("next", &next_within, "timeout"_a = nb::none(),
            "The next batch; None at the end. Raises DeadlineError after `timeout` seconds; no "
            "batch is lost then.")
-      .def_prop_ro("number", &epoch_object::number);
+      .def_prop_ro("number", &epoch_object::number, "Number of the epoch.")
+      .def("__len__", &epoch_object::batches,
+           "Batches that it has in all, those already taken included: fewer than `len(loader)` "
+           "after `seek`. A policy that skips samples may end it earlier.")
+      .def("__repr__", [](const epoch_object& self) {
+        return "<feedline.Epoch " + std::to_string(self.number()) + ": " +
+               std::to_string(self.batches()) + " batches>";
+      });
 }
 
 }  // namespace
@@ -133,9 +146,8 @@ void bind_loader(nb::module_& module) {
   loader_options o;
   o.expert = usual_expert_options();
   auto bound = nb::class_<loader_object>(
-      module, "Loader", nb::is_weak_referenceable(), nb::type_slots(collected<loader_object>),
-      "Feeds a loop: reads batches of a dataset ahead, in a sampler's order, into memory that its "
-      "device can use. Options are those of C++'s loader_options.");
+      module, "_Loader", nb::is_weak_referenceable(), nb::type_slots(collected<loader_object>),
+      "The compiled part of feedline.Loader. Options are those of C++'s loader_options.");
   bound.def(
       "__init__",
       [](loader_object* self, const dataset_object& of, const std::optional<sampler>& order,
@@ -176,9 +188,6 @@ void bind_loader(nb::module_& module) {
       nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),
       "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
       "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
-  bound.def(
-      "__iter__", [](self_and_handle self) { return self.p->next_epoch(self.h); },
-      nb::rv_policy::take_ownership, "The epoch after the one that was asked for last.");
   bound.def("__len__", at_any_time([](loader& on) { return on.plan().batches_per_epoch; }),
             "Batches in an epoch.");
   bound.def("plan", at_any_time([](loader& on) { return on.plan(); }));
@@ -203,7 +212,7 @@ void bind_loader(nb::module_& module) {
       "is not waited for.");
   bound.def(
       "__enter__", [](nb::handle self) { return nb::borrow(self); },
-      nb::sig("def __enter__(self) -> Loader"));
+      nb::sig("def __enter__(self) -> _Loader"));
   bound.def(
       "__exit__", [](const loader_object& self, const nb::args&) { self.core()->close(); },
       nb::sig("def __exit__(self, *args: typing.Any) -> None"));

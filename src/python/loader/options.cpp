@@ -25,6 +25,10 @@ namespace {
 
 using milliseconds = std::chrono::milliseconds;
 
+std::optional<named<image_layout>> as_named(const std::optional<image_layout>& layout) {
+  return layout ? std::optional{named<image_layout>{*layout}} : std::nullopt;
+}
+
 void bind_shard(nb::module_& module) {
   const shard whole;
   nb::class_<shard>(module, "Shard", "The part of each global batch that a process takes.")
@@ -51,7 +55,11 @@ void bind_transforms(nb::module_& module) {
                 image_crop{.height = height, .width = width, .padding = padding, .random = random};
           },
           nb::kw_only(), "height"_a, "width"_a, "padding"_a = crop.padding,
-          "random"_a = crop.random);
+          "random"_a = crop.random)
+      .def_ro("height", &image_crop::height)
+      .def_ro("width", &image_crop::width)
+      .def_ro("padding", &image_crop::padding)
+      .def_ro("random", &image_crop::random);
 
   nb::class_<image_resize>(module, "ImageResize", "Each image, resized to this size.")
       .def(
@@ -59,7 +67,9 @@ void bind_transforms(nb::module_& module) {
           [](image_resize* self, std::uint64_t height, std::uint64_t width) {
             new (self) image_resize{.height = height, .width = width};
           },
-          nb::kw_only(), "height"_a, "width"_a);
+          nb::kw_only(), "height"_a, "width"_a)
+      .def_ro("height", &image_resize::height)
+      .def_ro("width", &image_resize::width);
 
   using range = std::pair<double, double>;
   const random_resized_crop window;
@@ -77,7 +87,16 @@ void bind_transforms(nb::module_& module) {
           },
           nb::kw_only(), "height"_a, "width"_a,
           "scale"_a = range{window.scale.low, window.scale.high},
-          "ratio"_a = range{window.ratio.low, window.ratio.high});
+          "ratio"_a = range{window.ratio.low, window.ratio.high})
+      .def_ro("height", &random_resized_crop::height)
+      .def_ro("width", &random_resized_crop::width)
+      .def_prop_ro("scale",
+                   [](const random_resized_crop& self) {
+                     return range{self.scale.low, self.scale.high};
+                   })
+      .def_prop_ro("ratio", [](const random_resized_crop& self) {
+        return range{self.ratio.low, self.ratio.high};
+      });
 
   const color_jitter same;
   nb::class_<color_jitter>(module, "ColorJitter", "Other colours for each sample and epoch.")
@@ -91,7 +110,11 @@ void bind_transforms(nb::module_& module) {
                                     .hue = hue};
           },
           nb::kw_only(), "brightness"_a = same.brightness, "contrast"_a = same.contrast,
-          "saturation"_a = same.saturation, "hue"_a = same.hue);
+          "saturation"_a = same.saturation, "hue"_a = same.hue)
+      .def_ro("brightness", &color_jitter::brightness)
+      .def_ro("contrast", &color_jitter::contrast)
+      .def_ro("saturation", &color_jitter::saturation)
+      .def_ro("hue", &color_jitter::hue);
 
   const random_erasing part;
   nb::class_<random_erasing>(module, "RandomErasing",
@@ -108,21 +131,31 @@ void bind_transforms(nb::module_& module) {
           },
           nb::kw_only(), "probability"_a = part.probability,
           "scale"_a = range{part.scale.low, part.scale.high},
-          "ratio"_a = range{part.ratio.low, part.ratio.high}, "value"_a = part.value);
+          "ratio"_a = range{part.ratio.low, part.ratio.high}, "value"_a = part.value)
+      .def_ro("probability", &random_erasing::probability)
+      .def_prop_ro("scale",
+                   [](const random_erasing& self) {
+                     return range{self.scale.low, self.scale.high};
+                   })
+      .def_prop_ro("ratio",
+                   [](const random_erasing& self) {
+                     return range{self.ratio.low, self.ratio.high};
+                   })
+      .def_ro("value", &random_erasing::value);
 
   const field_transform none;
   nb::class_<field_transform>(module, "FieldTransform",
                               "How one field changes between the dataset and the batch.")
       .def(
           "__init__",
-          [](field_transform* self, std::string field, const dtype_argument& to, double scale,
+          [](field_transform* self, const any_name& field, const dtype_argument& to, double scale,
              std::vector<double> mean, std::vector<double> stddev,
              const std::optional<named<image_layout>>& layout,
              const std::optional<named<image_layout>>& to_layout, double flip,
              std::optional<image_crop> cut, std::optional<image_resize> resize,
              std::optional<random_resized_crop> resized_crop, std::optional<color_jitter> jitter,
              std::optional<random_erasing> erasing, std::uint64_t one_hot) {
-            field_transform made{.field = std::move(field),
+            field_transform made{.field = field.bytes,
                                  .to = to,
                                  .scale = scale,
                                  .mean = std::move(mean),
@@ -143,9 +176,22 @@ void bind_transforms(nb::module_& module) {
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
           "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "jitter"_a = nb::none(),
           "erasing"_a = nb::none(), "one_hot"_a = none.one_hot)
-      .def("__repr__", [](const field_transform& self) {
-        return "<feedline.FieldTransform " + to_string(self) + ">";
-      });
+      .def_prop_ro("field", [](const field_transform& self) { return any_name{self.field}; })
+      .def_prop_ro("to", [](const field_transform& self) { return dtype_argument{self.to}; })
+      .def_ro("scale", &field_transform::scale)
+      .def_ro("mean", &field_transform::mean)
+      .def_ro("stddev", &field_transform::stddev)
+      .def_prop_ro("layout", [](const field_transform& self) { return as_named(self.layout); })
+      .def_prop_ro("to_layout",
+                   [](const field_transform& self) { return as_named(self.to_layout); })
+      .def_ro("flip", &field_transform::flip)
+      .def_ro("crop", &field_transform::crop)
+      .def_ro("resize", &field_transform::resize)
+      .def_ro("resized_crop", &field_transform::resized_crop)
+      .def_ro("jitter", &field_transform::jitter)
+      .def_ro("erasing", &field_transform::erasing)
+      .def_ro("one_hot", &field_transform::one_hot)
+      .def("__str__", [](const field_transform& self) { return any_name{to_string(self)}; });
 }
 
 void bind_mixing(nb::module_& module) {
@@ -167,8 +213,13 @@ void bind_mixing(nb::module_& module) {
           "cutmix_alpha"_a = none.cutmix_alpha, "probability"_a = none.probability,
           "cutmix_share"_a = none.cutmix_share,
           "No label: no labels are mixed. An alpha of 0 turns that kind of mixing off.")
-      .def("__repr__",
-           [](const mixing& self) { return "<feedline.Mixing " + to_string(self) + ">"; });
+      .def_ro("image", &mixing::image)
+      .def_ro("label", &mixing::label)
+      .def_ro("mixup_alpha", &mixing::mixup_alpha)
+      .def_ro("cutmix_alpha", &mixing::cutmix_alpha)
+      .def_ro("probability", &mixing::probability)
+      .def_ro("cutmix_share", &mixing::cutmix_share)
+      .def("__str__", [](const mixing& self) { return to_string(self); });
 }
 
 void bind_policies(nb::module_& module) {
@@ -191,7 +242,15 @@ void bind_policies(nb::module_& module) {
           "substitute"_a = policy.substitute, "retries"_a = policy.retries,
           "first_pause"_a = policy.first_pause, "max_pause"_a = policy.max_pause,
           "max_share"_a = policy.max_share, "listed"_a = policy.listed,
-          "Pauses are timedeltas, or seconds.");
+          "Pauses are timedeltas, or seconds.")
+      .def_prop_ro("action",
+                   [](const error_policy& self) { return named<error_action>{self.action}; })
+      .def_ro("substitute", &error_policy::substitute)
+      .def_ro("retries", &error_policy::retries)
+      .def_ro("first_pause", &error_policy::first_pause)
+      .def_ro("max_pause", &error_policy::max_pause)
+      .def_ro("max_share", &error_policy::max_share)
+      .def_ro("listed", &error_policy::listed);
 }
 
 void bind_limits(nb::module_& module) {
@@ -204,8 +263,10 @@ void bind_limits(nb::module_& module) {
           [](memory_limits* self, std::size_t pinned, std::size_t device, std::size_t cache) {
             new (self) memory_limits{.pinned = pinned, .device = device, .cache = cache};
           },
-          nb::kw_only(), "pinned"_a = none.pinned, "device"_a = none.device,
-          "cache"_a = none.cache);
+          nb::kw_only(), "pinned"_a = none.pinned, "device"_a = none.device, "cache"_a = none.cache)
+      .def_ro("pinned", &memory_limits::pinned)
+      .def_ro("device", &memory_limits::device)
+      .def_ro("cache", &memory_limits::cache);
 
   const tuning_budget budget;
   nb::class_<tuning_budget>(module, "TuningBudget",
@@ -217,7 +278,9 @@ void bind_limits(nb::module_& module) {
                 tuning_budget{.max_readers = max_readers, .max_pinned_bytes = max_pinned_bytes};
           },
           nb::kw_only(), "max_readers"_a = budget.max_readers,
-          "max_pinned_bytes"_a = budget.max_pinned_bytes);
+          "max_pinned_bytes"_a = budget.max_pinned_bytes)
+      .def_ro("max_readers", &tuning_budget::max_readers)
+      .def_ro("max_pinned_bytes", &tuning_budget::max_pinned_bytes);
 
   const expert_options usual = usual_expert_options();
   nb::class_<expert_options>(module, "ExpertOptions",
@@ -248,7 +311,18 @@ void bind_limits(nb::module_& module) {
           "staging_slots"_a = usual.staging_slots, "device_slots"_a = usual.device_slots,
           "on_held"_a = named<on_held>{usual.on_held}, "max_held_bytes"_a = usual.max_held_bytes,
           "leave_reads_after"_a = usual.leave_reads_after, "trace_events"_a = usual.trace_events,
-          "tuning"_a = usual.tuning);
+          "tuning"_a = usual.tuning)
+      .def_ro("batches_per_slot", &expert_options::batches_per_slot)
+      .def_ro("piece_bytes", &expert_options::piece_bytes)
+      .def_ro("request_bytes", &expert_options::request_bytes)
+      .def_ro("staging_slots", &expert_options::staging_slots)
+      .def_ro("device_slots", &expert_options::device_slots)
+      .def_prop_ro("on_held",
+                   [](const expert_options& self) { return named<on_held>{self.on_held}; })
+      .def_ro("max_held_bytes", &expert_options::max_held_bytes)
+      .def_ro("leave_reads_after", &expert_options::leave_reads_after)
+      .def_ro("trace_events", &expert_options::trace_events)
+      .def_ro("tuning", &expert_options::tuning);
 }
 
 }  // namespace

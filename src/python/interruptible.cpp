@@ -1,0 +1,99 @@
+#include "python/interruptible.hpp"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace feedline::python {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto between_signals = 50ms;
+
+/// Work in another thread that its caller may leave.
+struct task {
+  std::mutex guard;
+  std::condition_variable ended;
+  bool is_done = false;
+  std::exception_ptr thrown;
+};
+
+/// Tasks that run; those whose callers have left are among them.
+struct {
+  std::mutex guard;
+  std::condition_variable changed;
+  int count = 0;
+} running;
+
+void await_left(pid_t registered_by) {
+  if (::getpid() != registered_by) return;  // a child of fork has none of the threads
+  unlocked([] {
+    std::unique_lock lock{running.guard};
+    running.changed.wait_for(lock, 2s, [] { return running.count == 0; });
+  });
+}
+
+void run(const std::shared_ptr<task>& own, std::function<void()> work) {
+  std::exception_ptr thrown;
+  try {
+    work();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  work = nullptr;  // its captures end here, if the caller has left
+  {
+    const std::scoped_lock lock{own->guard};
+    own->thrown = std::move(thrown);
+    own->is_done = true;
+    own->ended.notify_all();
+  }
+  const std::scoped_lock lock{running.guard};
+  --running.count;
+  running.changed.notify_all();
+}
+
+bool is_main_thread() {
+  const nb::module_ threading = nb::module_::import_("threading");
+  return threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
+
+}  // namespace
+
+void run_interruptibly(std::function<void()> work) {
+  if (!is_main_thread()) return unlocked(work);
+  static const nb::handle at_exit =
+      nb::module_::import_("atexit")
+          .attr("register")(nb::cpp_function([by = ::getpid()] { await_left(by); }))
+          .release();
+  (void)at_exit;
+  const auto own = std::make_shared<task>();
+  {
+    const std::scoped_lock lock{running.guard};
+    ++running.count;
+  }
+  try {
+    std::thread{run, own, std::move(work)}.detach();
+  } catch (...) {
+    const std::scoped_lock lock{running.guard};
+    --running.count;
+    throw;
+  }
+  for (;;) {
+    const bool is_done = unlocked([&] {
+      std::unique_lock lock{own->guard};
+      return own->ended.wait_for(lock, between_signals, [&] { return own->is_done; });
+    });
+    if (is_done) break;
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+  }
+  if (own->thrown) std::rethrow_exception(own->thrown);
+}
+
+}  // namespace feedline::python
