@@ -6,6 +6,7 @@
 #include "cuda/page_uses.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/threads.hpp"
+#include "device/shared_memory.hpp"
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -43,6 +44,17 @@ void zero(std::byte* memory, std::size_t bytes) noexcept {
   }
 }
 
+/// Pins memory for asynchronous copies. @return False if there is not enough memory that can be
+/// pinned. @throws cuda_error for any other refusal.
+bool pin_whole(void* memory, std::size_t bytes, void (*free)(void*)) {
+  const cudaError_t status = cudaHostRegister(memory, bytes, cudaHostRegisterDefault);
+  if (status == cudaSuccess) return true;
+  free(memory);
+  if (status != cudaErrorMemoryAllocation) FEEDLINE_CUDA_CHECK(status);
+  clear_error(status);
+  return false;
+}
+
 void* allocate_registered(std::size_t bytes) {
   const std::size_t whole = round_up(bytes, page_bytes());
   void* memory = std::aligned_alloc(page_bytes(), whole);
@@ -50,12 +62,14 @@ void* allocate_registered(std::size_t bytes) {
   // Huge pages would be allocated even faster, but readers filled slots on them some 3 % slower.
   (void)madvise(memory, whole, MADV_NOHUGEPAGE);
   zero(static_cast<std::byte*>(memory), whole);
-  const cudaError_t status = cudaHostRegister(memory, whole, cudaHostRegisterDefault);
-  if (status == cudaSuccess) return memory;
-  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
-  if (status != cudaErrorMemoryAllocation) FEEDLINE_CUDA_CHECK(status);
-  clear_error(status);
-  return nullptr;
+  return pin_whole(memory, whole, std::free) ? memory : nullptr;
+}
+
+void* allocate_shared_registered(std::size_t bytes) {
+  void* memory = allocate_shared(bytes);
+  if (memory == nullptr) return nullptr;
+  const auto free = [](void* refused) { (void)free_shared(refused); };
+  return pin_whole(memory, round_up(bytes, page_bytes()), free) ? memory : nullptr;
 }
 
 void* allocate_by_cuda(std::size_t bytes) {
@@ -177,11 +191,17 @@ process_pages& all_pages() {
 }  // namespace
 
 void* allocate_pinned(std::size_t bytes) {
+  if (shared_staging::is_wanted()) return allocate_shared_registered(bytes);
   return bytes <= largest_registered_bytes ? allocate_registered(bytes) : allocate_by_cuda(bytes);
 }
 
 void free_pinned(void* memory, std::size_t bytes) noexcept {
   if (memory == nullptr) return;
+  if (find_shared(memory, bytes)) {
+    FEEDLINE_CUDA_LOG(cudaHostUnregister(memory));
+    (void)free_shared(memory);
+    return;
+  }
   if (bytes > largest_registered_bytes) {
     FEEDLINE_CUDA_LOG(cudaFreeHost(memory));
     return;

@@ -10,6 +10,7 @@ namespace feedline::detail {
 /// Up to 1 GiB it is ordinary memory, touched by several threads at once and then registered with
 /// CUDA, which is several times as fast as cudaHostAlloc. Larger memory comes from cudaHostAlloc,
 /// which refuses if there is not enough; touching ordinary memory would then end the process.
+/// If other processes are to write it (`shared_staging`), it is shared memory of any size.
 /// Blocks. Uses the current device's context.
 /// @param bytes At least 1.
 /// @return Null if there is not enough memory.

@@ -44,6 +44,7 @@ class chosen_fields final : public dataset {
   chunking chunks() const override { return of_->chunks(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool varies_by_epoch() const override { return of_->varies_by_epoch(); }
 
   std::shared_ptr<const encoded_blocks> encoded() const override {

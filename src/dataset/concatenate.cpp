@@ -33,6 +33,12 @@ class concatenation final : public dataset {
     return std::ranges::any_of(parts_, &dataset::varies_by_epoch);
   }
 
+  unsigned reads_in_processes() const override {
+    unsigned most = 0;
+    for (const dataset_ptr& part : parts_) most = std::max(most, part->reads_in_processes());
+    return most;
+  }
+
   read_concurrency concurrency() const override {
     const auto serialized =
         std::ranges::find(parts_, read_concurrency::serialized, &dataset::concurrency);

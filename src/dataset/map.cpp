@@ -42,6 +42,7 @@ class mapped_dataset final : public dataset {
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return fields_; }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool varies_by_epoch() const override { return uses_context || of_->varies_by_epoch(); }
   chunking chunks() const override { return of_->chunks(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }

@@ -38,6 +38,7 @@ class subset_dataset final : public dataset {
   std::uint64_t size() const override { return choice_.size(); }
   std::vector<field> fields() const override { return of_->fields(); }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool varies_by_epoch() const override { return of_->varies_by_epoch(); }
   std::vector<std::span<const std::byte>> rows() const override {
     return choice_.of_rows(of_->rows(), of_->size());

@@ -3,6 +3,7 @@
 
 #include "device/assemble_on_host.hpp"
 #include "device/host_memory.hpp"
+#include "device/shared_memory.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -57,18 +58,19 @@ class host_device final : public device {
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
-    void* memory = allocate_pages(bytes);
+    const bool shared = kind == memory_kind::staging && detail::shared_staging::is_wanted();
+    void* memory = shared ? detail::allocate_shared(bytes) : allocate_pages(bytes);
     if (memory == nullptr) {
       throw out_of_memory{bytes, kind,
                           "the host has no " + std::to_string(bytes) + " bytes for " +
                               std::string{to_string(kind)} +
                               " memory: lower batches_per_slot or the number of slots"};
     }
-    std::memset(memory, 0, bytes);
+    if (!shared) std::memset(memory, 0, bytes);
     return memory;
   }
-  void free(memory_kind, void* memory, std::size_t bytes) noexcept override {
-    if (memory == nullptr) return;
+  void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
+    if (memory == nullptr || (kind == memory_kind::staging && detail::free_shared(memory))) return;
     bytes < mapped_bytes ? ::operator delete(memory, page()) : (void)::munmap(memory, bytes);
   }
   [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind) override {

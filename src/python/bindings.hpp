@@ -21,6 +21,9 @@ void bind_datasets(nb::module_& module);
 void bind_composition(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_sequence_dataset(nb::module_& module);
+void bind_sample_info(nb::module_& module);
+void bind_worker_side(nb::module_& module);  // in worker processes
+void bind_workers(nb::module_& module);      // in their parent
 void bind_formats(nb::module_& module);
 void bind_hdf5(nb::module_& module);  // where HDF5 is
 void bind_ragged(nb::module_& module);

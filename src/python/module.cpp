@@ -21,6 +21,9 @@ NB_MODULE(_feedline, module) {
   bind_datasets(module);
   bind_arrays(module);
   bind_sequence_dataset(module);
+  bind_sample_info(module);
+  bind_worker_side(module);
+  bind_workers(module);
   bind_composition(module);
   bind_ragged(module);
   bind_formats(module);

@@ -70,6 +70,8 @@ programs/convert/work programs/convert/output"
 device statistics loader cuda programs/inputs programs/words"
   "python: detail io dataset ragged image formats hdf5 sampler device statistics batch transform \
 loader interop cuda"
+  "python/samples: dataset python"
+  "python/workers: dataset device python python/samples"
   "python/loader: sampler device statistics batch transform loader interop python"
 )
 

@@ -117,6 +117,11 @@ class dataset {
   /// thread. A composed dataset is serialized if one of its parts is.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }
 
+  /// Number of reads that other processes serve at once, so that a reader thread that waits for one
+  /// uses no CPU; constant for the dataset's life. An automatic number of readers is this number. 0
+  /// by default: reader threads do the work. A composed dataset returns the largest of its parts.
+  [[nodiscard]] virtual unsigned reads_in_processes() const { return 0; }
+
  private:
   /// Override this function to give your own samples. `read` calls it, and nothing else does.
   ///

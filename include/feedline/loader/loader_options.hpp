@@ -21,8 +21,8 @@ inline namespace FEEDLINE_ABI {
 /// For `loader_options::readers`: at first half the cores that the process may use, at least 1 and
 /// at most 8. If the consumer waits, the loader tries other numbers, up to twice as many and no
 /// more than there are cores, and keeps the fastest (`expert_options::tuning`). A dataset that is
-/// read by one thread at a time has 1; the gather placement has none, because the device fetches
-/// the rows itself.
+/// read by one thread at a time has 1; one that is read by other processes has as many as these
+/// serve at once; the gather placement has none, because the device fetches the rows itself.
 inline constexpr int automatic_readers = -1;
 
 /// For `loader_options::readers`: no thread reads. The thread that asks for a batch does all the

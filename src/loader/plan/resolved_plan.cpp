@@ -62,21 +62,22 @@ std::uint64_t batches_of_slot(std::uint64_t batches_per_epoch, placement where,
   return divide_up(batches_per_epoch, divide_up(batches_per_epoch, most));
 }
 
-int reader_count(const loader_options& options, placement placement, read_concurrency concurrency) {
+int reader_count(const loader_options& options, placement placement, const dataset& of) {
   if (options.readers != automatic_readers) return options.readers;
   if (placement == placement::gather) return 0;
-  if (concurrency == read_concurrency::serialized) return 1;
+  if (of.concurrency() == read_concurrency::serialized) return 1;
+  if (const unsigned reads = of.reads_in_processes(); reads != 0) return static_cast<int>(reads);
   return std::clamp(static_cast<int>(usable_cores() / 2), 1, 8);
 }
 
 /// The most readers that a loader may use: those that it begins with, unless they are tuned. An
 /// automatic number is tuned among the cores near the device, or among all cores of the process if
 /// those are fewer than the first readers.
-int most_readers(const loader_options& options, read_concurrency concurrency, int first_readers,
+int most_readers(const loader_options& options, const dataset& of, int first_readers,
                  const device_capabilities& device) {
-  if (concurrency == read_concurrency::serialized) return first_readers;
+  if (of.concurrency() == read_concurrency::serialized) return first_readers;
   if (options.expert.tuning.max_readers != 0) return options.expert.tuning.max_readers;
-  if (options.readers != automatic_readers) return first_readers;
+  if (options.readers != automatic_readers || of.reads_in_processes() != 0) return first_readers;
   const auto near_cores = static_cast<int>(choose_cores(device.near_cores).size());
   const int cores = near_cores >= first_readers ? near_cores : static_cast<int>(usable_cores());
   return std::clamp(2 * first_readers, first_readers, std::max(first_readers, cores));
@@ -140,7 +141,7 @@ class planner {
   }
 
   [[nodiscard]] resolved_plan resolve() && {
-    const int readers = reader_count(options_, choice_.placement, dataset_.concurrency());
+    const int readers = reader_count(options_, choice_.placement, dataset_);
     size_rings(readers, options_.expert.staging_slots);
     if (readers != 0) tune();
     plan_.assembled = memory_.assembled();
@@ -251,7 +252,7 @@ class planner {
     const tuning_budget& budget = options_.expert.tuning;
     const int first_readers = plan_.readers;
     const std::size_t first_slots = plan_.staging_slots;
-    const int readers = most_readers(options_, dataset_.concurrency(), first_readers, device_);
+    const int readers = most_readers(options_, dataset_, first_readers, device_);
     if (budget.max_readers != 0 && readers != first_readers)
       size_rings(readers, options_.expert.staging_slots);
     plan_.readers = readers;

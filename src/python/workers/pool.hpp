@@ -1,0 +1,81 @@
+#pragma once
+
+#include <feedline/dataset/read_request.hpp>
+
+#include "device/shared_memory.hpp"
+#include "python/held_object.hpp"
+#include "python/workers/process.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace feedline::python {
+
+/// The worker processes of a dataset. A worker that ends or hangs is replaced. Any thread.
+class worker_pool {
+ public:
+  /// Starts the workers, and does not wait for them. With the interpreter's lock.
+  /// @param start Same as for `worker_process`.
+  /// @param patience Most time for one sample; empty: no limit.
+  /// @param held Gets the Python objects that this holds.
+  worker_pool(nb::object start, unsigned workers, std::optional<std::chrono::milliseconds> patience,
+              std::shared_ptr<held_objects> held);
+  worker_pool(const worker_pool&) = delete;
+  worker_pool& operator=(const worker_pool&) = delete;
+  /// Ends the workers.
+  ~worker_pool();
+
+  /// Has samples made by workers, and waits for them without the interpreter's lock.
+  /// @throws dataset_error naming the sample whose worker ended or hung; as `rethrow` for what the
+  /// worker raised; usage_error if no worker can be started.
+  void read(const read_request& request, std::span<const std::size_t> row_bytes);
+
+  /// Ends the workers, now or at the interpreter's end; later reads are refused. Any thread,
+  /// without the pool's lock, with the interpreter's.
+  void end();
+
+ private:
+  struct lane_use {
+    std::shared_ptr<worker_process> worker;
+    std::size_t place = 0;  ///< the worker's
+    std::size_t lane = 0;
+  };
+  struct entry {
+    std::shared_ptr<worker_process> worker;  ///< null while it is replaced
+    bool in_use[lanes_a_worker] = {};
+  };
+
+  void read_run(const read_request& request, std::span<const std::size_t> row_bytes);
+  /// Follows a request that was not served. With the interpreter's lock.
+  /// @return How the worker ended, if it had begun no sample, so that another one can serve it.
+  /// @throws As `read`.
+  std::string settle(const lane_use& used, worker_process::outcome outcome,
+                     const read_request& request);
+  [[nodiscard]] lane_use take();
+  [[nodiscard]] std::optional<lane_use> try_take();
+  void give_back(const lane_use& used) noexcept;
+  /// Ends the worker, and starts a new one instead, unless another thread does.
+  /// @return How it ended, in words.
+  std::string replace(const lane_use& lost, double patience);
+  [[nodiscard]] std::shared_ptr<worker_process> start(std::size_t place) const;
+  void check_process() const;
+
+  const detail::shared_staging shared_;
+  const std::shared_ptr<held_objects> held_;
+  const held_object start_;
+  const std::optional<std::chrono::milliseconds> patience_;
+  const int made_by_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<entry> entries_;
+  std::string refusal_;  ///< why no worker can be started; empty: they can
+};
+
+}  // namespace feedline::python

@@ -1,0 +1,163 @@
+"""The values of samples that Python makes: structures, types, text, padding."""
+
+import array
+import collections
+
+import numpy as np
+import pytest
+
+import feedline
+
+
+def fields(dataset):
+    return {field.name: (field.dtype, field.shape) for field in dataset.fields}
+
+
+def both_ways(read, size=4, **arguments):
+    """A dataset on threads, and the same with a worker: they have the same values."""
+    threads = feedline.sequence_dataset(read, size=size, **arguments)
+    worker = feedline.sequence_dataset(
+        read, size=size, workers=1, start_method="fork", **arguments
+    )
+    assert fields(threads) == fields(worker)
+    ours, theirs = threads.read(range(size)), worker.read(range(size))
+    for name in ours:
+        assert ours[name].tobytes() == theirs[name].tobytes(), name
+    return threads, ours
+
+
+def test_structures_become_fields_with_dotted_names():
+    Point = collections.namedtuple("Point", "x y")
+
+    def read(index):
+        return {
+            "image": {"left": np.full((2, 2), index, np.uint8), "right": np.float32(index)},
+            "boxes": (np.arange(3) + index, {"score": index * 0.5}),
+            "at": Point(np.int16(index), np.int16(-index)),
+            "numbers": (index, 2, 3),
+        }
+
+    dataset, values = both_ways(read)
+    assert fields(dataset) == {
+        "image.left": ("uint8", (2, 2)),
+        "image.right": ("float32", ()),
+        "boxes.0": ("int64", (3,)),
+        "boxes.1.score": ("float64", ()),
+        "at.x": ("int16", ()),
+        "at.y": ("int16", ()),
+        "numbers": ("int64", (3,)),
+    }
+    assert values["boxes.1.score"].tolist() == [0, 0.5, 1, 1.5]
+    assert values["at.y"].tolist() == [0, -1, -2, -3]
+    assert values["numbers"].tolist() == [[i, 2, 3] for i in range(4)]
+
+
+def test_every_kind_of_value_keeps_its_bits():
+    kinds = ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d"]
+    for kind in kinds:
+        made = np.arange(24).reshape(4, 2, 3).astype(kind)
+        for view in [made, np.asfortranarray(made), made[:, ::-1], made[:, :, 1:]]:
+            _, values = both_ways(lambda i, view=view: {"x": view[i]})
+            assert values["x"].dtype == made.dtype
+            assert (values["x"] == view).all()
+    plain = {
+        "whole": lambda i: i - 2,
+        "real": lambda i: i / 4,
+        "truth": lambda i: i % 2 == 0,
+        "scalar": lambda i: np.float32(i),
+        "large": lambda i: 2**63 + i,
+        "list": lambda i: [i, 1],
+        "array": lambda i: array.array("h", [i, 1]),
+        "view": lambda i: memoryview(np.array([i, 1], np.uint16)),
+    }
+    for name, read in plain.items():
+        _, values = both_ways(lambda i, read=read: {"x": read(i)})
+        assert (values["x"] == np.array([np.asarray(read(i)) for i in range(4)])).all(), name
+        assert values["x"].dtype == np.asarray(read(0)).dtype, name
+
+
+def test_tensors_and_images_are_values():
+    torch = pytest.importorskip("torch")
+    image = pytest.importorskip("PIL.Image")
+
+    def read(index):
+        return {
+            "tensor": torch.full((2, 3), index, dtype=torch.float16),
+            "turned": torch.arange(6).reshape(2, 3).t() + index,
+            "image": image.new("RGB", (4, 5), (index, 2, 3)),
+        }
+
+    dataset, values = both_ways(read)
+    assert fields(dataset) == {
+        "tensor": ("float16", (2, 3)),
+        "turned": ("int64", (3, 2)),
+        "image": ("uint8", (5, 4, 3)),
+    }
+    assert (values["turned"][1] == np.arange(6).reshape(2, 3).T + 1).all()
+    assert (values["image"][3, :, :, 0] == 3).all()
+
+    def halves(index):
+        return torch.full((2,), index + 0.5, dtype=torch.bfloat16)
+
+    dataset = feedline.sequence_dataset(halves, size=4, names=["half"])
+    (batch,) = feedline.Loader(dataset, batch_size=4).epoch(0)
+    assert batch["half"].torch().equal(torch.stack([halves(i) for i in range(4)]))
+
+
+def test_text_bytes_and_arrays_of_any_length_are_padded():
+    words = ["", "né", "three", "x"]
+
+    def read(index):
+        return {
+            "text": words[index],
+            "data": words[index].encode(),
+            "tokens": np.arange(index, dtype=np.int32),
+            "rows": np.ones((index, 2), np.float32),
+        }
+
+    pad = {"text": 6, "data": 5, "tokens": 3, "rows": 4}
+    dataset, values = both_ways(read, pad=pad)
+    assert fields(dataset) == {
+        "text": ("uint8", (6,)),
+        "text_length": ("int32", ()),
+        "data": ("uint8", (5,)),
+        "data_length": ("int32", ()),
+        "tokens": ("int32", (3,)),
+        "tokens_length": ("int32", ()),
+        "rows": ("float32", (4, 2)),
+        "rows_length": ("int32", ()),
+    }
+    lengths = values["text_length"]
+    texts = [bytes(row[:n]).decode() for row, n in zip(values["text"], lengths)]
+    assert texts == words
+    assert values["tokens"].tolist() == [[0, 0, 0], [0, 0, 0], [0, 1, 0], [0, 1, 2]]
+    assert values["rows"].sum(axis=(1, 2)).tolist() == [0, 2, 4, 6]
+
+
+def refusal_of(read, words, **arguments):
+    with pytest.raises((feedline.UsageError, feedline.DatasetError), match=words):
+        feedline.sequence_dataset(read, size=4, **arguments).read(range(4))
+
+
+def test_what_is_no_value_is_refused_with_what_to_do():
+    refusal_of(lambda i: {"x": "text"}, "'x' is a str.*pad={'x': 64}")
+    refusal_of(lambda i: {"x": b"text"}, "'x' is a bytes.*pad={'x': 64}")
+    refusal_of(lambda i: {"x": {"y": 1}, "x.y": 2}, "named 'x.y': rename one")
+    refusal_of(lambda i: {"x": np.zeros(i + 1)}, "pad={'x': …}")
+    refusal_of(lambda i: {"x": "abc"[:i]}, "length of the longest sample", pad={"x": 2})
+    refusal_of(lambda i: {"x": 1}, "single number: only what has a length", pad={"x": 2})
+    refusal_of(lambda i: {"x": 1}, "pad names 'y', but the values are 'x'", pad={"y": 2})
+    refusal_of(lambda i: {"x": 1} if i < 2 else {"z": 1}, "it has no 'x'")
+    refusal_of(lambda i: {"x": 1} if i < 2 else (1,), "a tuple instead of a dict")
+    refusal_of(lambda i: (1, 2)[: 2 - i % 2], "1 values instead of 2", names=["a", "b"])
+    refusal_of(lambda i: {"x": np.zeros(2, ">i4")}, "other byte order")
+    refusal_of(lambda i: {"x": None}, "no element type 'object'")
+    refusal_of(lambda i: {"x": np.datetime64("2020-01-01")}, "no element type")
+
+
+def test_a_user_s_mapping_is_a_dict():
+    class Sample(collections.UserDict):
+        pass
+
+    _, values = both_ways(lambda i: Sample(x=i, y={"z": Sample(w=i * 2)}))
+    assert values["y.z.w"].tolist() == [0, 2, 4, 6]

@@ -1,0 +1,57 @@
+#include <feedline/backend/device.hpp>
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/map.hpp>
+#include <feedline/dataset/select.hpp>
+#include <feedline/dataset/subset.hpp>
+#include <feedline/dataset/zip.hpp>
+#include <feedline/loader/loader_options.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "loader/plan/resolved_plan.hpp"
+#include "support/checks/catch.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+using namespace feedline;
+
+namespace {
+
+/// A dataset that other processes read.
+class read_elsewhere : public dataset {
+ public:
+  std::uint64_t size() const override { return 1000; }
+  std::vector<field> fields() const override { return {{"x", element_type::u8, {4}}}; }
+  unsigned reads_in_processes() const override { return 6; }
+
+ private:
+  void do_read(const read_request& request) const override {
+    std::ranges::fill(request.out[0], std::byte{1});
+  }
+};
+
+int readers_of(const dataset_ptr& of) {
+  const device_capabilities device{.name = "gpu"};
+  return detail::resolve(*of, sequential{}, device, {.batch_size = 10}).report.readers;
+}
+
+}  // namespace
+
+TEST_CASE("plan: as many readers wait for processes as these serve at once, in any composition",
+          "[loader][host]") {
+  const auto elsewhere = std::make_shared<const read_elsewhere>();
+  CHECK(readers_of(elsewhere) == 6);
+  CHECK(readers_of(subset(elsewhere, {sample_index{3}, sample_index{4}})) == 6);
+  CHECK(readers_of(concatenate({elsewhere, elsewhere})) == 6);
+  CHECK(readers_of(select(elsewhere, {{"x", "y"}})) == 6);
+  CHECK(readers_of(feedline::zip({elsewhere, select(elsewhere, {{"x", "y"}})})) == 6);
+  const auto same = [](sample_index, std::span<const std::span<const std::byte>> in,
+                       std::span<const std::span<std::byte>> out) {
+    std::ranges::copy(in[0], out[0].begin());
+  };
+  CHECK(readers_of(map(elsewhere, elsewhere->fields(), sample_transform{same})) == 6);
+}
