@@ -12,10 +12,19 @@ namespace {
 constinit std::mutex library_mutex;
 constinit hdf5_session* current_session = nullptr;  // the session that holds the mutex
 
+/// Keeps the innermost message, and the first one around it that names a file, if it names none:
+/// HDF5 1.14 says only "can't open file" for a file of another storage.
 herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* entry, void* kept) noexcept {
+  constexpr std::string_view naming = "name = '";
   auto& message = *static_cast<std::string*>(kept);
   try {
-    if (message.empty() && entry->desc != nullptr) message = entry->desc;
+    if (entry->desc == nullptr) return 0;
+    if (message.empty()) {
+      message = entry->desc;
+    } else if (message.find(naming) == std::string::npos &&
+               std::string_view{entry->desc}.find(naming) != std::string_view::npos) {
+      message += std::string{": "} + entry->desc;
+    }
   } catch (...) {
     return -1;
   }
