@@ -154,6 +154,9 @@ void bind_datasets(nb::module_& module) {
       .def_prop_ro("size", [](const dataset_ptr& self) { return self->size(); })
       .def_prop_ro("fields", [](const dataset_ptr& self) { return self->fields(); })
       .def("__len__", [](const dataset_ptr& self) { return self->size(); })
+      .def_prop_ro(
+          "varies_by_epoch", [](const dataset_ptr& self) { return self->varies_by_epoch(); },
+          "Whether a sample differs between epochs, because of random augmentation on the CPU.")
       .def("__getitem__", &read_one, "sample"_a,
            nb::sig("def __getitem__(self, sample: int, /) -> dict[str, "
                    "numpy.typing.NDArray[typing.Any]]"),

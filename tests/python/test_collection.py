@@ -15,6 +15,7 @@ COMPOSED = {
     "concatenate": lambda data: feedline.concatenate([data, data]),
     "zip": lambda data: feedline.zip([data]),
     "select": lambda data: feedline.select(data, [("y", "renamed"), "offset"]),
+    "map": lambda data: feedline.map(data, dict),
     "subset": lambda data: feedline.subset(data, range(20)),
     "random_split": lambda data: feedline.random_split(data, [0.5, 0.5], seed=1)[0],
     "load_into_memory": lambda data: feedline.load_into_memory(data),

@@ -28,6 +28,7 @@ from ._errors import ThreadError as ThreadError
 from ._errors import UsageError as UsageError
 from ._feedline import *  # noqa: F403
 from ._loader import Loader as Loader
+from ._map import map as map
 from ._of_torch import ConvertedEpoch as ConvertedEpoch
 from ._of_torch import LoaderSampler as LoaderSampler
 
