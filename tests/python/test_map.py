@@ -48,7 +48,7 @@ def test_a_map_of_a_map_and_options_of_sequence_dataset(numbered):
 def test_what_the_function_raises_names_the_sample(numbered):
     def refuse(sample):
         if sample["label"] == 7:
-            raise ValueError("the seventh")
+            raise feedline.DatasetError("the seventh")
         return sample
 
     with pytest.raises(feedline.StageError) as caught:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ._errors import UsageError
@@ -20,11 +20,6 @@ class _Mapped:
 
     def __getitem__(self, index: int) -> Any:
         return self.function(self.dataset[index])
-
-    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
-        read = self.dataset.read(indices)
-        samples = ({name: rows[i] for name, rows in read.items()} for i in range(len(indices)))
-        return [self.function(sample) for sample in samples]
 
 
 def map(dataset: Dataset, function: Callable[[dict[str, Any]], Any], **options: Any) -> Dataset:
