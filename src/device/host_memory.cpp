@@ -8,7 +8,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t no_byte_limit = std::numeric_limits<std::size_t>::max();
 
 /// The number after a name, in a file of names and numbers.
 std::optional<std::size_t> number_of(const std::filesystem::path& path, const std::string& wanted) {
@@ -31,7 +31,7 @@ std::size_t left_in(const std::filesystem::path& group, const char* limit, const
                     const char* inactive) {
   const auto allowed = number_in(group / limit);
   const auto used = number_in(group / usage);
-  if (!allowed || !used) return no_limit;
+  if (!allowed || !used) return no_byte_limit;
   // The system takes pages of files back when memory is short.
   const std::size_t files = number_of(group / "memory.stat", inactive).value_or(0);
   const std::size_t needed = *used - std::min(*used, files);
@@ -58,7 +58,7 @@ std::size_t least_left(std::filesystem::path hierarchy, const std::filesystem::p
 
 std::optional<std::size_t> free_host_bytes(const std::filesystem::path& root) {
   const auto kibibytes = number_of(root / "proc/meminfo", "MemAvailable:");
-  std::size_t left = kibibytes ? *kibibytes << 10 : no_limit;
+  std::size_t left = kibibytes ? *kibibytes << 10 : no_byte_limit;
   const std::filesystem::path hierarchies = root / "sys/fs/cgroup";
   std::ifstream groups{root / "proc/self/cgroup"};
   for (std::string line; std::getline(groups, line);) {  // number:controllers:group
@@ -73,7 +73,7 @@ std::optional<std::size_t> free_host_bytes(const std::filesystem::path& root) {
       left = std::min(left, least_left(hierarchies / "memory", group));
     }
   }
-  return left == no_limit ? std::nullopt : std::optional{left};
+  return left == no_byte_limit ? std::nullopt : std::optional{left};
 }
 
 }  // namespace feedline::detail
