@@ -27,6 +27,25 @@ def test_a_batch_is_a_mapping(numbered):
     assert (batch.size, batch.index, batch.epoch, batch.repeats) == (4, 0, 0, 0)
 
 
+def test_a_field_of_many_is_found_by_its_name():
+    values = {f"f{i}": np.full(4, i) for i in range(500)}
+    loader = feedline.Loader(feedline.make_memory_dataset(values), batch_size=2)
+    first, second = loader.epoch(0)
+    assert list(first) == list(second) == list(values)
+    for batch in (first, second):
+        assert all(batch[name].numpy()[0] == i for i, name in enumerate(values))
+    assert first.get("f499").name == "f499"
+    assert first.get("f500", "none") == "none"
+    # Every batch of an epoch has the same string objects, which the epoch makes once.
+    assert all(a is b for a, b in zip(first, second))
+    for wrong in (3, None, "f"):
+        assert wrong not in first
+        with pytest.raises(KeyError):
+            first[wrong]
+    with pytest.raises(TypeError, match="unhashable"):
+        first[["f0"]]
+
+
 def test_a_tensor_tells_its_shape_and_type(numbered):
     tensor = next(feedline.Loader(numbered, batch_size=4).epoch(0))["row"]
     assert (tensor.name, tensor.shape, tensor.dtype, tensor.nbytes) == (

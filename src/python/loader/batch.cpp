@@ -17,35 +17,25 @@
 namespace feedline::python {
 namespace {
 
-tensor_object field_of(const batch_object& self, const any_name& named) {
-  const std::string& name = named.bytes;
-  for (std::size_t place = 0; place < self.lease->field_count(); ++place)
-    if (self.lease->field_at(place).name() == name) return {self.lease, place};
-  try {
-    (void)(*self.lease)[name];
-  } catch (const usage_error& refusal) {
-    throw nb::key_error(refusal.what());
+tensor_object field_of(const batch_object& self, nb::handle name) {
+  if (const auto place = self.names->index_of(name)) return {self.lease, *place};
+  any_name wanted;
+  if (nb::try_cast(name, wanted)) {
+    try {
+      (void)(*self.lease)[wanted.bytes];
+    } catch (const usage_error& refusal) {
+      throw nb::key_error(refusal.what());
+    }
   }
   throw nb::key_error("no such field");
-}
-
-nb::str name_at(const batch_object& self, std::size_t place) {
-  return text(self.lease->field_at(place).name());
-}
-
-nb::list names_of_fields(const batch_object& self) {
-  nb::list names;
-  for (std::size_t place = 0; place < self.lease->field_count(); ++place)
-    names.append(name_at(self, place));
-  return names;
 }
 
 /// Each field by name, as a function of its tensor.
 template <class Function>
 nb::dict each_field(const batch_object& self, Function&& make) {
   nb::dict made;
-  for (std::size_t place = 0; place < self.lease->field_count(); ++place)
-    made[name_at(self, place)] = make(nb::cast(tensor_object{self.lease, place}));
+  for (const auto [name, place] : self.names->indices())
+    made[name] = make(nb::cast(tensor_object{self.lease, nb::cast<std::size_t>(place)}));
   return made;
 }
 
@@ -93,6 +83,18 @@ nb::object samples_of(const batch_object& self) {
 
 }  // namespace
 
+field_names::field_names(const batch& of) {
+  for (std::size_t place = 0; place < of.field_count(); ++place)
+    indices_[text(of.field_at(place).name())] = place;
+}
+
+std::optional<std::size_t> field_names::index_of(nb::handle name) const {
+  PyObject* const found = PyDict_GetItemWithError(indices_.ptr(), name.ptr());
+  if (found != nullptr) return PyLong_AsSize_t(found);
+  if (PyErr_Occurred() != nullptr) nb::raise_python_error();
+  return std::nullopt;
+}
+
 void bind_batch(nb::module_& module) {
   bind_tensor(module);
   nb::class_<batch_object>(
@@ -102,34 +104,36 @@ void bind_batch(nb::module_& module) {
       "used for another batch once this object, its tensors and arrays made of them are destroyed. "
       "Frameworks that make `type(batch)(changed)` get a dict.")
       .def(nb::new_(&as_dict), "fields"_a)
-      .def("__getitem__", &field_of, "name"_a,
+      .def("__getitem__", &field_of, "name"_a.none(),
            nb::sig("def __getitem__(self, name: str, /) -> Tensor"))
       .def(
-          "__iter__", [](const batch_object& self) { return nb::iter(names_of_fields(self)); },
+          "__iter__", [](const batch_object& self) { return nb::iter(self.names->indices()); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[str]"))
       .def(
           "__len__", [](const batch_object& self) { return self.lease->field_count(); },
           "Number of fields; `size` counts the samples.")
       .def(
           "__contains__",
-          [](const batch_object& self, const nb::object& name) {
-            return nb::cast<bool>(names_of_fields(self).attr("__contains__")(name));
+          [](const batch_object& self, nb::handle name) {
+            return self.names->index_of(name).has_value();
           },
-          nb::sig("def __contains__(self, name: object, /) -> bool"))
-      .def("_ipython_key_completions_", &names_of_fields,
-           nb::sig("def _ipython_key_completions_(self) -> list[str]"))
+          "name"_a.none(), nb::sig("def __contains__(self, name: object, /) -> bool"))
+      .def(
+          "_ipython_key_completions_",
+          [](const batch_object& self) { return self.names->indices().keys(); },
+          nb::sig("def _ipython_key_completions_(self) -> list[str]"))
       .def(
           "get",
-          [](const batch_object& self, const nb::object& name, const nb::object& otherwise) {
-            if (!nb::cast<bool>(names_of_fields(self).attr("__contains__")(name))) return otherwise;
-            return nb::cast(field_of(self, nb::cast<any_name>(name)));
+          [](const batch_object& self, nb::handle name, const nb::object& otherwise) {
+            const auto place = self.names->index_of(name);
+            return place ? nb::cast(tensor_object{self.lease, *place}) : otherwise;
           },
-          "name"_a, "default"_a = nb::none(),
+          "name"_a.none(), "default"_a = nb::none(),
           nb::sig("def get(self, name: str, /, default: typing.Any = None) -> typing.Any"))
       .def(
           "keys",
           [](const batch_object& self) {
-            return each_field(self, [](nb::object each) { return each; }).attr("keys")();
+            return nb::steal(PyDict_Copy(self.names->indices().ptr())).attr("keys")();
           },
           nb::sig("def keys(self) -> collections.abc.KeysView[str]"))
       .def(
@@ -148,9 +152,8 @@ void bind_batch(nb::module_& module) {
            nb::sig("def to(self, device: typing.Any, non_blocking: bool = False) -> "
                    "dict[str, typing.Any]"),
            "Each field as a PyTorch tensor on a device: a view if it is there, else a copy. From "
-           "the "
-           "host the copy blocks, because the memory that it reads is used again; from a GPU it "
-           "need not.")
+           "the host the copy blocks, because the memory that it reads is used again; from a GPU "
+           "it need not.")
       .def("__repr__", &describe_batch)
       .def_prop_ro(
           "size", [](const batch_object& self) { return self.lease->size(); },

@@ -29,7 +29,8 @@ std::optional<batch_object> epoch_object::next(time_point deadline) {
     ended_ = true;
     return std::nullopt;
   }
-  return batch_object{std::make_shared<const batch>(std::move(*found))};
+  if (!names_) names_ = std::make_shared<const field_names>(*found);
+  return batch_object{std::make_shared<const batch>(std::move(*found)), names_};
 }
 
 optional_batch epoch_object::try_next() {

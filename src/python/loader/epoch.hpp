@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <list>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -68,6 +69,7 @@ class epoch_object {
   std::uint64_t batches_;
   stream_ref stream_;
   // Guarded by the interpreter's lock.
+  std::shared_ptr<const field_names> names_;  ///< null before the first batch
   bool ended_ = false;
   std::optional<time_point> waits_for_others_since_;
   bool warned_ = false;

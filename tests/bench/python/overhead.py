@@ -52,6 +52,29 @@ def loops(loader):
     return {"batch": only_take, "batch, tensor": take_a_tensor, "batch, array": take_an_array}
 
 
+def many_fields(readers):
+    """A batch of 500 fields: taken, with one field used, and with all."""
+    batches = 2_000
+    values = np.zeros(batches, np.int32)
+    dataset = feedline.make_memory_dataset({f"field{i}": values for i in range(500)})
+    with feedline.Loader(dataset, batch_size=1, readers=readers, epochs=10_000) as loader:
+
+        def only_take(epoch):
+            for _ in loader.epoch(epoch):
+                pass
+
+        def take_one(epoch):
+            for batch in loader.epoch(epoch):
+                batch["field499"]
+
+        def take_all(epoch):
+            for batch in loader.epoch(epoch):
+                dict(batch)
+
+        for name, loop in {"batch": only_take, "one": take_one, "all": take_all}.items():
+            print(f"500 fields: {name}: {measure(loop, batches, 3)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--batches", type=int, default=50_000)
@@ -71,6 +94,7 @@ def main():
         for name, loop in loops(loader).items():
             print(f"batch size {batch_size:4}: {name}: {measure(loop, options.batches)}")
         loader.close()
+    many_fields(options.readers)
     try:
         import torch
     except ImportError:
