@@ -7,6 +7,32 @@
 
 namespace feedline::detail {
 
+namespace {
+
+/// From construction to destruction, a request's read is visible to other threads, and its time and
+/// counters are a reader's.
+class reported_read {
+ public:
+  reported_read(reader_scratch& use, std::uint64_t epoch, position first, position end) noexcept
+      : use_{use}, counted_{use.tally} {
+    use.now.begin(epoch, first, end, use.clock.since());
+    use.cpu.begin(use.clock.since());
+  }
+  reported_read(const reported_read&) = delete;
+  reported_read& operator=(const reported_read&) = delete;
+  ~reported_read() {
+    use_.cpu.end();
+    use_.now.end();
+    use_.clock.lap();
+  }
+
+ private:
+  reader_scratch& use_;
+  const tallied_reads counted_;
+};
+
+}  // namespace
+
 void read_ahead::before_reading(epoch_pass& pass, position first, position end,
                                 reader_scratch& use) const noexcept {
   if ((cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
@@ -46,9 +72,9 @@ bool request_executor::fill(request request, reader_scratch& use) {
   staging_slot& slot = staging_[index];
   const std::uint32_t samples = slot.work.sample_requests();
   if (request.number < samples) {
-    fill_samples(slot, slot.work.layout.request(request.number, slot.work.samples), use);
+    read_samples(slot, slot.work.layout.request(request.number, slot.work.samples), use);
   } else {
-    fill_block(slot, request.number - samples, use);
+    read_block(slot, request.number - samples, use);
   }
   // A slot that was not read to its end must not become filled: the device would follow tables that
   // were never written.
@@ -56,70 +82,50 @@ bool request_executor::fill(request request, reader_scratch& use) {
   return staging_.finish_request(index, &use.clock);
 }
 
-void request_executor::fill_block(staging_slot& slot, std::uint32_t number, reader_scratch& use) {
+void request_executor::read_block(staging_slot& slot, std::uint32_t number, reader_scratch& use) {
   const std::uint64_t epoch = slot.work.pass->epoch;
   use.clock.at(epoch, slot.work.first_batch, 0);
   const position needed = slot.work.blocks->needed_at(number);
-  use.now.begin(epoch, needed, position{needed.value + 1}, use.clock.since());
-  use.cpu.begin(use.clock.since());
-  if (is_wanted(slot)) {
-    const tallied_reads counted{use.tally};
-    slot.work.blocks->read(slot, number);
-  }
-  use.cpu.end();
-  use.now.end();
-  use.clock.lap();
+  const reported_read reported{use, epoch, needed, position{needed.value + 1}};
+  if (is_wanted(slot)) slot.work.blocks->read(slot, number);
 }
 
-void request_executor::fill_samples(staging_slot& slot, sample_run samples, reader_scratch& use) {
-  const std::uint64_t first = slot.work.first.value;
-  const std::uint64_t first_batch = (slot.work.begin + samples.begin) / batch_size_;
-  const std::uint64_t last_batch = (slot.work.begin + samples.end - 1) / batch_size_;
-  use.clock.at(slot.work.pass->epoch, slot.work.first_batch + first_batch,
-               last_batch - first_batch + 1);
-  use.now.begin(slot.work.pass->epoch, position{first + samples.begin},
-                position{first + samples.end}, use.clock.since());
-  if (ahead_ != nullptr && is_wanted(slot))
-    ahead_->before_reading(*slot.work.pass, position{first + samples.begin},
-                           position{first + samples.end}, use);
+void request_executor::read_samples(staging_slot& slot, sample_run samples, reader_scratch& use) {
+  const slot_work& work = slot.work;
+  const auto at = [&](std::uint64_t sample) { return position{work.first.value + sample}; };
+  const std::uint64_t first_batch = (work.begin + samples.begin) / batch_size_;
+  const std::uint64_t last_batch = (work.begin + samples.end - 1) / batch_size_;
+  use.clock.at(work.pass->epoch, work.first_batch + first_batch, last_batch - first_batch + 1);
   use.request = samples;
   use.drawn_run = {};  // another request's, or hints
-  use.cpu.begin(use.clock.since());
   {
-    const tallied_reads counted{use.tally};
-    use.clock.count_samples(read(slot, samples, use));
+    const reported_read reported{use, work.pass->epoch, at(samples.begin), at(samples.end)};
+    if (ahead_ != nullptr && is_wanted(slot))
+      ahead_->before_reading(*work.pass, at(samples.begin), at(samples.end), use);
+    bool across_batches = writer_.reads_across_batches();
+    std::uint64_t done = samples.begin;
+    while (done < samples.end && is_wanted(slot) && !slot.failed_before(at(done))) {
+      const std::uint64_t batch_end = (done / batch_size_ + 1) * batch_size_;
+      const std::uint64_t end = across_batches ? samples.end : std::min(samples.end, batch_end);
+      use.now.at(at(done));
+      try {
+        writer_.read(slot, {done, end}, use);
+      } catch (...) {
+        // Then read batch by batch: only the batch with that sample fails.
+        if (std::exchange(across_batches, false)) continue;
+        slot.fail(current_failure(work, done, batch_size_));
+        break;
+      }
+      done = end;
+    }
+    use.clock.count_samples(done - samples.begin);
   }
-  use.cpu.end();
-  use.now.end();
-  use.clock.lap();
-  use.clock.at(slot.work.pass->epoch, slot.work.first_batch + first_batch, 0);  // after these
+  use.clock.at(work.pass->epoch, work.first_batch + first_batch, 0);  // after these
 }
 
 bool request_executor::is_wanted(const staging_slot& slot) const noexcept {
   return !stopping_.load(std::memory_order_relaxed) &&
          !slot.work.pass->abandoned.load(std::memory_order_relaxed);
-}
-
-std::uint64_t request_executor::read(staging_slot& slot, sample_run samples, reader_scratch& use) {
-  const std::uint64_t first = samples.begin;
-  bool across_batches = writer_.reads_across_batches();
-  while (samples.begin < samples.end) {
-    if (!is_wanted(slot) || slot.failed_before(position{slot.work.first.value + samples.begin}))
-      break;
-    const std::uint64_t batch_end = (samples.begin / batch_size_ + 1) * batch_size_;
-    const std::uint64_t run_end = across_batches ? samples.end : std::min(samples.end, batch_end);
-    use.now.at(position{slot.work.first.value + samples.begin});
-    try {
-      writer_.read(slot, {samples.begin, run_end}, use);
-    } catch (...) {
-      // Then read batch by batch: only the batch with that sample fails.
-      if (std::exchange(across_batches, false)) continue;
-      slot.fail(current_failure(slot.work, samples.begin, batch_size_));
-      break;
-    }
-    samples.begin = run_end;
-  }
-  return samples.begin - first;
 }
 
 }  // namespace feedline::detail

@@ -80,10 +80,8 @@ class request_executor {
   [[nodiscard]] const std::atomic<bool>& stopping() const noexcept { return stopping_; }
 
  private:
-  void fill_samples(staging_slot& slot, sample_run samples, reader_scratch& use);
-  void fill_block(staging_slot& slot, std::uint32_t number, reader_scratch& use);
-  /// How many samples were read.
-  std::uint64_t read(staging_slot& slot, sample_run samples, reader_scratch& use);
+  void read_samples(staging_slot& slot, sample_run samples, reader_scratch& use);
+  void read_block(staging_slot& slot, std::uint32_t number, reader_scratch& use);
   [[nodiscard]] bool is_wanted(const staging_slot& slot) const noexcept;
 
   const std::uint64_t batch_size_;

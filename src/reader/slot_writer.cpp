@@ -52,7 +52,12 @@ batch_writer::batch_writer(sample_source& source, slot_layout batches, const slo
 void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use) {
   draw_samples(source_, slot, run, use);
   if (!held_.empty()) return copy_held(slot, run, use);
-  read_rows(slot, run, source_.in_epoch(position{slot.work.first.value + run.begin}), use);
+  set_destinations(slot, run, use);
+  const epoch_pass& pass = *slot.work.pass;
+  const position first = source_.in_epoch(position{slot.work.first.value + run.begin});
+  source_.read(pass, {use.samples, use.out, {source_.seed(), pass.epoch, use.samples, first}},
+               use.bad);
+  convert(slot, run, use);
   if (use.bad.empty()) [[likely]]
     return;
   for (unreadable_sample& each : use.bad) each.place += run.begin;
@@ -62,47 +67,53 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
 void batch_writer::replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
                            reader_scratch& use) {
   use.samples = {&by, 1};
-  read_rows(slot, {place, place + 1}, at, use);
+  const sample_run run{place, place + 1};
+  set_destinations(slot, run, use);
+  const epoch_pass& pass = *slot.work.pass;
+  source_.read(pass, {use.samples, use.out, {source_.seed(), pass.epoch, use.samples, at}},
+               use.bad);
+  convert(slot, run, use);
+}
+
+std::byte* batch_writer::place_of(const staging_slot& slot, std::uint64_t sample,
+                                  std::size_t field) const {
+  const std::uint64_t batch = sample / layout_.batch_size();
+  return slot.data + batch * layout_.batch_bytes() + layout_.field_offset(field) +
+         (sample - batch * layout_.batch_size()) * layout_.row_bytes(field);
 }
 
 void batch_writer::copy_held(const staging_slot& slot, sample_run run,
                              const reader_scratch& use) const {
   const std::uint64_t batch = run.begin / layout_.batch_size();
-  std::byte* const batch_data = slot.data + batch * layout_.batch_bytes();
+  const std::uint64_t first = batch * layout_.batch_size();
   for (std::size_t field = 0; field < held_.fields().size(); ++field)
-    held_.copy(field, use.samples, batch_data + layout_.field_offset(field), layout_.batch_size(),
-               layout_.batch_bytes(), run.begin - batch * layout_.batch_size());
+    held_.copy(field, use.samples, place_of(slot, first, field), layout_.batch_size(),
+               layout_.batch_bytes(), run.begin - first);
 }
 
-void batch_writer::read_rows(const staging_slot& slot, sample_run run, position first,
-                             reader_scratch& use) {
+void batch_writer::set_destinations(const staging_slot& slot, sample_run run,
+                                    reader_scratch& use) const {
   const std::uint64_t count = run.end - run.begin;
-  const std::uint64_t batch = run.begin / layout_.batch_size();
-  const std::uint64_t within = run.begin - batch * layout_.batch_size();
-  const std::uint64_t epoch = slot.work.pass->epoch;
-  std::byte* const batch_data = slot.data + batch * layout_.batch_bytes();
-  const auto place_of = [&](std::size_t field) {
-    return batch_data + layout_.field_offset(field) + within * layout_.row_bytes(field);
-  };
-
   use.out.clear();
   for (std::size_t field = 0; field < layout_.fields().size(); ++field)
-    use.out.emplace_back(place_of(field), count * layout_.row_bytes(field));
+    use.out.emplace_back(place_of(slot, run.begin, field), count * layout_.row_bytes(field));
   use.rows.resize(count * converted_bytes_);
   std::byte* aside = use.rows.data();
   for (const conversion& each : conversions_) {
     use.out[each.place] = {aside, count * each.row_bytes};
     aside += count * each.row_bytes;
   }
-  source_.read(*slot.work.pass, {use.samples, use.out, {source_.seed(), epoch, use.samples, first}},
-               use.bad);
+}
 
+void batch_writer::convert(const staging_slot& slot, sample_run run,
+                           const reader_scratch& use) const {
   for (const conversion& each : conversions_) {
     const std::byte* row = use.out[each.place].data();
-    std::byte* converted = place_of(each.place);
+    std::byte* converted = place_of(slot, run.begin, each.place);
     for (const sample_index sample : use.samples) {
       transform_row(each.conversion, row, each.row_bytes,
-                    sample_random_bits(source_.seed(), epoch, sample.value), converted);
+                    sample_random_bits(source_.seed(), slot.work.pass->epoch, sample.value),
+                    converted);
       row += each.row_bytes;
       converted += layout_.row_bytes(each.place);
     }

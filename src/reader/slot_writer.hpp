@@ -97,9 +97,12 @@ class batch_writer final : public slot_writer {
                reader_scratch& use) override;
 
  private:
-  /// Reads the run's samples, which are `use.samples`.
-  void read_rows(const staging_slot& slot, sample_run run, position first, reader_scratch& use);
+  [[nodiscard]] std::byte* place_of(const staging_slot& slot, std::uint64_t sample,
+                                    std::size_t field) const;
   void copy_held(const staging_slot& slot, sample_run run, const reader_scratch& use) const;
+  /// Sets `use.out`: the slot, or memory aside for fields that `convert` puts there.
+  void set_destinations(const staging_slot& slot, sample_run run, reader_scratch& use) const;
+  void convert(const staging_slot& slot, sample_run run, const reader_scratch& use) const;
 
   /// A field that is converted.
   struct conversion {

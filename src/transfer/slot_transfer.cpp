@@ -10,7 +10,15 @@ void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t sam
   const stream_ref stream = streams_[by_turns ? carried_++ % streams_.size() : 0].get();
   try {
     if (!follows) wait_for_room(from, to, stream);
-    copy(from, to, samples, stream);
+    if (samples != 0 && !holds_parts()) {
+      copies_.copy(to.data, from.data, slots_.used_bytes(samples), stream);
+    } else if (samples != 0) {
+      for (std::size_t place = 0; place < slots_.fields().size(); ++place) {
+        const std::size_t row_bytes = slots_.row_bytes(place);
+        copies_.copy(to.data + slots_.field_offset(place) + from.work.begin * row_bytes,
+                     from.data + pieces_.field_offset(place), samples * row_bytes, stream);
+      }
+    }
     device_->record(from.copied.get(), stream);
     if (follows && by_turns) device_->wait(stream, copied_before_);
     device_->record(to.ready.get(), stream);
@@ -31,20 +39,6 @@ void copy_transfer::wait_for_room(const staging_slot& from, const device_slot& t
     if ((from.work.ends_ticket || !takes_turns(to)) && each.get() != first) continue;  // no part
     device_->wait(each.get(), to.released.get());
     device_->wait(each.get(), to.ready.get());
-  }
-}
-
-void copy_transfer::copy(const staging_slot& from, const device_slot& to, std::uint64_t samples,
-                         stream_ref stream) {
-  if (samples == 0) return;
-  if (!holds_parts()) {
-    copies_.copy(to.data, from.data, slots_.used_bytes(samples), stream);
-    return;
-  }
-  for (std::size_t place = 0; place < slots_.fields().size(); ++place) {
-    const std::size_t row_bytes = slots_.row_bytes(place);
-    copies_.copy(to.data + slots_.field_offset(place) + from.work.begin * row_bytes,
-                 from.data + pieces_.field_offset(place), samples * row_bytes, stream);
   }
 }
 

@@ -94,8 +94,6 @@ class copy_transfer final : public slot_transfer {
     return holds_parts() && !to.released_late;
   }
   void wait_for_room(const staging_slot& from, const device_slot& to, stream_ref first);
-  void copy(const staging_slot& from, const device_slot& to, std::uint64_t samples,
-            stream_ref stream);
 
   device_ptr device_;
   slot_layout pieces_;

@@ -14,55 +14,45 @@ bool transfer::step() noexcept {
     ring_->end_delivery(staging_->opening_failure());
     return false;
   }
+  staging_slot& filled = (*staging_)[*slot];
+  const slot_work& work = filled.work;
   try {
-    if (move(*slot)) return true;
-    ring_->end_delivery();
+    auto failed = filled.take_failure();
+    if (!is_wanted(work)) {  // nor what could not be read
+      staging_->recycle(*slot);
+      return true;
+    }
+    const bool is_last = work.ends_ticket;  // a recycled slot gets other work
+    const std::uint64_t samples = add(filled, std::move(failed));
+    if (ring_->in_place()) {
+      staging_->lease(*slot);
+      deliver(*slot);
+      return true;
+    }
+    const bool is_blocks = work.samples == 0 && !is_last;
+    if (!to_ && !is_blocks && !acquire(work.batches)) {
+      ring_->end_delivery();
+      return false;
+    }
+    // If the last piece is past the end of the epoch, the user's function has not run on the batch
+    // yet.
+    const bool ends_batch = is_last && content_.samples != 0 && !content_.failure;
+    if (samples == 0 && !ends_batch && work.block_requests() == 0) {
+      staging_->recycle(*slot);
+    } else {
+      carry(filled, samples);
+      staging_->recycle_after_copy(*slot);
+    }
+    if (is_last) {
+      deliver(*std::exchange(to_, std::nullopt));
+    } else {
+      clock_.lap();
+    }
+    return true;
   } catch (...) {  // neither slot is used again
-    ring_->end_delivery(
-        failure{(*staging_)[*slot].work.at(stage::transfer), std::current_exception()});
+    ring_->end_delivery(failure{work.at(stage::transfer), std::current_exception()});
+    return false;
   }
-  return false;
-}
-
-bool transfer::move(slot_index slot) {
-  staging_slot& filled = (*staging_)[slot];
-  auto failed = filled.take_failure();
-  if (!is_wanted(filled.work)) {  // nor what could not be read
-    staging_->recycle(slot);
-    return true;
-  }
-  if (filled.work.begin == 0) begin(filled);
-  clock_.at(filled.work.pass->epoch, filled.work.first_batch, filled.work.batches);
-  const bool is_last = filled.work.ends_ticket;
-  const std::uint64_t samples = add(filled, std::move(failed));
-  clock_.count_samples(samples);
-  if (mixer_ != nullptr) mixer_->mix(filled, samples, content_.repairs.get());
-  if (ring_->in_place()) {
-    staging_->lease(slot);
-    deliver(slot);
-    return true;
-  }
-  const bool is_blocks = filled.work.samples == 0 && !is_last;
-  if (!to_ && !is_blocks) {
-    to_ = ring_->acquire(&clock_, filled.work.batches);
-    if (!to_) return false;
-    ring_->wait_until_released(*to_, longest_wait_, &clock_);
-  }
-  // If the last piece is past the end of the epoch, the user's function has not run on the batch
-  // yet.
-  const bool ends_batch = is_last && content_.samples != 0 && !content_.failure;
-  if (samples == 0 && !ends_batch && filled.work.block_requests() == 0) {
-    staging_->recycle(slot);
-  } else {
-    carry(filled, samples);
-    staging_->recycle_after_copy(slot);
-  }
-  if (is_last) {
-    deliver(*std::exchange(to_, std::nullopt));
-  } else {
-    clock_.lap();
-  }
-  return true;
 }
 
 bool transfer::is_wanted(const slot_work& work) {
@@ -73,9 +63,10 @@ bool transfer::is_wanted(const slot_work& work) {
   return !failed_pass_ && !work.pass->abandoned.load();
 }
 
-void transfer::begin(const staging_slot& filled) {
-  content_ = {filled.work};
-  came_at_ = filled.filled_at;
+bool transfer::acquire(std::uint64_t batches) {
+  to_ = ring_->acquire(&clock_, batches);
+  if (to_) ring_->wait_until_released(*to_, longest_wait_, &clock_);
+  return to_.has_value();
 }
 
 void transfer::deliver(slot_index slot) {
@@ -87,10 +78,15 @@ void transfer::deliver(slot_index slot) {
 }
 
 std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> failed) {
+  const slot_work& work = filled.work;
+  if (work.begin == 0) {
+    content_ = {work};
+    came_at_ = filled.filled_at;
+  }
+  clock_.at(work.pass->epoch, work.first_batch, work.batches);
   if (content_.failure) return 0;  // a piece before it failed
   if (replacer_ != nullptr && replacer_->concerns(filled))
     replacer_->replace(filled, failed, content_.repairs);
-  const slot_work& work = filled.work;
   const std::uint64_t batch_size = ring_->format().layout.batch_size();
   std::uint64_t end = work.begin + work.samples;
   if (content_.repairs) {
@@ -100,7 +96,10 @@ std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> fa
   if (failed) content_.batches = failed->good_batches;
   content_.failure = std::move(failed);
   content_.samples = std::min(end, content_.batches * batch_size);
-  return content_.samples - std::min(content_.samples, work.begin);
+  const std::uint64_t samples = content_.samples - std::min(content_.samples, work.begin);
+  clock_.count_samples(samples);
+  if (mixer_ != nullptr) mixer_->mix(filled, samples, content_.repairs.get());
+  return samples;
 }
 
 void transfer::carry(staging_slot& from, std::uint64_t samples) {

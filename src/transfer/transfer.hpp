@@ -74,15 +74,15 @@ class transfer {
   }
 
  private:
-  bool move(slot_index slot);
   /// Whether a slot's content is still wanted. Blocks while an earlier epoch pass has failed and
   /// the consumer does not know yet.
   [[nodiscard]] bool is_wanted(const slot_work& work);
-  /// A ticket begins with this piece.
-  void begin(const staging_slot& filled);
+  /// Gets a device slot for so many batches, and waits until the consumer's work with it is done.
+  /// False if the ring closed.
+  [[nodiscard]] bool acquire(std::uint64_t batches);
   /// Passes the device slot, or the staging slot that serves as one, to the consumer.
   void deliver(slot_index slot);
-  /// Adds the good samples of a staging slot to the content, and returns their number.
+  /// Adds the good samples of a staging slot to the content, mixes them, and returns their number.
   std::uint64_t add(staging_slot& filled, std::optional<slot_failure> failed);
   /// Moves a staging slot's first samples, or only its blocks, which need no device slot. If the
   /// slot transfer fails and the slots can be used again, the content becomes that failure.

@@ -14,7 +14,6 @@
 namespace feedline::detail {
 class pipeline;
 struct epoch_pass;
-struct take_limits;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
@@ -90,8 +89,6 @@ class epoch_range {
     stream_ref stream;
     std::optional<batch> current = {};
     bool begun = false;
-
-    [[nodiscard]] std::optional<batch> next(const detail::take_limits& limits);
   };
 
   [[nodiscard]] state& held() const;

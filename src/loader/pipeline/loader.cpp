@@ -144,30 +144,30 @@ epoch_range::iterator epoch_range::begin() {
   if (current.begun)
     throw usage_error{
         "begin() was called twice on one epoch's range: ask the loader for another epoch"};
-  current.current = current.next({});
+  current.current = current.pipeline->next(current.pass, current.stream);
   current.begun = true;
   return iterator{current};
 }
 
 optional_batch epoch_range::next() {
-  return held().next({});
+  const state& at = held();
+  return at.pipeline->next(at.pass, at.stream);
 }
 
 optional_batch epoch_range::next(std::chrono::steady_clock::time_point deadline) {
-  return held().next({.deadline = deadline});
+  const state& at = held();
+  return at.pipeline->next(at.pass, at.stream, {.deadline = deadline});
 }
 
 optional_batch epoch_range::next(std::stop_token stop) {
-  return held().next({.stop = std::move(stop)});
+  const state& at = held();
+  return at.pipeline->next(at.pass, at.stream, {.stop = std::move(stop)});
 }
 
 optional_batch epoch_range::next(std::stop_token stop,
                                  std::chrono::steady_clock::time_point deadline) {
-  return held().next({.deadline = deadline, .stop = std::move(stop)});
-}
-
-std::optional<batch> epoch_range::state::next(const detail::take_limits& limits) {
-  return pipeline->next(pass, stream, limits);
+  const state& at = held();
+  return at.pipeline->next(at.pass, at.stream, {.deadline = deadline, .stop = std::move(stop)});
 }
 
 epoch_range::state& epoch_range::held() const {
@@ -189,12 +189,13 @@ void epoch_range::abandon() noexcept {
 epoch_range::iterator& epoch_range::iterator::operator++() {
   // While the slot has more batches, the current lease is not the last one, whose end would mark
   // the stream.
-  if (auto handed_out = state_->pipeline->hand_out(state_->pass)) {
-    state_->current = std::move(handed_out);
-    return *this;
+  state& at = *state_;
+  auto handed_out = at.pipeline->hand_out(at.pass);
+  if (!handed_out) {
+    at.current.reset();  // released first: the next batch may wait for its memory
+    handed_out = at.pipeline->next(at.pass, at.stream);
   }
-  state_->current.reset();  // released first: the next batch may wait for its memory
-  state_->current = state_->next({});
+  at.current = std::move(handed_out);
   return *this;
 }
 

@@ -118,19 +118,12 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_pass>& pass, str
   if (failed_) failures_->rethrow();
   if (pass_failure_) throw stage_error{pass_failure_->where, pass_failure_->cause};
   if (stopped_.load() || pass->ended || limits.stop.stop_requested()) return std::nullopt;
-  if (cursor_.pass() != pass) {
-    if (!schedule_.begin(pass)) {
-      throw usage_error{
-          "epoch " + std::to_string(pass->epoch) +
-          " was abandoned by a later one or by a seek: consume epochs in the order they were "
-          "asked for"};
-    }
-    cursor_.begin(pass, stream);
-    consumer_.at(pass->epoch, 0, 0);
-    consumer_.enter(activity::busy);
-  }
+  if (cursor_.pass() != pass) begin(pass, stream);
   for (;;) {
-    if (auto handed_out = hand_out()) return handed_out;
+    if (auto handed_out = cursor_.hand_out()) {
+      count(*handed_out);
+      return handed_out;
+    }
     if (auto failure = cursor_.take_failure()) fail_pass(std::move(*failure));
     if (cursor_.at_end(plan_.batches_per_epoch)) {
       pass->ended = true;
@@ -143,9 +136,28 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_pass>& pass, str
     const auto slot = strategy_.decoding ? next_decoded(limits) : next_slot(limits);
     if (stopped_.load() || (!slot && limits.stop.stop_requested())) return std::nullopt;
     if (!slot) fail(ring_->end_failure());
-    accept(*slot);
+    const device_slot& taken = (*ring_)[*slot];
+    consumer_.at(taken.content.pass->epoch, taken.content.first_batch, taken.content.batches);
+    consumer_.count_slot(taken.delivered_at, consumer_.since());
+    try {
+      cursor_.accept(*slot);
+    } catch (...) {
+      fail(failure{taken.content.at(stage::batch), std::current_exception()});
+    }
     tune();
   }
+}
+
+void pipeline::begin(const std::shared_ptr<epoch_pass>& pass, stream_ref stream) {
+  if (!schedule_.begin(pass)) {
+    throw usage_error{
+        "epoch " + std::to_string(pass->epoch) +
+        " was abandoned by a later one or by a seek: consume epochs in the order they were "
+        "asked for"};
+  }
+  cursor_.begin(pass, stream);
+  consumer_.at(pass->epoch, 0, 0);
+  consumer_.enter(activity::busy);
 }
 
 void pipeline::check_capture(stream_ref stream) {
@@ -170,17 +182,6 @@ bool pipeline::is_capturing(stream_ref stream) {
     const epoch_place at = place();
     fail(failure{{.stage = stage::batch, .epoch = at.epoch, .batch = at.batch, .path = {}},
                  std::current_exception()});
-  }
-}
-
-void pipeline::accept(slot_index slot) {
-  const device_slot& taken = (*ring_)[slot];
-  consumer_.at(taken.content.pass->epoch, taken.content.first_batch, taken.content.batches);
-  consumer_.count_slot(taken.delivered_at, consumer_.since());
-  try {
-    cursor_.accept(slot);
-  } catch (...) {
-    fail(failure{(*ring_)[slot].content.at(stage::batch), std::current_exception()});
   }
 }
 

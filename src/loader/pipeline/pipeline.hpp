@@ -78,7 +78,9 @@ class pipeline {
   [[nodiscard]] std::optional<batch> hand_out(const std::shared_ptr<epoch_pass>& pass) {
     if (!belongs_here() || failed_ || stopped_.load() || cursor_.pass() != pass)
       return std::nullopt;
-    return hand_out();
+    auto handed_out = cursor_.hand_out();
+    if (handed_out) count(*handed_out);
+    return handed_out;
   }
   /// The rest of an epoch is not wanted any more.
   void abandon(const std::shared_ptr<epoch_pass>& pass) {
@@ -148,14 +150,9 @@ class pipeline {
     if (pass->ended) return {pass->epoch + 1, 0};
     return {pass->epoch, pass->first_batch + cursor_.handed_out(), cursor_.losses()};
   }
-  /// The next batch of the current slot.
-  [[nodiscard]] std::optional<batch> hand_out() {
-    auto handed_out = cursor_.hand_out();
-    if (handed_out) {
-      consumer_.count_batches(1);
-      consumer_.count_samples(handed_out->size());
-    }
-    return handed_out;
+  void count(const batch& handed_out) {
+    consumer_.count_batches(1);
+    consumer_.count_samples(handed_out.size());
   }
   void leave_epoch() {
     consumer_.enter(activity::idle);
@@ -173,7 +170,8 @@ class pipeline {
   [[nodiscard]] std::optional<slot_index> next_decoded(const take_limits& limits);
   /// False if a stop was requested before. @throws deadline_error.
   [[nodiscard]] bool await_decoded(slot_index slot, const take_limits& limits);
-  void accept(slot_index slot);
+  /// Begins an epoch that is not the cursor's. @throws usage_error if it was abandoned.
+  void begin(const std::shared_ptr<epoch_pass>& pass, stream_ref stream);
   /// Called after each slot that was taken.
   void tune() noexcept;
   /// Ends an epoch pass for a failure that the consumer has reached, after all good batches.
