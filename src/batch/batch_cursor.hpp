@@ -49,7 +49,7 @@ class batch_cursor {
     std::optional<batch> handed_out{ring_->lease_batch(*slot_, next_)};
     ++next_;
     ++handed_out_;
-    if (tally_.has_more()) tally_.handed_out(next_ * ring_->format().layout.batch_size());
+    tally_.handed_out(next_ * ring_->format().layout.batch_size());
     if (next_ == (*ring_)[*slot_].content.batches) let_go();
     return handed_out;
   }

@@ -9,10 +9,10 @@
 #include "batch/consumer_thread.hpp"
 #include "batch/device_slot.hpp"
 #include "batch/exposed_time.hpp"
+#include "batch/take_limits.hpp"
 #include "detail/channel.hpp"
 #include "detail/failure.hpp"
 #include "detail/own_process.hpp"
-#include "detail/take_limits.hpp"
 #include "device/deferred_free.hpp"
 #include "device/further_memory.hpp"
 #include "device/slot_ring.hpp"
@@ -205,6 +205,7 @@ class device_ring final : public slot_ring<device_slot>,
   [[nodiscard]] std::optional<slot_index> new_slot(std::size_t bytes, std::string& why_not);
   [[nodiscard]] bool has_empty() const;
   [[nodiscard]] slot_index empty_slot();
+  void put_empty(slot_index slot) noexcept;
   void count_unfinished() noexcept {
     unfinished_.store(postponed_.size() + spare_.size());  // under the lock
   }

@@ -75,15 +75,18 @@ std::optional<slot_index> device_ring::new_slot(std::size_t bytes, std::string& 
     if (in_place_) (*staging_)[slot].data = (*this)[slot].data;
     return slot;
   } catch (const out_of_memory& refused) {
+    put_empty(slot);
     why_not += refused.what();
+    return std::nullopt;
   } catch (...) {
-    const std::scoped_lock lock{unfinished_mutex_};
-    empty_.push_back(slot);
+    put_empty(slot);
     throw;
   }
+}
+
+void device_ring::put_empty(slot_index slot) noexcept {
   const std::scoped_lock lock{unfinished_mutex_};
-  empty_.push_back(slot);
-  return std::nullopt;
+  empty_.push_back(slot);  // there is room
 }
 
 bool device_ring::has_empty() const {
@@ -100,7 +103,7 @@ slot_index device_ring::empty_slot() {
   }
   spare_.reserve(further() + 1);  // a slot becomes spare in a destructor
   empty_.reserve(further() + 1);
-  if (in_place_ && staging_->further() == further()) (void)staging_->add_further();
+  if (in_place_ && staging_->further() == further()) (void)staging_->add();
   const slot_index slot = add();
   (*this)[slot].state.store(device_state::spare);
   return slot;
@@ -136,8 +139,7 @@ void device_ring::end_further(slot_index slot) {
 void device_ring::free_spare(bool all) noexcept {
   while (const auto slot = take_done(all)) {
     further_->empty(slot->value - size());  // without the lock, because it may wait for the device
-    const std::scoped_lock lock{unfinished_mutex_};
-    empty_.push_back(*slot);
+    put_empty(*slot);
   }
 }
 

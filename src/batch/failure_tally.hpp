@@ -33,8 +33,6 @@ class failure_tally {
     counted_ = 0;
     if (of_slot_) epoch_batches_ = of_slot_->epoch_batches;
   }
-  /// The slot has failures.
-  [[nodiscard]] bool has_more() const noexcept { return of_slot_ != nullptr; }
   /// The slot's samples with an index below this were handed out.
   void handed_out(std::uint64_t before) {
     if (!of_slot_) return;

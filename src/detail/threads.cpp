@@ -1,5 +1,6 @@
 #include "detail/threads.hpp"
 
+#include "detail/control_groups.hpp"
 #include "detail/cores.hpp"
 
 #include <algorithm>
@@ -37,36 +38,11 @@ unsigned cores_in(const std::filesystem::path& group) {
   return std::min(cores_of(both, both), cores_of(quota, period));
 }
 
-/// The fewest that a group, or one that holds it, allows.
-/// @param group Path from the root of the hierarchy; in a container it may lie outside of it.
-unsigned fewest_cores(std::filesystem::path hierarchy, const std::filesystem::path& group) {
-  unsigned cores = cores_in(hierarchy);
-  for (const auto& part : group.relative_path()) {
-    hierarchy /= part;
-    cores = std::min(cores, cores_in(hierarchy));
-  }
-  return cores;
-}
-
 }  // namespace
 
 std::optional<unsigned> quota_cores(const std::filesystem::path& root) {
-  const std::filesystem::path hierarchies = root / "sys/fs/cgroup";
-  std::ifstream groups{root / "proc/self/cgroup"};
   unsigned cores = no_limit;
-  for (std::string line; std::getline(groups, line);) {  // number:controllers:group
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string group = line.substr(second + 1);
-    if (controllers.empty()) {
-      cores = std::min(cores, fewest_cores(hierarchies, group));
-    } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
-      cores = std::min({cores, fewest_cores(hierarchies / controllers, group),
-                        fewest_cores(hierarchies / "cpu", group)});
-    }
-  }
+  for (const auto& group : control_groups(root, "cpu")) cores = std::min(cores, cores_in(group));
   return cores == no_limit ? std::nullopt : std::optional{cores};
 }
 

@@ -1,5 +1,7 @@
 #include "device/host_memory.hpp"
 
+#include "detail/control_groups.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -38,40 +40,15 @@ std::size_t left_in(const std::filesystem::path& group, const char* limit, const
   return *allowed - std::min(*allowed, needed);
 }
 
-/// The least that a group, or one that holds it, has left.
-/// @param group Path from the root of the hierarchy; in a container it may be outside of it.
-std::size_t least_left(std::filesystem::path hierarchy, const std::filesystem::path& group) {
-  const auto left = [&] {
-    return std::min(left_in(hierarchy, "memory.max", "memory.current", "inactive_file"),
-                    left_in(hierarchy, "memory.limit_in_bytes", "memory.usage_in_bytes",
-                            "total_inactive_file"));
-  };
-  std::size_t least = left();
-  for (const auto& part : group.relative_path()) {
-    hierarchy /= part;
-    least = std::min(least, left());
-  }
-  return least;
-}
-
 }  // namespace
 
 std::optional<std::size_t> free_host_bytes(const std::filesystem::path& root) {
   const auto kibibytes = number_of(root / "proc/meminfo", "MemAvailable:");
   std::size_t left = kibibytes ? *kibibytes << 10 : no_byte_limit;
-  const std::filesystem::path hierarchies = root / "sys/fs/cgroup";
-  std::ifstream groups{root / "proc/self/cgroup"};
-  for (std::string line; std::getline(groups, line);) {  // number:controllers:group
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string group = line.substr(second + 1);
-    if (controllers.empty()) {
-      left = std::min(left, least_left(hierarchies, group));
-    } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
-      left = std::min(left, least_left(hierarchies / "memory", group));
-    }
+  for (const auto& group : control_groups(root, "memory")) {
+    left = std::min(
+        {left, left_in(group, "memory.max", "memory.current", "inactive_file"),
+         left_in(group, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")});
   }
   return left == no_byte_limit ? std::nullopt : std::optional{left};
 }

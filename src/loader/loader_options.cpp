@@ -6,13 +6,16 @@
 #include "dataset/known_type.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/known_value.hpp"
+#include "loader/partial_names.hpp"
 #include "sampler/shard_environment.hpp"
 #include "transform/mixing.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
+#include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -23,6 +26,9 @@ namespace {
 constexpr int max_readers = 1024;
 constexpr std::size_t max_slots = 4096;
 constexpr std::size_t max_trace_events = 10'000'000;
+constexpr std::array<std::string_view, 5> placement_names{"automatic", "stream", "gather",
+                                                          "resident", "cached"};
+constexpr std::array<std::string_view, 3> decode_on_names{"cpu", "device", "automatic"};
 
 void check_slots(const char* name, std::size_t slots) {
   if (slots == 0 || (slots >= 2 && slots <= max_slots)) return;
@@ -47,11 +53,9 @@ void check_errors(const loader_options& options) {
 /// Refuses values made by a cast, or uninitialized memory.
 void check_enumerations(const loader_options& options) {
   detail::require_known("loader_options::partial_batch", options.partial_batch,
-                        {"keep", "drop", "error", "fill"});
-  detail::require_known("loader_options::placement", options.placement,
-                        {"automatic", "stream", "gather", "resident", "cached"});
-  detail::require_known("loader_options::decode_on", options.decode_on,
-                        {"cpu", "device", "automatic"});
+                        detail::partial_names);
+  detail::require_known("loader_options::placement", options.placement, placement_names);
+  detail::require_known("loader_options::decode_on", options.decode_on, decode_on_names);
   detail::require_known("loader_options::expert.on_held", options.expert.on_held,
                         {"error", "allocate"});
   for (const field_transform& each : options.transforms) {
@@ -102,15 +106,11 @@ std::string mebibytes(std::size_t bytes) {
 }  // namespace
 
 std::string_view to_string(decode_on who) noexcept {
-  switch (who) {
-    case decode_on::cpu:
-      return "cpu";
-    case decode_on::device:
-      return "device";
-    case decode_on::automatic:
-      return "automatic";
-  }
-  return "unknown";
+  return detail::name_in(decode_on_names, who);
+}
+
+std::string_view to_string(placement placement) noexcept {
+  return detail::name_in(placement_names, placement);
 }
 
 loader_options validated(const loader_options& options) {

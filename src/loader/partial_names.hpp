@@ -5,7 +5,6 @@
 #include "detail/known_value.hpp"
 
 #include <array>
-#include <cstddef>
 #include <string_view>
 
 namespace feedline::detail {
@@ -15,8 +14,8 @@ inline constexpr std::array<std::string_view, 4> partial_names{"keep", "drop", "
 
 /// The name of a state's value. @throws usage_error if it is not a known value.
 [[nodiscard]] inline std::string_view name_of(partial_batch policy) {
-  require_known("loader_state::partial_batch", policy, {"keep", "drop", "error", "fill"});
-  return partial_names.at(static_cast<std::size_t>(policy));
+  require_known("loader_state::partial_batch", policy, partial_names);
+  return name_in(partial_names, policy);
 }
 
 }  // namespace feedline::detail

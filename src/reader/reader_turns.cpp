@@ -76,9 +76,10 @@ void reader_turns::hand_out() {
   }
 }
 
-reader_turns::turn::turn(reader_turns& turns, const std::atomic<bool>& stopping)
+reader_turns::turn::turn(reader_turns& turns, const std::atomic<bool>& stopping, stage_clock* clock)
     : turns_{turns}, stopping_{stopping} {
   if (turns.limit() == 0) return;
+  const in_activity waiting{clock, activity::starved};
   std::unique_lock lock{turns.mutex_};
   try {
     turns.waiting_.push_back(this);

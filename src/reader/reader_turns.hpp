@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/own_process.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -39,7 +40,8 @@ class reader_turns {
   class turn {
    public:
     /// Blocks until it is the reader's turn, or `stopping` is true: set it, then call `wake`.
-    turn(reader_turns& turns, const std::atomic<bool>& stopping);
+    /// @param clock The reader's; null: nothing is measured.
+    turn(reader_turns& turns, const std::atomic<bool>& stopping, stage_clock* clock = nullptr);
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
     ~turn();

@@ -6,7 +6,6 @@
 #include <utility>
 
 namespace feedline::detail {
-
 namespace {
 
 /// From construction to destruction, a request's read is visible to other threads, and its time and
@@ -18,8 +17,6 @@ class reported_read {
     use.now.begin(epoch, first, end, use.clock.since());
     use.cpu.begin(use.clock.since());
   }
-  reported_read(const reported_read&) = delete;
-  reported_read& operator=(const reported_read&) = delete;
   ~reported_read() {
     use_.cpu.end();
     use_.now.end();

@@ -31,8 +31,6 @@ class staging_ring : public slot_ring<staging_slot> {
  public:
   /// @throws out_of_memory, device_error.
   staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes);
-  staging_ring(const staging_ring&) = delete;
-  staging_ring& operator=(const staging_ring&) = delete;
   /// Blocks until no copy reads the ring any more.
   ~staging_ring() { wait_for_device(); }
 
@@ -104,8 +102,7 @@ class staging_ring : public slot_ring<staging_slot> {
   [[nodiscard]] std::size_t max_circulating() const noexcept {
     return further_memory_ ? size() + 1 : size();
   }
-  /// Adds a further slot, which does not circulate. Consumer. @throws std::bad_alloc, device_error.
-  slot_index add_further() { return add(); }
+  using slot_ring::add;  ///< a further slot, which does not circulate. Consumer
   /// A further slot circulates from now on. Consumer.
   void admit(slot_index slot) { recycled_.push(slot); }
   /// leased → free: a further slot has no reader any more, and does not circulate. Any thread.

@@ -10,8 +10,8 @@
 
 #include "batch/batch_cursor.hpp"
 #include "batch/device_ring.hpp"
+#include "batch/take_limits.hpp"
 #include "detail/failure.hpp"
-#include "detail/take_limits.hpp"
 #include "detail/thread_group.hpp"
 #include "loader/pipeline/activity_recorder.hpp"
 #include "loader/pipeline/progress.hpp"
@@ -185,7 +185,6 @@ class pipeline {
   /// Fills a request, and moves the slot that it completes: the work of readers and transfer in one
   /// thread. False like `transfer::step`.
   [[nodiscard]] bool advance();
-  [[nodiscard]] bool fill_request();
   /// Returns nothing at the end, or if a stop was requested. @throws deadline_error.
   [[nodiscard]] std::optional<slot_index> next_slot(const take_limits& limits);
   /// The same if there is no slot yet. False at the deadline.

@@ -31,10 +31,7 @@ void pipeline::drive_reader(int number) {
     slot_scheduler_.active().rest(number, &use.clock);
     const auto taken = slot_scheduler_.next(&use.clock);
     if (!taken) return;
-    const auto turn = [this, &use] {
-      const in_activity waiting{turns_.limit() == 0 ? nullptr : &use.clock, activity::starved};
-      return reader_turns::turn{turns_, request_executor_.stopping()};
-    }();
+    const reader_turns::turn turn{turns_, request_executor_.stopping(), &use.clock};
     request_executor_.fill(*taken, use);
   }
 }
@@ -54,15 +51,13 @@ void pipeline::drive_transfer() {
   close();
 }
 
-bool pipeline::fill_request() {
-  reader_scratch& use = scratch_.front();
-  const in_activity reading{&use.clock, activity::busy};
-  const auto request = slot_scheduler_.next(&use.clock);
-  return !request || request_executor_.fill(*request, use);
-}
-
 bool pipeline::advance() {
-  if (!fill_request()) return true;  // the slot has more requests
+  {
+    reader_scratch& use = scratch_.front();
+    const in_activity reading{&use.clock, activity::busy};
+    const auto request = slot_scheduler_.next(&use.clock);
+    if (request && !request_executor_.fill(*request, use)) return true;  // the slot has more
+  }
   const in_activity moving{&transfer_.clock(), activity::busy};
   return transfer_.step();
 }

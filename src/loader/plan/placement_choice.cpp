@@ -12,28 +12,6 @@
 #include <string>
 #include <vector>
 
-namespace FEEDLINE_EXPORT feedline {
-inline namespace FEEDLINE_ABI {
-
-std::string_view to_string(placement placement) noexcept {
-  switch (placement) {
-    case placement::automatic:
-      return "automatic";
-    case placement::stream:
-      return "stream";
-    case placement::gather:
-      return "gather";
-    case placement::resident:
-      return "resident";
-    case placement::cached:
-      return "cached";
-  }
-  return "unknown";
-}
-
-}  // namespace FEEDLINE_ABI
-}  // namespace feedline
-
 namespace feedline::detail {
 namespace {
 
