@@ -44,7 +44,7 @@ std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, std::
 }
 
 block_decoder::work block_arrivals::content() const noexcept {
-  return {.landing_buffer = memory_.data(),
+  return {.copy_destination = memory_.data(),
           .staged = reinterpret_cast<const std::byte*>(loads_.data()),
           .loads_at = 0,
           .loads = static_cast<std::uint32_t>(loads_.size())};

@@ -39,12 +39,12 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
 }
 
 decoding_limits limits_of(const loader_options& options, std::optional<std::size_t> slots,
-                          std::size_t landing) {
+                          std::size_t destination) {
   const std::size_t budget = options.memory.device;
   decoding_limits limits{.store = options.memory.cache};
   if (budget == 0) return limits;
-  const bool none_left = !slots || *slots > budget || landing > budget - *slots;
-  const std::size_t left = none_left ? 0 : budget - *slots - landing;
+  const bool none_left = !slots || *slots > budget || destination > budget - *slots;
+  const std::size_t left = none_left ? 0 : budget - *slots - destination;
   limits.decoder = std::max<std::size_t>(1, std::min(left, budget / 2));
   return limits;
 }

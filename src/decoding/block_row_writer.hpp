@@ -14,7 +14,7 @@ namespace feedline::detail {
 class block_row_writer final : public slot_writer {
  public:
   /// Borrows the source for its life.
-  block_row_writer(sample_source& source, landing_layout layout,
+  block_row_writer(sample_source& source, destination_layout layout,
                    std::shared_ptr<const block_plan> plan)
       : source_{source}, layout_{std::move(layout)}, plan_{std::move(plan)} {}
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
@@ -24,7 +24,7 @@ class block_row_writer final : public slot_writer {
 
  private:
   sample_source& source_;
-  landing_layout layout_;
+  destination_layout layout_;
   std::shared_ptr<const block_plan> plan_;
 };
 

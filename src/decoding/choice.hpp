@@ -52,11 +52,11 @@ struct decoding_limits {
   std::size_t decoder = 0;  ///< arriving blocks, and decoders
 };
 /// Decoding leaves half of its budget to slots, and in any case room for the fewest of them.
-/// @param slots Bytes of the fewest device slots; empty: more than 64 bits hold. @param landing
+/// @param slots Bytes of the fewest device slots; empty: more than 64 bits hold. @param destination
 /// Bytes
 /// of the buffers that staging slots are copied to.
 [[nodiscard]] decoding_limits limits_of(const loader_options& options,
-                                        std::optional<std::size_t> slots, std::size_t landing);
+                                        std::optional<std::size_t> slots, std::size_t destination);
 /// Sets all sizes, with enough blocks ahead to make large groups, or fewer if memory is limited:
 /// at least
 /// one.

@@ -35,7 +35,7 @@ std::size_t decoding_stage::device_bytes(const block_plan& plan,
 }
 
 decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
-                               const device_row_cache& store, landing_layout tables,
+                               const device_row_cache& store, destination_layout tables,
                                std::size_t slots)
     : device_{std::move(device)},
       tables_{std::move(tables)},
@@ -126,7 +126,7 @@ void decoding_stage::wait_for_blocks(std::uint64_t end, stream_ref stream) {
   }
 }
 
-void decoding_stage::check(const staging_slot& from, const std::byte* landing_buffer,
+void decoding_stage::check(const staging_slot& from, const std::byte* copy_destination,
                            std::uint64_t samples, stream_ref stream) {
   carried_blocks& blocks = carried_blocks::of(*from.work.blocks);
   wait_for_blocks(blocks.needed_end, stream);
@@ -136,7 +136,7 @@ void decoding_stage::check(const staging_slot& from, const std::byte* landing_bu
   auto* const answer = reinterpret_cast<std::uint32_t*>(answers_.data()) + word;
   auto* const found = reinterpret_cast<std::uint32_t*>(words_.data()) + first_answer_ + word;
   lanes_.front()->decoder->find_bad(
-      {.sources = reinterpret_cast<const std::uint32_t*>(landing_buffer + tables_.sources_at()),
+      {.sources = reinterpret_cast<const std::uint32_t*>(copy_destination + tables_.sources_at()),
        .samples = static_cast<std::uint32_t>(samples),
        .first_bad = found},
       stream);

@@ -49,7 +49,7 @@ class decoding_stage {
   /// @param tables Layout of a slot's tables. @param slots Number of device slots.
   /// @throws out_of_memory, device_error.
   decoding_stage(device_ptr device, const block_plan& plan, const device_row_cache& store,
-                 landing_layout tables, std::size_t slots);
+                 destination_layout tables, std::size_t slots);
 
   /// Takes the blocks of a slot, and issues the decoding of all blocks that its samples need.
   /// @param from Filled; it carries blocks. @param assembled Recorded after the last assembly;
@@ -59,7 +59,7 @@ class decoding_stage {
   /// Issues on `stream` the work between the arrival of a slot's blocks and its assembly.
   /// Sets the blocks' `first_bad`.
   /// @param from Its blocks were taken. @param samples At least 1. @throws device_error
-  void check(const staging_slot& from, const std::byte* landing_buffer, std::uint64_t samples,
+  void check(const staging_slot& from, const std::byte* copy_destination, std::uint64_t samples,
              stream_ref stream);
   /// After `take` failed: drops the blocks that it should have decoded. False if the device does
   /// not tell when the issued work is done: then this must not be used any more.
@@ -122,7 +122,7 @@ class decoding_stage {
   void close() noexcept;
 
   device_ptr device_;
-  landing_layout tables_;
+  destination_layout tables_;
   std::size_t fields_;
   device_memory words_;    ///< the states of blocks, and of each device slot its first bad sample
   device_memory answers_;  ///< staging memory for the first bad samples

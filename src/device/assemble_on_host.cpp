@@ -9,9 +9,9 @@ namespace feedline::detail {
 namespace {
 
 /// Reads the words and chunks of arrived memory, as `assembly` describes them.
-class landing_reader {
+class destination_reader {
  public:
-  explicit landing_reader(const assembly& work) noexcept : work_{work} {}
+  explicit destination_reader(const assembly& work) noexcept : work_{work} {}
 
   std::uint64_t runs() const noexcept {
     const auto whole_batches = work_.samples / work_.batch_size;
@@ -30,7 +30,7 @@ class landing_reader {
     return word(directory(run, 1) * unit_bytes, row);
   }
   const std::byte* row(std::uint64_t run, std::size_t field, std::uint32_t row) const noexcept {
-    return work_.landing_buffer + directory(run, 2 + field) * unit_bytes +
+    return work_.copy_destination + directory(run, 2 + field) * unit_bytes +
            row * work_.fields[field].row_bytes;
   }
 
@@ -39,7 +39,7 @@ class landing_reader {
 
   std::uint32_t word(std::size_t at, std::uint64_t place) const noexcept {
     std::uint32_t value = 0;
-    std::memcpy(&value, work_.landing_buffer + at + place * sizeof value, sizeof value);
+    std::memcpy(&value, work_.copy_destination + at + place * sizeof value, sizeof value);
     return value;
   }
   std::uint32_t directory(std::uint64_t run, std::size_t entry) const noexcept {
@@ -49,16 +49,16 @@ class landing_reader {
   const assembly& work_;
 };
 
-void keep_rows(const assembly& work, const landing_reader& landing_buffer) noexcept {
-  const std::uint64_t runs = landing_buffer.runs();
+void keep_rows(const assembly& work, const destination_reader& copy_destination) noexcept {
+  const std::uint64_t runs = copy_destination.runs();
   for (std::uint64_t run = 0; run < runs; ++run)
-    for (std::uint32_t row = 0; row < landing_buffer.rows(run); ++row) {
-      const std::uint32_t number = landing_buffer.keep_number(run, row);
+    for (std::uint32_t row = 0; row < copy_destination.rows(run); ++row) {
+      const std::uint32_t number = copy_destination.keep_number(run, row);
       if (number == assembly::not_cached) continue;
       for (std::size_t f = 0; f < work.fields.size(); ++f) {
         const field_assembly& field = work.fields[f];
         if (field.keep != nullptr)
-          std::memcpy(field.keep + number * field.row_bytes, landing_buffer.row(run, f, row),
+          std::memcpy(field.keep + number * field.row_bytes, copy_destination.row(run, f, row),
                       field.row_bytes);
       }
     }
@@ -67,21 +67,22 @@ void keep_rows(const assembly& work, const landing_reader& landing_buffer) noexc
 }  // namespace
 
 void assemble_on_host(const assembly& work) noexcept {
-  const landing_reader landing_buffer{work};
-  if (work.keeps) keep_rows(work, landing_buffer);
+  const destination_reader copy_destination{work};
+  if (work.keeps) keep_rows(work, copy_destination);
 
   for (std::uint64_t sample = 0; sample < work.samples; ++sample) {
     const std::uint64_t batch = sample / work.batch_size;
     const std::uint64_t place = sample % work.batch_size;
     const std::uint64_t run = batch * work.runs_per_batch + place / work.run_samples;
-    const std::uint32_t source = landing_buffer.source(sample);
+    const std::uint32_t source = copy_destination.source(sample);
     const std::uint32_t number = source & ~assembly::arrived;
     for (std::size_t f = 0; f < work.fields.size(); ++f) {
       const field_assembly& field = work.fields[f];
-      const std::byte* row = (source & assembly::arrived) != 0 ? landing_buffer.row(run, f, number)
-                                                               : field.cached_row(number);
+      const std::byte* row = (source & assembly::arrived) != 0
+                                 ? copy_destination.row(run, f, number)
+                                 : field.cached_row(number);
       transform_row(
-          field.conversion, row, field.row_bytes, landing_buffer.random_bits(sample),
+          field.conversion, row, field.row_bytes, copy_destination.random_bits(sample),
           work.slot + batch * work.batch_bytes + field.to_offset + place * field.to_row_bytes);
     }
   }

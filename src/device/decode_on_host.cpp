@@ -7,11 +7,11 @@ namespace feedline::detail {
 namespace {
 
 bool is_decoded(const block_store& store, const block_load& load,
-                const std::byte* landing_buffer) noexcept {
+                const std::byte* copy_destination) noexcept {
   if (load.missing != 0) return false;
   const block_store::field& field = store.fields[load.field];
   try {
-    store.reference->decode(load.field, {landing_buffer + std::size_t{load.at} * 16, load.bytes},
+    store.reference->decode(load.field, {copy_destination + std::size_t{load.at} * 16, load.bytes},
                             load.skipped,
                             {field.blocks + load.place * field.block_bytes, field.block_bytes});
     return true;
@@ -23,12 +23,12 @@ bool is_decoded(const block_store& store, const block_load& load,
 }  // namespace
 
 void decode_on_host(const block_store& store, const block_decoder::work& work) noexcept {
-  const std::byte* at = work.landing_buffer + work.loads_at;
+  const std::byte* at = work.copy_destination + work.loads_at;
   for (std::uint32_t i = 0; i < work.loads; ++i, at += sizeof(block_load)) {
     block_load load;
     std::memcpy(&load, at, sizeof load);
     store.states[load.place * store.fields.size() + load.field] =
-        is_decoded(store, load, work.landing_buffer) ? 0 : 1;
+        is_decoded(store, load, work.copy_destination) ? 0 : 1;
   }
 }
 

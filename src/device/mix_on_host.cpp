@@ -126,7 +126,7 @@ class slot_mixing {
   [[nodiscard]] sample_mix mix_of_sample(std::uint64_t sample) const noexcept {
     std::uint32_t random_bits = 0;
     std::memcpy(&random_bits,
-                work_.landing_buffer + work_.random_bits_at + sample * sizeof random_bits,
+                work_.copy_destination + work_.random_bits_at + sample * sizeof random_bits,
                 sizeof random_bits);
     return mix_of(by_, random_bits);
   }

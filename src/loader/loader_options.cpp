@@ -162,7 +162,7 @@ std::string to_string(const loader_plan& plan) {
     text += ", read in place";
   } else {
     text += fmt::format(", device {} × {}", plan.device_slots, mebibytes(plan.device_slot_bytes));
-    if (plan.landing_bytes != 0) text += " + passing " + mebibytes(plan.landing_bytes);
+    if (plan.destination_bytes != 0) text += " + passing " + mebibytes(plan.destination_bytes);
     if (plan.cache_bytes != 0) text += " + cached rows " + mebibytes(plan.cache_bytes);
     text += " = " + mebibytes(plan.device_bytes);
   }

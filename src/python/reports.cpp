@@ -48,7 +48,7 @@ void bind_plan(nb::module_& module) {
       .def_ro("device_slot_bytes", &plan::device_slot_bytes)
       .def_ro("staging_slots", &plan::staging_slots)
       .def_ro("device_slots", &plan::device_slots)
-      .def_ro("landing_bytes", &plan::landing_bytes)
+      .def_ro("destination_bytes", &plan::destination_bytes)
       .def_ro("cache_bytes", &plan::cache_bytes)
       .def_ro("staging_bytes", &plan::staging_bytes)
       .def_ro("device_bytes", &plan::device_bytes)

@@ -30,7 +30,7 @@ void slot_mixer::mix(const staging_slot& slot, std::uint64_t samples, const slot
   work.batch_size = batch_size_;
   work.batch_bytes = batch_bytes_;
   work.samples = samples;
-  work.landing_buffer = std::as_bytes(std::span{random_bits_}).data();
+  work.copy_destination = std::as_bytes(std::span{random_bits_}).data();
   work.varies = true;
   work.fields = fields_;
   work.mixing = &by_;

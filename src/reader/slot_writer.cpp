@@ -151,14 +151,15 @@ void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_ind
   for (std::size_t field = 0; field < layout_.fields(); ++field) {
     const std::size_t row_bytes = layout_.row_bytes(field);
     use.out.emplace_back(
-        slot.data + entry[2 + field] * landing_layout::alignment + number * row_bytes, row_bytes);
+        slot.data + entry[2 + field] * destination_layout::alignment + number * row_bytes,
+        row_bytes);
   }
   use.samples = {&by, 1};
   source_.read(*slot.work.pass,
                {use.samples, use.out, {source_.seed(), slot.work.pass->epoch, use.samples, at}},
                use.bad);
   if (layout_.keeps() && use.bad.empty())
-    words_at(slot, entry[1] * landing_layout::alignment)[number] =
+    words_at(slot, entry[1] * destination_layout::alignment)[number] =
         row.value_or(assembly::not_cached);
 }
 
@@ -195,7 +196,7 @@ void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scr
   if (rows == 0) return;
 
   const auto units = [](std::size_t at) {
-    return static_cast<std::uint32_t>(at / landing_layout::alignment);
+    return static_cast<std::uint32_t>(at / destination_layout::alignment);
   };
   std::size_t at = layout_.chunks_at() + slot.chunk_bytes.fetch_add(layout_.chunk_bytes(rows));
   entry[1] = units(at);

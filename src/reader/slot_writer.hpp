@@ -124,7 +124,7 @@ class packing_writer final : public slot_writer {
  public:
   /// Borrows the source for its life.
   /// @param cached Null where no rows are cached.
-  packing_writer(sample_source& source, landing_layout layout,
+  packing_writer(sample_source& source, destination_layout layout,
                  std::shared_ptr<const device_row_cache> cached)
       : source_{source}, layout_{std::move(layout)}, cached_{std::move(cached)} {}
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
@@ -137,7 +137,7 @@ class packing_writer final : public slot_writer {
   void mark(staging_slot& slot, sample_run run, std::size_t keep_at, reader_scratch& use);
 
   sample_source& source_;
-  landing_layout layout_;
+  destination_layout layout_;
   std::shared_ptr<const device_row_cache> cached_;
 };
 

@@ -55,10 +55,10 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
   return before * batch_bytes_ + offsets_.back() + in_last * row_bytes_.back();
 }
 
-landing_layout::landing_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
-                               const request_layout& runs, bool varies, std::uint64_t arriving,
-                               bool keeps, std::uint64_t more_runs, std::size_t loads_bytes,
-                               const std::vector<bool>& passes)
+destination_layout::destination_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
+                                       const request_layout& runs, bool varies,
+                                       std::uint64_t arriving, bool keeps, std::uint64_t more_runs,
+                                       std::size_t loads_bytes, const std::vector<bool>& passes)
     : row_bytes_{std::move(row_bytes)},
       passes_at_(row_bytes_.size(), 0),
       varies_{varies},
@@ -76,12 +76,12 @@ landing_layout::landing_layout(std::vector<std::size_t> row_bytes, std::uint64_t
   slot_bytes_ += arriving / runs.batch_size() * runs_bytes(runs.batch_size()) +
                  runs_bytes(arriving % runs.batch_size());
   if (arriving != 0) slot_bytes_ += more_runs * (fields() + 1) * alignment;  // each rounds them up
-  landing_bytes_ = round_up(slot_bytes_, slot_layout::alignment);
-  slot_bytes_ = landing_bytes_ + round_up(loads_bytes, slot_layout::alignment);
+  destination_bytes_ = round_up(slot_bytes_, slot_layout::alignment);
+  slot_bytes_ = destination_bytes_ + round_up(loads_bytes, slot_layout::alignment);
   for (std::size_t place = 0; place < passes.size(); ++place) {
     if (!passes[place]) continue;
-    passes_at_[place] = landing_bytes_;
-    landing_bytes_ += round_up(samples * row_bytes_[place], slot_layout::alignment);
+    passes_at_[place] = destination_bytes_;
+    destination_bytes_ += round_up(samples * row_bytes_[place], slot_layout::alignment);
   }
   if (slot_bytes_ / alignment > std::numeric_limits<std::uint32_t>::max() ||
       samples >= assembly::arrived) {
@@ -92,7 +92,7 @@ landing_layout::landing_layout(std::vector<std::size_t> row_bytes, std::uint64_t
   }
 }
 
-std::size_t landing_layout::chunk_bytes(std::uint64_t rows) const noexcept {
+std::size_t destination_layout::chunk_bytes(std::uint64_t rows) const noexcept {
   std::size_t bytes = keep_bytes(rows);
   for (std::size_t place = 0; place < row_bytes_.size(); ++place) bytes += field_bytes(place, rows);
   return bytes;

@@ -74,7 +74,7 @@ class slot_layout {
 ///
 /// Chunks are claimed in the order in which runs are read. So the part to copy is a prefix, and a
 /// slot whose rows are all kept on the device is only its tables.
-class landing_layout {
+class destination_layout {
  public:
   static constexpr std::size_t alignment = 16;
   static constexpr std::size_t word = sizeof(std::uint32_t);
@@ -90,10 +90,10 @@ class landing_layout {
   /// on.
   /// @param passes For each field, whether its rows pass only through the device buffer, from
   ///               mapped memory to a conversion; empty: no field's do.
-  landing_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
-                 const request_layout& runs, bool varies, std::uint64_t arriving, bool keeps,
-                 std::uint64_t more_runs = 0, std::size_t loads_bytes = 0,
-                 const std::vector<bool>& passes = {});
+  destination_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
+                     const request_layout& runs, bool varies, std::uint64_t arriving, bool keeps,
+                     std::uint64_t more_runs = 0, std::size_t loads_bytes = 0,
+                     const std::vector<bool>& passes = {});
 
   [[nodiscard]] std::size_t sources_at() const noexcept { return 0; }
   [[nodiscard]] std::size_t random_bits_at() const noexcept { return random_bits_at_; }
@@ -131,7 +131,7 @@ class landing_layout {
   /// Bytes of a slot all of whose rows arrive.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
   /// Bytes of the device buffer that a slot is copied to: blocks go elsewhere.
-  [[nodiscard]] std::size_t landing_bytes() const noexcept { return landing_bytes_; }
+  [[nodiscard]] std::size_t destination_bytes() const noexcept { return destination_bytes_; }
 
  private:
   std::vector<std::size_t> row_bytes_;
@@ -141,7 +141,7 @@ class landing_layout {
   std::size_t random_bits_at_ = 0;
   std::size_t directory_at_ = 0;
   std::size_t chunks_at_ = 0;
-  std::size_t landing_bytes_ = 0;
+  std::size_t destination_bytes_ = 0;
   std::size_t slot_bytes_ = 0;
 };
 

@@ -53,11 +53,12 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
       batch_stage_{std::move(function)},
       takes_turns_{cached_ && streams == assembly_streams::automatic},
       memory_{device_, memory_kind::device,
-              landing_buffers * formats_.landing_buffer.landing_bytes()},
+              copy_destinations * formats_.copy_destination.destination_bytes()},
       copy_stream_{device_} {
-  for (std::size_t i = 0; i < landing_buffers; ++i) {
-    landing_buffers_.push_back(std::make_unique<landing_buffer>(device_, streams));
-    landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.landing_bytes();
+  for (std::size_t i = 0; i < copy_destinations; ++i) {
+    copy_destinations_.push_back(std::make_unique<copy_destination>(device_, streams));
+    copy_destinations_.back()->data =
+        memory_.data() + i * formats_.copy_destination.destination_bytes();
   }
   for (std::size_t place = 0; place < formats_.conversions.size(); ++place) {
     fields_.push_back(
@@ -80,7 +81,7 @@ constexpr const char* whose_memory = "a copy destination";
 bool assembling_transfer::sync_before_freeing() noexcept {
   if (done_) return *done_;
   done_ = true;
-  for (const auto& each : landing_buffers_)
+  for (const auto& each : copy_destinations_)
     done_ = detail::sync_before_freeing(*device_, each->assembled.get(), whose_memory) &&
             !each->lost && *done_;
   return *done_;
@@ -95,15 +96,16 @@ assembling_transfer::~assembling_transfer() {
 
 void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
   const std::uint64_t number = carried_++;
-  landing_buffer& through = *landing_buffers_[number % landing_buffers];
+  copy_destination& through = *copy_destinations_[number % copy_destinations];
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
   const stream_ref stream =
-      landing_buffers_[takes_turns_ ? number % landing_buffers : 0]->own.get();
+      copy_destinations_[takes_turns_ ? number % copy_destinations : 0]->own.get();
   try {
     device_->wait(copy_stream_.get(), through.assembled.get());
     copies_.copy(through.data, from.data,
-                 formats_.landing_buffer.chunks_at() + from.chunk_bytes.load(), copy_stream_.get());
+                 formats_.copy_destination.chunks_at() + from.chunk_bytes.load(),
+                 copy_stream_.get());
     device_->record(from.copied.get(), copy_stream_.get());
     device_->wait(stream, from.copied.get());
     device_->wait(stream, to.released.get());
@@ -131,7 +133,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
 }
 
 bool assembling_transfer::is_idle() {
-  return std::all_of(landing_buffers_.begin(), landing_buffers_.end(),
+  return std::all_of(copy_destinations_.begin(), copy_destinations_.end(),
                      [&](const auto& each) { return device_->is_done(each->assembled.get()); });
 }
 
@@ -143,21 +145,21 @@ bool assembling_transfer::uses_others_memory() const noexcept {
 
 void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stream_ref stream) {
   // The copy into this buffer has waited for everything earlier.
-  for (std::uint64_t back = 1; back < landing_buffers && back <= number; ++back) {
+  for (std::uint64_t back = 1; back < copy_destinations && back <= number; ++back) {
     const std::uint64_t other = number - back;
     if (keeps || keeper_ == other || (batch_stage_ && back == 1))
-      device_->wait(stream, landing_buffers_[other % landing_buffers]->assembled.get());
+      device_->wait(stream, copy_destinations_[other % copy_destinations]->assembled.get());
   }
 }
 
-void assembling_transfer::assemble(const staging_slot& from, const landing_buffer& through,
+void assembling_transfer::assemble(const staging_slot& from, const copy_destination& through,
                                    device_slot& to, std::uint64_t samples, bool keeps,
                                    stream_ref stream) {
   ticket_samples_ = samples + (from.work.begin == 0 ? 0 : ticket_samples_);
   for (std::size_t place = 0; place < fields_.size(); ++place) {
     fields_[place].to_offset =
         formats_.batches.field_offset(place) + from.work.begin * formats_.batches.row_bytes(place);
-    const std::size_t passes_at = formats_.landing_buffer.passes_at(place);
+    const std::size_t passes_at = formats_.copy_destination.passes_at(place);
     fields_[place].passing = passes_at == 0 ? nullptr : through.data + passes_at;
   }
   if (samples != 0)
@@ -165,14 +167,14 @@ void assembling_transfer::assemble(const staging_slot& from, const landing_buffe
                        .batch_size = formats_.batches.batch_size(),
                        .batch_bytes = formats_.batches.batch_bytes(),
                        .samples = samples,
-                       .landing_buffer = through.data,
+                       .copy_destination = through.data,
                        .staged = from.data,
-                       .sources_at = formats_.landing_buffer.sources_at(),
-                       .random_bits_at = formats_.landing_buffer.random_bits_at(),
-                       .directory_at = formats_.landing_buffer.directory_at(),
+                       .sources_at = formats_.copy_destination.sources_at(),
+                       .random_bits_at = formats_.copy_destination.random_bits_at(),
+                       .directory_at = formats_.copy_destination.directory_at(),
                        .run_samples = from.work.layout.run_samples(),
                        .runs_per_batch = from.work.layout.runs_per_batch(),
-                       .varies = formats_.landing_buffer.varies(),
+                       .varies = formats_.copy_destination.varies(),
                        .keeps = keeps,
                        .fields = fields_,
                        .mixing = formats_.mixing ? &*formats_.mixing : nullptr},
@@ -184,15 +186,15 @@ void assembling_transfer::assemble(const staging_slot& from, const landing_buffe
 template <class Visit>
 void assembling_transfer::visit_rows_to_keep(const staging_slot& slot, std::uint64_t samples,
                                              Visit visit) const {
-  if (!formats_.landing_buffer.keeps() || slot.chunk_bytes.load() == 0) return;
+  if (!formats_.copy_destination.keeps() || slot.chunk_bytes.load() == 0) return;
   const auto words_at = [&](std::size_t at) {
     return reinterpret_cast<const std::uint32_t*>(slot.data + at);
   };
   const std::uint64_t runs = slot.work.layout.runs(samples);
   for (std::uint64_t run = 0; run < runs; ++run) {
-    const std::uint32_t* const entry = words_at(formats_.landing_buffer.entry_at(run));
+    const std::uint32_t* const entry = words_at(formats_.copy_destination.entry_at(run));
     if (entry[0] == 0) continue;
-    const std::span rows{words_at(entry[1] * landing_layout::alignment), entry[0]};
+    const std::span rows{words_at(entry[1] * destination_layout::alignment), entry[0]};
     for (const std::uint32_t row : rows) {
       if (row != assembly::not_cached) visit(row);
     }

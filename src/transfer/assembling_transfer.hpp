@@ -73,13 +73,13 @@ class batch_stage {
 class assembling_transfer : public slot_transfer {
  public:
   /// Number of these buffers.
-  static constexpr std::size_t landing_buffers = 4;
+  static constexpr std::size_t copy_destinations = 4;
 
   /// The forms of slots in flight.
   struct formats {
     slot_layout rows;     ///< layout of the dataset's rows
     slot_layout batches;  ///< layout when assembled
-    landing_layout landing_buffer;
+    destination_layout copy_destination;
     std::vector<field_conversion> conversions;  ///< one a field
     std::optional<pair_mixing> mixing = {};     ///< empty: samples are not mixed
   };
@@ -111,7 +111,7 @@ class assembling_transfer : public slot_transfer {
   /// Recorded after the last assembly; none: there is none.
   [[nodiscard]] event_handle last_assembled() const noexcept {
     return carried_ == 0 ? event_handle::none
-                         : landing_buffers_[(carried_ - 1) % landing_buffers]->assembled.get();
+                         : copy_destinations_[(carried_ - 1) % copy_destinations]->assembled.get();
   }
   /// Blocks until no assembly is in flight; false if that cannot be known.
   [[nodiscard]] bool sync_before_freeing() noexcept;
@@ -120,12 +120,12 @@ class assembling_transfer : public slot_transfer {
 
  private:
   /// Issues what comes between a slot's copy and its assembly. @throws device_error
-  virtual void before_assembly(const staging_slot& /*from*/, const std::byte* /*landing_buffer*/,
+  virtual void before_assembly(const staging_slot& /*from*/, const std::byte* /*copy_destination*/,
                                std::uint64_t /*samples*/, stream_ref /*stream*/) {}
 
   /// Device memory that one staging slot is copied to.
-  struct landing_buffer {
-    landing_buffer(const device_ptr& device, assembly_streams streams)
+  struct copy_destination {
+    copy_destination(const device_ptr& device, assembly_streams streams)
         : own{streams == assembly_streams::one_urgent ? stream{device, high_priority}
                                                       : stream{device}},
           assembled{device} {}
@@ -136,7 +136,7 @@ class assembling_transfer : public slot_transfer {
   };
 
   void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
-  void assemble(const staging_slot& from, const landing_buffer& through, device_slot& to,
+  void assemble(const staging_slot& from, const copy_destination& through, device_slot& to,
                 std::uint64_t samples, bool keeps, stream_ref stream);
   template <class Visit>
   void visit_rows_to_keep(const staging_slot& slot, std::uint64_t samples, Visit visit) const;
@@ -150,7 +150,7 @@ class assembling_transfer : public slot_transfer {
                                         ///< piece
   device_memory memory_;
   stream copy_stream_;
-  std::vector<std::unique_ptr<landing_buffer>> landing_buffers_;
+  std::vector<std::unique_ptr<copy_destination>> copy_destinations_;
   std::uint64_t carried_ = 0;            ///< number of slots
   std::uint64_t ticket_samples_ = 0;     ///< samples of the current ticket that are assembled
   std::optional<std::uint64_t> keeper_;  ///< number of the last slot that cached rows

@@ -62,8 +62,8 @@ bool gpu_reads(const device_ptr& device, const std::byte* address,
                std::span<const std::byte> memory) {
   const gpu_stream stream;
   const detail::device_memory slot{device, memory_kind::device, memory.size()};
-  const detail::device_memory landing_buffer{device, memory_kind::device,
-                                             256};  // zeros: cached row 0
+  const detail::device_memory copy_destination{device, memory_kind::device,
+                                               256};  // zeros: cached row 0
   field_assembly field;
   field.cached = address;
   field.cached_on_host = true;
@@ -74,7 +74,7 @@ bool gpu_reads(const device_ptr& device, const std::byte* address,
   work.batch_size = 1;
   work.batch_bytes = memory.size();
   work.samples = 1;
-  work.landing_buffer = landing_buffer.data();
+  work.copy_destination = copy_destination.data();
   work.run_samples = 1;
   work.runs_per_batch = 1;
   work.fields = {&field, 1};

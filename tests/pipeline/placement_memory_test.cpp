@@ -84,8 +84,8 @@ TEST_CASE("placement: memory is exactly the plan's, allocated once, and freed co
     const std::size_t answers = through == data_path::decoded ? plan.device_slots * 4 : 0;
     CHECK(plan.staging_bytes == plan.staging_slots * plan.slot_bytes + answers);
     CHECK(plan.device_bytes ==
-          plan.device_slots * plan.device_slot_bytes + plan.landing_bytes + plan.cache_bytes);
-    CHECK((plan.landing_bytes != 0) == plan.assembled);
+          plan.device_slots * plan.device_slot_bytes + plan.destination_bytes + plan.cache_bytes);
+    CHECK((plan.destination_bytes != 0) == plan.assembled);
     CHECK(plan.assembled == (through != data_path::stream));
     CHECK((plan.cache_bytes != 0) == (plan.cached_samples != 0 || through == data_path::decoded));
     if (through == data_path::resident) CHECK(plan.cache_bytes == all_rows);

@@ -21,7 +21,7 @@ add_library(feedline_test_support STATIC
   support/datasets/encoded_check.cpp
   support/datasets/identity_dataset.cpp
   support/devices/device_contract.cpp
-  support/devices/landing_builder.cpp
+  support/devices/destination_builder.cpp
   support/devices/random_conversion.cpp
   support/devices/scripted_device.cpp
   support/devices/scripted_device_script.cpp

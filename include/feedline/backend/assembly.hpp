@@ -113,16 +113,16 @@ struct field_assembly {
   }
 };
 
-/// Describes how a device slot is assembled from rows that arrived in `landing_buffer` and from
+/// Describes how a device slot is assembled from rows that arrived in `copy_destination` and from
 /// cached rows.
 ///
-/// `landing_buffer` is device memory that holds an exact copy of a staging slot. It contains
+/// `copy_destination` is device memory that holds an exact copy of a staging slot. It contains
 /// - at `sources_at`, a u32 for each sample: the number of a cached row, or `arrived` plus the
 ///   row's index in the chunk of the sample's run;
 /// - at `random_bits_at`, if `varies`, a u32 of random bits for each sample;
 /// - at `directory_at`, 2 + fields u32 for each run. The first is the number of rows in the run's
-///   chunk. The others are offsets, in units of 16 bytes from the start of `landing_buffer`, first
-///   to the chunk's keep numbers, then to each field's rows;
+///   chunk. The others are offsets, in units of 16 bytes from the start of `copy_destination`,
+///   first to the chunk's keep numbers, then to each field's rows;
 /// - the chunks. A chunk has a u32 keep number for each row (the number under which the row is
 ///   cached, or `not_cached`; absent unless `keeps`), then the rows field after field, dense. Each
 ///   part begins at a multiple of 16 bytes.
@@ -137,7 +137,7 @@ struct assembly {
   std::uint64_t batch_size = 0;
   std::size_t batch_bytes = 0;  ///< distance between batches
   std::uint64_t samples = 0;    ///< samples in the slot; at least 1
-  const std::byte* landing_buffer = nullptr;
+  const std::byte* copy_destination = nullptr;
   /// Host memory with the same bytes, read during the call; null: they are only on the device.
   const std::byte* staged = nullptr;
   std::size_t sources_at = 0;

@@ -19,7 +19,7 @@ struct block_load {
   std::uint32_t field = 0;
   std::uint32_t place = 0;    ///< index in the store to decode to
   std::uint32_t bytes = 0;    ///< size as stored
-  std::uint32_t at = 0;       ///< offset in `landing_buffer` in units of 16 bytes
+  std::uint32_t at = 0;       ///< offset in `copy_destination` in units of 16 bytes
   std::uint32_t skipped = 0;  ///< same as in `encoded_blocks::stored_block`
   std::uint32_t missing = 0;  ///< not 0: the block could not be read, so there is no data
   std::uint16_t height = 0;   ///< same as in `encoded_blocks::stored_block`
@@ -54,10 +54,10 @@ class block_decoder {
  public:
   /// Input of `decode`, staged and copied.
   struct work {
-    const std::byte* landing_buffer = nullptr;  ///< device memory
-    const std::byte* staged = nullptr;          ///< host memory: the loads, read during the call
-    std::size_t loads_at = 0;                   ///< offset of the `block_load`s in both
-    std::uint32_t loads = 0;                    ///< at least 1
+    const std::byte* copy_destination = nullptr;  ///< device memory
+    const std::byte* staged = nullptr;            ///< host memory: the loads, read during the call
+    std::size_t loads_at = 0;                     ///< offset of the `block_load`s in both
+    std::uint32_t loads = 0;                      ///< at least 1
   };
   /// Input of `find_bad`.
   struct check {

@@ -58,11 +58,11 @@ struct loader_plan {
   /// Number of device slots; 0 if the consumer reads staging slots directly.
   std::size_t device_slots = 0;
   /// Device memory into which slots are copied before they are assembled; 0 unless `assembled`.
-  std::size_t landing_bytes = 0;
+  std::size_t destination_bytes = 0;
   std::size_t cache_bytes = 0;  ///< device memory for cached rows or decoded blocks
   /// staging_slots × slot_bytes, plus 4 bytes for each device slot if the device decodes.
   std::size_t staging_bytes = 0;
-  /// device_slots × device_slot_bytes + landing_bytes + cache_bytes.
+  /// device_slots × device_slot_bytes + destination_bytes + cache_bytes.
   std::size_t device_bytes = 0;
   int readers = 0;        ///< reader threads; with tuning, for the whole budget
   int first_readers = 0;  ///< readers that take requests at first

@@ -205,9 +205,9 @@ slot_frame plan_frame(const assembly& work) {
     (void)counted(rows.value_or(std::numeric_limits<std::uint64_t>::max()), "rows in runs");
   }
   const auto words_at = [&](std::size_t at) {
-    return reinterpret_cast<const std::uint32_t*>(work.landing_buffer + at);
+    return reinterpret_cast<const std::uint32_t*>(work.copy_destination + at);
   };
-  return {.landing_buffer = work.landing_buffer,
+  return {.copy_destination = work.copy_destination,
           .sources = words_at(work.sources_at),
           .random_bits = work.varies ? words_at(work.random_bits_at) : nullptr,
           .directory = words_at(work.directory_at),

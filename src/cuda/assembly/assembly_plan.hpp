@@ -17,7 +17,7 @@ namespace feedline::detail {
 
 /// Values that all fields of an assembly share.
 struct slot_frame {
-  const std::byte* landing_buffer = nullptr;
+  const std::byte* copy_destination = nullptr;
   const std::uint32_t* sources = nullptr;      ///< null: sample i's row is row i
   const std::uint32_t* random_bits = nullptr;  ///< null: none
   const std::uint32_t* directory = nullptr;

@@ -28,7 +28,7 @@ __device__ inline row_item split(const assembly_part& part, std::uint64_t item) 
 __device__ inline const std::byte* chunk_rows(const slot_frame& frame, const assembly_part& part,
                                               std::uint32_t run) {
   const std::uint32_t* const entry = frame.directory + std::size_t{run} * frame.entry_words;
-  return frame.landing_buffer + std::size_t{__ldg(entry + 2 + part.field)} * 16;
+  return frame.copy_destination + std::size_t{__ldg(entry + 2 + part.field)} * 16;
 }
 
 /// A sample's source: the number of a cached row, or the index of a row in its run's chunk.
@@ -84,7 +84,7 @@ __device__ inline kept_pair row_to_keep(const slot_frame& frame, const assembly_
   const std::uint32_t* const entry = frame.directory + std::size_t{run} * frame.entry_words;
   if (place >= __ldg(entry)) return {nullptr, nullptr};
   const auto* const keeps = reinterpret_cast<const std::uint32_t*>(
-      frame.landing_buffer + std::size_t{__ldg(entry + 1)} * 16);
+      frame.copy_destination + std::size_t{__ldg(entry + 1)} * 16);
   const std::uint32_t number = __ldg(keeps + place);
   if (number == assembly::not_cached) return {nullptr, nullptr};
   return {chunk_rows(frame, part, run) + std::size_t{place} * part.row_bytes,

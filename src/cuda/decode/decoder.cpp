@@ -101,8 +101,8 @@ class cuda_block_decoder final : public block_decoder {
     const std::span loads{reinterpret_cast<const block_load*>(arrived.staged + arrived.loads_at),
                           arrived.loads};
     const decode_plan plan = plan_decoding(parts_.programs, loads);
-    frame_.landing_buffer = arrived.landing_buffer;
-    frame_.loads = reinterpret_cast<const block_load*>(arrived.landing_buffer + arrived.loads_at);
+    frame_.copy_destination = arrived.copy_destination;
+    frame_.loads = reinterpret_cast<const block_load*>(arrived.copy_destination + arrived.loads_at);
     frame_.count = arrived.loads;
     issue_begin(frame_, native);
     if (plan.round[0].images > 0) images_.decode(frame_, parts_.programs, loads, native);

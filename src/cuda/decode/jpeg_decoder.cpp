@@ -14,7 +14,7 @@ void jpeg_decoder::decode(const decode_frame& frame, std::span<const decode_prog
       if (load.field != field || !can_decode(program, load) ||
           task_at(program, load, 0).does != decode_operation::decode_image)
         continue;
-      images_.push_back({.file = reinterpret_cast<const unsigned char*>(frame.landing_buffer) +
+      images_.push_back({.file = reinterpret_cast<const unsigned char*>(frame.copy_destination) +
                                  std::size_t{load.at} * 16,
                          .bytes = load.bytes,
                          .number = number,

@@ -16,7 +16,7 @@ namespace feedline::detail {
 struct decode_frame {
   const decode_program* programs = nullptr;
   const block_load* loads = nullptr;
-  const std::byte* landing_buffer = nullptr;
+  const std::byte* copy_destination = nullptr;
   std::uint32_t* states = nullptr;
   std::uint32_t* bad = nullptr;  ///< one word for each load
   /// A word for each load: the checksum that its zlib stream states, or the number of elements in a

@@ -57,13 +57,13 @@ struct decode_program {
 };
 
 /// The memory that holds a load's bytes.
-enum class bytes_place : std::uint8_t { landing_buffer, scratch_a, scratch_b, store };
+enum class bytes_place : std::uint8_t { copy_destination, scratch_a, scratch_b, store };
 
 /// The work of one step for one load.
 struct decode_task {
   decode_operation does = decode_operation::none;
-  bytes_place from = bytes_place::landing_buffer;
-  bytes_place to = bytes_place::landing_buffer;
+  bytes_place from = bytes_place::copy_destination;
+  bytes_place to = bytes_place::copy_destination;
   bool possible = true;  ///< false if the load's sizes do not fit: then nothing is done
   std::uint32_t element_bytes = 1;
   std::uint64_t bytes = 0;

@@ -25,10 +25,10 @@ __device__ inline std::byte* address_of(const decode_frame& frame, std::uint32_t
       const decode_program& program = frame.programs[load.field];
       return program.blocks + load.place * program.block_bytes;
     }
-    case bytes_place::landing_buffer:
+    case bytes_place::copy_destination:
       break;
   }
-  return const_cast<std::byte*>(frame.landing_buffer) + std::size_t{load.at} * 16;  // only read
+  return const_cast<std::byte*>(frame.copy_destination) + std::size_t{load.at} * 16;  // only read
 }
 
 /// The step of a load; no operation if the load is known to be undecodable.

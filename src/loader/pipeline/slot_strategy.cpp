@@ -24,7 +24,7 @@ std::shared_ptr<device_row_cache> make_device_row_cache(const resolved_plan& pla
 assembling_transfer::formats formats_of(const slot_memory& memory) {
   return {.rows = memory.rows(),
           .batches = memory.converted(),
-          .landing_buffer = memory.landing_buffer(),
+          .copy_destination = memory.copy_destination(),
           .conversions = memory.conversions().conversions,
           .mixing = memory.conversions().mixing};
 }
@@ -33,17 +33,17 @@ assembling_transfer::formats formats_of(const slot_memory& memory) {
 /// @param slots Device slots that can be filled and not taken yet.
 slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device, std::size_t slots,
                             std::unique_ptr<batch_stage> function, sample_source& source) {
-  const landing_layout& landing_buffer = plan.memory.landing_buffer();
+  const destination_layout& copy_destination = plan.memory.copy_destination();
   auto store = std::make_shared<device_row_cache>(device, plan.memory.rows().row_bytes(),
                                                   plan.blocks->places * plan.blocks->order.rows());
   auto decoding =
-      std::make_unique<decoding_stage>(device, *plan.blocks, *store, landing_buffer, slots);
+      std::make_unique<decoding_stage>(device, *plan.blocks, *store, copy_destination, slots);
   slot_strategy made{
-      .writer = std::make_unique<block_row_writer>(source, landing_buffer, plan.blocks),
+      .writer = std::make_unique<block_row_writer>(source, copy_destination, plan.blocks),
       .slot_transfer = std::make_unique<decoded_transfer>(device, formats_of(plan.memory), store,
                                                           std::move(function), std::move(decoding)),
       .cached = store};
-  made.decoding = std::make_unique<decoding_parts>(plan.blocks, landing_buffer.chunks_at(),
+  made.decoding = std::make_unique<decoding_parts>(plan.blocks, copy_destination.chunks_at(),
                                                    plan.report.readers > 0, *device, source,
                                                    plan.memory.rows());
   return made;
@@ -63,7 +63,7 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
       return make_decoding(plan, device, plan.report.device_slots + further, std::move(function),
                            source);
     auto cached = make_device_row_cache(plan, dataset, device);
-    auto writer = std::make_unique<packing_writer>(source, memory.landing_buffer(), cached);
+    auto writer = std::make_unique<packing_writer>(source, memory.copy_destination(), cached);
     auto slot_transfer = std::make_unique<assembling_transfer>(device, formats_of(memory), cached,
                                                                std::move(function));
     return {.writer = std::move(writer),

@@ -179,7 +179,7 @@ class planner {
         options_.expert.device_slots == 0 ? fewest_slots : options_.expert.device_slots,
         memory_.device_bytes(batches));
     return sized(*decoding_.blocks, row_bytes_, device_,
-                 limits_of(options_, slots, memory_.landing_bytes(batches)),
+                 limits_of(options_, slots, memory_.destination_bytes(batches)),
                  batches * options_.batch_size);
   }
 
@@ -210,7 +210,7 @@ class planner {
         .slot_bytes = [&](std::uint64_t count) { return memory_.device_bytes(count); },
         .other_bytes =
             [&](std::uint64_t count) {
-              return memory_.landing_bytes(count) +
+              return memory_.destination_bytes(count) +
                      decoding_with(blocks_with(count), usual_slots).decoder;
             }};
     batches = batches_within(staging, batches, fixed);
@@ -240,11 +240,11 @@ class planner {
       size_rings(readers, wanted_slots);
       return;
     }
-    plan_.landing_bytes = memory_.landing_bytes(batches) + decoder.decoder;
+    plan_.destination_bytes = memory_.destination_bytes(batches) + decoder.decoder;
     plan_.cache_bytes = choice_.cache_bytes + decoder.store;
     plan_.staging_bytes += decoder.answers;
     plan_.device_bytes = ring_bytes(plan_.device_slots, plan_.device_slot_bytes) +
-                         plan_.landing_bytes + plan_.cache_bytes;
+                         plan_.destination_bytes + plan_.cache_bytes;
   }
 
   /// The rings for the whole budget; the loader begins with those sized without it.

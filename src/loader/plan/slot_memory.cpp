@@ -82,7 +82,7 @@ void slot_memory::drop_blocks() {
 void slot_memory::settle(std::uint64_t batches) {
   for (slot_layout* form : {&rows_, &converted_, &delivered_}) form->set_batches_per_slot(batches);
   piece_ = piece_of(batches);
-  if (assembled_) landing_buffer_ = landing_buffer_of(batches);
+  if (assembled_) copy_destination_ = destination_layout_of(batches);
 }
 
 std::size_t slot_memory::largest_batch_bytes() const noexcept {
@@ -161,7 +161,7 @@ std::vector<bool> slot_memory::passing_fields() const {
   return passing;
 }
 
-landing_layout slot_memory::landing_buffer_of(std::uint64_t batches) const {
+destination_layout slot_memory::destination_layout_of(std::uint64_t batches) const {
   const bool keeps = placement_ == placement::resident || placement_ == placement::cached;
   const std::uint64_t samples = piece_samples(batches);
   // A slot whose rows need not be read any more is one piece.
@@ -188,16 +188,17 @@ slot_layout slot_memory::piece_of(std::uint64_t batches) const {
 }
 
 std::size_t slot_memory::staging_bytes(std::uint64_t batches) const {
-  return assembled_ ? landing_buffer_of(batches).slot_bytes() : piece_of(batches).slot_bytes();
+  return assembled_ ? destination_layout_of(batches).slot_bytes() : piece_of(batches).slot_bytes();
 }
 
 std::size_t slot_memory::device_bytes(std::uint64_t batches) const {
   return in_place_ ? 0 : delivered_.slot_bytes(batches);
 }
 
-std::size_t slot_memory::landing_bytes(std::uint64_t batches) const {
+std::size_t slot_memory::destination_bytes(std::uint64_t batches) const {
   if (!assembled_) return 0;
-  return assembling_transfer::landing_buffers * landing_buffer_of(batches).landing_bytes() +
+  return assembling_transfer::copy_destinations *
+             destination_layout_of(batches).destination_bytes() +
          (has_batch_transform_ ? converted_.slot_bytes(batches) : 0);
 }
 

@@ -55,7 +55,9 @@ class slot_memory {
   /// A staging slot, where it holds rows or batches. After `settle`.
   [[nodiscard]] const slot_layout& piece() const noexcept { return *piece_; }
   /// A staging slot, where slots are assembled. After `settle`.
-  [[nodiscard]] const landing_layout& landing_buffer() const noexcept { return *landing_buffer_; }
+  [[nodiscard]] const destination_layout& copy_destination() const noexcept {
+    return *copy_destination_;
+  }
 
   /// The largest of the three forms of one batch. It sizes device slots, so that neither what is
   /// read nor what is delivered takes more than a slot should.
@@ -73,7 +75,7 @@ class slot_memory {
   /// staging slots are copied to, and a slot between assembly and the user's function.
   [[nodiscard]] std::size_t staging_bytes(std::uint64_t batches) const;
   [[nodiscard]] std::size_t device_bytes(std::uint64_t batches) const;
-  [[nodiscard]] std::size_t landing_bytes(std::uint64_t batches) const;
+  [[nodiscard]] std::size_t destination_bytes(std::uint64_t batches) const;
 
  private:
   [[nodiscard]] std::uint64_t part_of_batch(std::uint64_t most) const;
@@ -87,7 +89,7 @@ class slot_memory {
     return assembled_ ? rows_ : delivered_;
   }
   [[nodiscard]] slot_layout piece_of(std::uint64_t batches) const;
-  [[nodiscard]] landing_layout landing_buffer_of(std::uint64_t batches) const;
+  [[nodiscard]] destination_layout destination_layout_of(std::uint64_t batches) const;
   [[nodiscard]] std::vector<bool> passing_fields() const;
 
   converted_fields conversions_;
@@ -110,7 +112,7 @@ class slot_memory {
   slot_layout converted_;
   slot_layout delivered_;
   std::optional<slot_layout> piece_ = {};
-  std::optional<landing_layout> landing_buffer_ = {};
+  std::optional<destination_layout> copy_destination_ = {};
 };
 
 /// Approximate size of a piece, unless the user sets it: 9.5 MiB. Copies of this size reach the

@@ -59,24 +59,24 @@ class decoder_alone {
   decoder_alone(const encoding& as, const encoded_file& file, std::uint32_t count)
       : decoded_bytes_{count * file.chunk_bytes()} {
     std::vector<block_load> loads;
-    std::vector<std::byte> landing;
+    std::vector<std::byte> destination;
     std::size_t most = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto& stored = file.stored[i % file.stored.size()];
       loads.push_back({.place = i,
                        .bytes = static_cast<std::uint32_t>(stored.size()),
-                       .at = static_cast<std::uint32_t>(landing.size() / 16)});
-      landing.insert(landing.end(), stored.begin(), stored.end());
-      landing.resize((landing.size() + 255) / 256 * 256);
+                       .at = static_cast<std::uint32_t>(destination.size() / 16)});
+      destination.insert(destination.end(), stored.begin(), stored.end());
+      destination.resize((destination.size() + 255) / 256 * 256);
       most = std::max(most, stored.size());
     }
-    const std::size_t loads_at = landing.size();
+    const std::size_t loads_at = destination.size();
     const auto* const table = reinterpret_cast<const std::byte*>(loads.data());
-    landing.insert(landing.end(), table, table + loads.size() * sizeof(block_load));
-    staged_ = detail::device_memory{device_, memory_kind::staging, landing.size()};
-    std::memcpy(staged_.data(), landing.data(), landing.size());
-    landing_ = detail::device_memory{device_, memory_kind::device, landing.size()};
-    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(landing_.data(), staged_.data(), landing.size(),
+    destination.insert(destination.end(), table, table + loads.size() * sizeof(block_load));
+    staged_ = detail::device_memory{device_, memory_kind::staging, destination.size()};
+    std::memcpy(staged_.data(), destination.data(), destination.size());
+    destination_ = detail::device_memory{device_, memory_kind::device, destination.size()};
+    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(destination_.data(), staged_.data(), destination.size(),
                                         cudaMemcpyHostToDevice, stream_.get()));
     store_ = detail::device_memory{device_, memory_kind::device, decoded_bytes_};
     states_ = detail::device_memory{device_, memory_kind::device, count * sizeof(std::uint32_t)};
@@ -90,7 +90,7 @@ class decoder_alone {
          .rows = static_cast<std::uint32_t>(file.rows_per_chunk),
          .max_loads = count,
          .reference = nullptr});
-    work_ = {.landing_buffer = landing_.data(),
+    work_ = {.copy_destination = destination_.data(),
              .staged = staged_.data(),
              .loads_at = loads_at,
              .loads = count};
@@ -115,7 +115,7 @@ class decoder_alone {
   gpu_stream stream_;
   std::size_t decoded_bytes_;
   detail::device_memory staged_;
-  detail::device_memory landing_;
+  detail::device_memory destination_;
   detail::device_memory store_;
   detail::device_memory states_;
   std::unique_ptr<block_decoder> decoder_;

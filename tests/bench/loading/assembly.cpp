@@ -27,7 +27,7 @@
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
 #include "support/command_line.hpp"
-#include "support/devices/landing_builder.hpp"
+#include "support/devices/destination_builder.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -201,11 +201,11 @@ class slots {
     }
     const std::array all{std::span{rows_.images}, std::span{rows_.labels}};
     const auto image =
-        test::build_landing_buffer(format_, sources, [&](std::size_t field, std::uint64_t row) {
+        test::build_copy_destination(format_, sources, [&](std::size_t field, std::uint64_t row) {
           const std::size_t bytes = format_.row_bytes[field];
           return all[field].subspan(row * bytes, bytes);
         });
-    landing_buffers_.push_back(on_device(rows_.device, image.bytes));
+    copy_destinations_.push_back(on_device(rows_.device, image.bytes));
     const std::size_t batches = samples_ / format_.batch_size;
     slots_.emplace_back(rows_.device, memory_kind::device, batches * batch_bytes_);
     assembly work;
@@ -213,19 +213,19 @@ class slots {
     work.slot = slots_.back().data();
     work.batch_bytes = batch_bytes_;
     work.samples = samples_;
-    work.landing_buffer = landing_buffers_.back().data();
+    work.copy_destination = copy_destinations_.back().data();
     work.fields = fields_;
     works_.push_back(work);
   }
 
   const shape_rows& rows_;
-  test::landing_format format_;
+  test::destination_format format_;
   std::size_t batch_bytes_ = 0;
   std::uint64_t samples_ = 0;
   std::size_t delivered_bytes_ = 0;
   std::size_t read_bytes_ = 0;
   std::vector<detail::device_memory> on_device_;
-  std::vector<detail::device_memory> landing_buffers_;
+  std::vector<detail::device_memory> copy_destinations_;
   std::vector<detail::device_memory> slots_;
   std::array<field_assembly, 2> fields_;
   std::vector<assembly> works_;

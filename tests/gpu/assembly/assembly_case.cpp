@@ -84,14 +84,14 @@ assembly_case::assembly_case(const case_options& options, std::vector<case_field
     cache_as[i] = chance(random, 3) ? assembly::not_cached : static_cast<std::uint32_t>(rows) + i;
   std::vector<sample_source> samples(options.samples);
   for (sample_source& sample : samples) {
-    sample.arrives = options.from == rows_from::landing_buffer ||
+    sample.arrives = options.from == rows_from::copy_destination ||
                      (options.from == rows_from::both && chance(random, 2));
     sample.row = below(random, rows);
     if (sample.arrives && options.keeps) sample.cache_as = cache_as[sample.row];
     sample.random_bits = static_cast<std::uint32_t>(random());
   }
-  landing_buffer_ =
-      build_landing_buffer(format_, samples, [&](std::size_t field, std::uint64_t row) {
+  copy_destination_ =
+      build_copy_destination(format_, samples, [&](std::size_t field, std::uint64_t row) {
         const case_field& of = fields_[field];
         return std::span{of.arriving}.subspan(row * of.row_bytes, of.row_bytes);
       });
@@ -110,14 +110,14 @@ field_assembly assembly_case::field(std::size_t place, const std::byte* cached,
   return result;
 }
 
-assembly assembly_case::work(std::byte* slot, const std::byte* landing_buffer,
+assembly assembly_case::work(std::byte* slot, const std::byte* copy_destination,
                              std::span<const field_assembly> fields) const {
   assembly result;
-  landing_buffer_.describe(result, format_);
+  copy_destination_.describe(result, format_);
   result.slot = slot;
   result.batch_bytes = batch_bytes_;
   result.samples = options_.samples;
-  result.landing_buffer = landing_buffer;
+  result.copy_destination = copy_destination;
   result.fields = fields;
   result.mixing = options_.mixing ? &*options_.mixing : nullptr;
   return result;
@@ -131,7 +131,7 @@ std::vector<std::vector<std::byte>> assembly_case::reference() const {
     std::byte* const cached = result[i + 1].data();
     all.push_back(field(i, cached, options_.keeps ? cached : nullptr));
   }
-  detail::assemble_on_host(work(result[0].data(), landing_buffer_.bytes.data(), all));
+  detail::assemble_on_host(work(result[0].data(), copy_destination_.bytes.data(), all));
   return result;
 }
 

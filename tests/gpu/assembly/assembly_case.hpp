@@ -2,7 +2,7 @@
 
 #include <feedline/backend/assembly.hpp>
 
-#include "support/devices/landing_builder.hpp"
+#include "support/devices/destination_builder.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace feedline::test {
 
 /// Where a case's samples come from.
-enum class rows_from : std::uint8_t { cached, landing_buffer, both };
+enum class rows_from : std::uint8_t { cached, copy_destination, both };
 
 /// One field of a case: its conversion, its rows, and where it lies in a batch.
 struct case_field {
@@ -50,8 +50,8 @@ class assembly_case {
                 std::mt19937_64& random);
 
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
-  [[nodiscard]] const std::vector<std::byte>& landing_buffer() const noexcept {
-    return landing_buffer_.bytes;
+  [[nodiscard]] const std::vector<std::byte>& copy_destination() const noexcept {
+    return copy_destination_.bytes;
   }
   [[nodiscard]] std::vector<case_field>& fields() noexcept { return fields_; }
 
@@ -60,7 +60,7 @@ class assembly_case {
   [[nodiscard]] field_assembly field(std::size_t place, const std::byte* cached,
                                      std::byte* keep) const;
   /// The work for copies of the slot and the copy destination.
-  [[nodiscard]] assembly work(std::byte* slot, const std::byte* landing_buffer,
+  [[nodiscard]] assembly work(std::byte* slot, const std::byte* copy_destination,
                               std::span<const field_assembly> fields) const;
 
   /// Result of the reference: the slot, then the cached rows of each field. Bytes that are not
@@ -71,8 +71,8 @@ class assembly_case {
  private:
   std::vector<case_field> fields_;
   case_options options_;
-  landing_format format_;
-  landing_image landing_buffer_;
+  destination_format format_;
+  destination_image copy_destination_;
   std::size_t batch_bytes_ = 0;
   std::size_t slot_bytes_ = 0;
 };

@@ -54,7 +54,7 @@ void check_on_gpu(assembly_case& each, const case_options& options, kept_in wher
   const auto device = make_cuda_device(0);
   const gpu_stream stream;
   const gpu_copy slot{device, std::vector(each.slot_bytes(), assembly_case::untouched)};
-  const gpu_copy landing_buffer{device, each.landing_buffer()};
+  const gpu_copy copy_destination{device, each.copy_destination()};
   std::vector<std::unique_ptr<gpu_copy>> on_device;
   std::vector<std::unique_ptr<mapped_copy>> on_host;
   std::vector<std::unique_ptr<gpu_copy>> passing;
@@ -81,8 +81,8 @@ void check_on_gpu(assembly_case& each, const case_options& options, kept_in wher
       fields.push_back(each.field(i, at, options.keeps ? at : nullptr));
     }
   }
-  assembly work = each.work(slot.data(), landing_buffer.data(), fields);
-  if (staged) work.staged = each.landing_buffer().data();
+  assembly work = each.work(slot.data(), copy_destination.data(), fields);
+  if (staged) work.staged = each.copy_destination().data();
   device->assemble(work, stream.ref());
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
   const auto expected = each.reference();

@@ -33,7 +33,7 @@ struct planned_case {
     field.row_bytes = row_bytes;
     field.to_row_bytes = row_bytes;
     work.slot = at(0x200000);
-    work.landing_buffer = at(0x300000);
+    work.copy_destination = at(0x300000);
     work.batch_size = 100;
     work.batch_bytes = (row_bytes * 100 + 255) / 256 * 256;
     work.samples = 200;

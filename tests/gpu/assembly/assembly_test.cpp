@@ -32,7 +32,7 @@ TEST_CASE("assembly: rows of any size are copied, kept on the device, in host me
   const std::size_t row_bytes =
       GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{16},
                std::size_t{784}, std::size_t{3072}, std::size_t{4097}, std::size_t{150'528});
-  const auto from = GENERATE(rows_from::cached, rows_from::landing_buffer, rows_from::both);
+  const auto from = GENERATE(rows_from::cached, rows_from::copy_destination, rows_from::both);
   const auto where = GENERATE(kept_in::device, kept_in::host);
   const bool apart = where == kept_in::host && GENERATE(false, true);
   check_on_gpu({.batch_size = 50, .samples = 123, .run_samples = 17, .from = from},
@@ -138,7 +138,7 @@ TEST_CASE("assembly: cached rows may begin at any address", "[cuda][gpu]") {
 
 TEST_CASE("assembly: rows that arrive are kept as they pass, and no others change", "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  const auto from = GENERATE(rows_from::landing_buffer, rows_from::both);
+  const auto from = GENERATE(rows_from::copy_destination, rows_from::both);
   const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{6}));
   std::mt19937_64 random{seed};
   check_on_gpu({.batch_size = 64, .samples = 200, .run_samples = 24, .from = from, .keeps = true},

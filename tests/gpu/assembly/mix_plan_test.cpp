@@ -37,7 +37,7 @@ struct planned_mixing {
     by.height = by.width = 32;
     by.mixed_below = 1;
     work.slot = at(0x200000);
-    work.landing_buffer = at(0x300000);
+    work.copy_destination = at(0x300000);
     work.batch_size = 101;
     work.batch_bytes = (fields[0].to_row_bytes * 101 + 4040 + 255) / 256 * 256;
     work.samples = 202;

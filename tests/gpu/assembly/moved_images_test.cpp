@@ -105,7 +105,7 @@ TEST_CASE("assembly: rows that end between vectors are read to their ends, and n
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const std::size_t shift = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{15});
-  const auto from = GENERATE(rows_from::cached, rows_from::landing_buffer);
+  const auto from = GENERATE(rows_from::cached, rows_from::copy_destination);
   std::vector<case_field> fields;
   for (const bool to_channels_last : {false, true})
     for (const std::uint32_t width : {1U, 2U, 5U, 8U, 11U, 16U})

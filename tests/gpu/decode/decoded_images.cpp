@@ -45,7 +45,7 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
   const std::size_t loads_at = memory.size();
   const auto* const table = reinterpret_cast<const std::byte*>(loads.data());
   memory.insert(memory.end(), table, table + loads.size() * sizeof(block_load));
-  const gpu_copy landing_buffer{device, memory};
+  const gpu_copy copy_destination{device, memory};
 
   const std::size_t row_bytes = std::size_t{3} * row.height * row.width;
   const std::size_t places = 2 * images.size() + 1;
@@ -63,7 +63,7 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
                   .max_loads = static_cast<std::uint32_t>(images.size()),
                   .reference = nullptr});
   for (int turn = 0; turn < 2; ++turn)
-    decoder->decode({.landing_buffer = landing_buffer.data(),
+    decoder->decode({.copy_destination = copy_destination.data(),
                      .staged = memory.data(),
                      .loads_at = loads_at,
                      .loads = static_cast<std::uint32_t>(loads.size())},

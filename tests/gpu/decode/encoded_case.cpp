@@ -74,12 +74,12 @@ bytes after(const block_step& step, const bytes& given) {
 }
 
 /// A copy destination with the blocks and the table of block reads.
-struct landing {
+struct destination {
   bytes memory;
   std::size_t loads_at = 0;
   std::vector<block_load> loads;
 
-  explicit landing(const std::vector<arriving_block>& blocks) {
+  explicit destination(const std::vector<arriving_block>& blocks) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const arriving_block& block = blocks[i];
       loads.push_back({.field = block.field,
@@ -172,8 +172,8 @@ void check_decoding(const std::vector<encoded_field>& fields,
   const auto device = make_cuda_device(0);
   const auto decoders = device->capabilities().decodes;
   const gpu_stream stream;
-  const landing staged{blocks};
-  const gpu_copy landing_buffer{device, staged.memory};
+  const destination staged{blocks};
+  const gpu_copy copy_destination{device, staged.memory};
   const std::size_t places = 2 * blocks.size() + 1;
   std::vector<std::unique_ptr<gpu_copy>> memory;
   block_store store;
@@ -193,7 +193,7 @@ void check_decoding(const std::vector<encoded_field>& fields,
 
   const auto decoder = decoders->make(store);
   for (int turn = 0; turn < 2; ++turn)  // its memory serves again
-    decoder->decode({.landing_buffer = landing_buffer.data(),
+    decoder->decode({.copy_destination = copy_destination.data(),
                      .staged = staged.memory.data(),
                      .loads_at = staged.loads_at,
                      .loads = static_cast<std::uint32_t>(staged.loads.size())},

@@ -42,7 +42,7 @@ TEST_CASE("decode program: an image is decoded to its slot, and not copied",
   const block_load load = image_load(375, 500);
   const decode_task decodes = task_at(program, load, 0);
   CHECK(decodes.does == does::decode_image);
-  CHECK(decodes.from == bytes_place::landing_buffer);
+  CHECK(decodes.from == bytes_place::copy_destination);
   CHECK(decodes.to == bytes_place::store);
   CHECK(decodes.to_bytes == 600);
   CHECK(task_at(program, load, 1).does == does::none);

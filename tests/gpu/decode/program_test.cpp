@@ -40,11 +40,11 @@ TEST_CASE("decode program: the last step of a writer is undone first", "[cuda][d
 
   const decode_task checks = task_at(program, load, 0);
   CHECK(checks.does == does::check_fletcher32);
-  CHECK(checks.from == bytes_place::landing_buffer);
+  CHECK(checks.from == bytes_place::copy_destination);
   CHECK(checks.to_bytes == 496);
   const decode_task inflates = task_at(program, load, 1);
   CHECK(inflates.does == does::inflate);
-  CHECK(inflates.from == bytes_place::landing_buffer);
+  CHECK(inflates.from == bytes_place::copy_destination);
   CHECK(inflates.to == bytes_place::scratch_a);
   CHECK(inflates.bytes == 496);
   CHECK(inflates.to_bytes == 1000);
@@ -67,14 +67,14 @@ TEST_CASE("decode program: steps that a block read leaves out are not done",
     CHECK(can_decode(program, load_of(1004, 0b010)));
     CHECK(!can_decode(program, load_of(1003, 0b010)));
     CHECK(!can_decode(program, load_of(1005, 0b010)));
-    CHECK(task_at(program, load_of(1004, 0b010), 2).from == bytes_place::landing_buffer);
+    CHECK(task_at(program, load_of(1004, 0b010), 2).from == bytes_place::copy_destination);
   }
   SECTION("all: the bytes are copied") {
     for (std::uint32_t step = 0; step < 3; ++step)
       CHECK(task_at(program, load_of(1000, 0b111), step).does == does::none);
     const decode_task copies = task_at(program, load_of(1000, 0b111), 3);
     CHECK(copies.does == does::copy);
-    CHECK(copies.from == bytes_place::landing_buffer);
+    CHECK(copies.from == bytes_place::copy_destination);
     CHECK(copies.to == bytes_place::store);
     CHECK(!can_decode(program, load_of(999, 0b111)));
   }
@@ -269,7 +269,7 @@ TEST_CASE("decode plan: no step of a load passes the memory that is there",
       for (std::uint32_t bytes = 1; bytes <= 1300; ++bytes) {
         const block_load load = load_of(bytes, skipped);
         if (!can_decode(program, load)) continue;
-        bytes_place at = bytes_place::landing_buffer;
+        bytes_place at = bytes_place::copy_destination;
         for (std::uint32_t step = 0; step < program.steps; ++step) {
           const decode_task task = task_at(program, load, step);
           CAPTURE(skipped, bytes, step);

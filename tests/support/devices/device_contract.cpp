@@ -4,7 +4,7 @@
 #include "device/assemble_on_host.hpp"
 #include "device/owned.hpp"
 #include "support/checks/catch.hpp"
-#include "support/devices/landing_builder.hpp"
+#include "support/devices/destination_builder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -148,20 +148,20 @@ void check_assembly(const device_under_test& subject) {
   std::vector<std::byte> rows(4 * row_bytes);  // row r spells 16 r, 16 r + 1, …
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] = static_cast<std::byte>(i / row_bytes * 16 + i % row_bytes);
-  const landing_format format{.row_bytes = {row_bytes},
-                              .batch_size = 3,
-                              .run_samples = 2,
-                              .runs_per_batch = 2,
-                              .keeps = true};
+  const destination_format format{.row_bytes = {row_bytes},
+                                  .batch_size = 3,
+                                  .run_samples = 2,
+                                  .runs_per_batch = 2,
+                                  .keeps = true};
   const std::array<sample_source, 5> samples{{{.row = 1},
                                               {.arrives = true, .row = 3, .cache_as = 0},
                                               {.arrives = true, .row = 2},
                                               {.row = 2},
                                               {.arrives = true, .row = 0}}};
-  const auto image = build_landing_buffer(format, samples, [&](std::size_t, std::uint64_t row) {
+  const auto image = build_copy_destination(format, samples, [&](std::size_t, std::uint64_t row) {
     return std::span{rows}.subspan(row * row_bytes, row_bytes);
   });
-  const auto landing_buffer = on_device(subject, image.bytes);
+  const auto copy_destination = on_device(subject, image.bytes);
   const auto cached = on_device(subject, rows);
   const detail::device_memory slot{subject.device, memory_kind::device, 2 * batch_bytes};
   const detail::event assembled{subject.device};
@@ -175,7 +175,7 @@ void check_assembly(const device_under_test& subject) {
   work.slot = slot.data();
   work.batch_bytes = batch_bytes;
   work.samples = samples.size();
-  work.landing_buffer = landing_buffer.data();
+  work.copy_destination = copy_destination.data();
   work.fields = {&field, 1};
   const auto row_at = [&](std::size_t at) {
     const auto seen = subject.read_back(slot.data() + at, row_bytes);
@@ -237,18 +237,18 @@ void check_assembly(const device_under_test& subject) {
 /// Three samples in one batch, of one float each: the first two are mixed.
 void check_mixing(const device_under_test& subject) {
   const std::array<float, 3> values{1.0F, -6.0F, 20.0F};
-  const landing_format format{.row_bytes = {sizeof(float)},
-                              .batch_size = 3,
-                              .run_samples = 3,
-                              .runs_per_batch = 1,
-                              .varies = true};
+  const destination_format format{.row_bytes = {sizeof(float)},
+                                  .batch_size = 3,
+                                  .run_samples = 3,
+                                  .runs_per_batch = 1,
+                                  .varies = true};
   const std::array<sample_source, 3> samples{{{.arrives = true, .row = 0, .random_bits = 1},
                                               {.arrives = true, .row = 1, .random_bits = 2},
                                               {.arrives = true, .row = 2, .random_bits = 3}}};
-  const auto image = build_landing_buffer(format, samples, [&](std::size_t, std::uint64_t row) {
+  const auto image = build_copy_destination(format, samples, [&](std::size_t, std::uint64_t row) {
     return std::as_bytes(std::span{values}).subspan(row * sizeof(float), sizeof(float));
   });
-  const auto landing_buffer = on_device(subject, image.bytes);
+  const auto copy_destination = on_device(subject, image.bytes);
   const detail::device_memory slot{subject.device, memory_kind::device, 256};
   const detail::event assembled{subject.device};
   field_assembly field;
@@ -261,7 +261,7 @@ void check_mixing(const device_under_test& subject) {
   work.slot = slot.data();
   work.batch_bytes = 256;
   work.samples = samples.size();
-  work.landing_buffer = landing_buffer.data();
+  work.copy_destination = copy_destination.data();
   work.fields = {&field, 1};
   work.mixing = &mixing;
   subject.device->assemble(work, subject.stream);
@@ -270,7 +270,7 @@ void check_mixing(const device_under_test& subject) {
 
   std::array<float, 3> expected{};
   work.slot = std::as_writable_bytes(std::span{expected}).data();
-  work.landing_buffer = image.bytes.data();
+  work.copy_destination = image.bytes.data();
   detail::assemble_on_host(work);
   CHECK(expected != values);
   const auto seen = subject.read_back(slot.data(), sizeof expected);

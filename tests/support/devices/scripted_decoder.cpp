@@ -39,9 +39,10 @@ class scripted_decoder final : public block_decoder {
     device_.decode(
         stream,
         [store = store_, what] {
-          if (!is_poison(what.landing_buffer + what.loads_at)) detail::decode_on_host(store, what);
+          if (!is_poison(what.copy_destination + what.loads_at))
+            detail::decode_on_host(store, what);
         },
-        {what.landing_buffer, store_.states, store_.fields.front().blocks, memory_}, what.loads);
+        {what.copy_destination, store_.states, store_.fields.front().blocks, memory_}, what.loads);
   }
   void find_bad(const check& what, stream_ref stream) override {
     device_.decode(stream,

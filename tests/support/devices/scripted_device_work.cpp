@@ -15,7 +15,7 @@ namespace {
 /// Whether a copy into an assembly's copy destination has started and not completed. Following such
 /// tables would lead anywhere.
 bool tables_are_poison(const assembly& work) {
-  const std::byte* const first = work.landing_buffer + work.sources_at;
+  const std::byte* const first = work.copy_destination + work.sources_at;
   return std::all_of(first, first + sizeof(std::uint32_t),
                      [](std::byte byte) { return byte == scripted_device::poison; });
 }
@@ -151,7 +151,7 @@ void scripted_device::check_free(const void* memory, std::size_t bytes) noexcept
       return std::any_of(each.uses.begin(), each.uses.end(), lies_there);
     if (each.what == step::work) return lies_there(each.reads.data());
     if (each.what != step::assemble) return false;
-    return lies_there(each.assembled.slot) || lies_there(each.assembled.landing_buffer) ||
+    return lies_there(each.assembled.slot) || lies_there(each.assembled.copy_destination) ||
            std::any_of(each.fields.begin(), each.fields.end(),
                        [&](const field_assembly& field) { return lies_there(field.cached); });
   };

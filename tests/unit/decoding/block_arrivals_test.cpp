@@ -70,9 +70,9 @@ struct filled_slot {
 /// The byte at a block read's position.
 std::uint32_t byte_of(const block_decoder::work& work, std::uint32_t number) {
   block_load load;
-  std::memcpy(&load, work.landing_buffer + work.loads_at + number * sizeof load, sizeof load);
+  std::memcpy(&load, work.copy_destination + work.loads_at + number * sizeof load, sizeof load);
   CHECK(std::memcmp(&load, work.staged + work.loads_at + number * sizeof load, sizeof load) == 0);
-  const std::byte* const at = work.landing_buffer + std::size_t{load.at} * 16;
+  const std::byte* const at = work.copy_destination + std::size_t{load.at} * 16;
   CHECK(at[0] == at[load.bytes - 1]);
   return std::to_integer<std::uint32_t>(at[0]);
 }

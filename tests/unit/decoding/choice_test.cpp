@@ -44,9 +44,9 @@ struct chosen {
     REQUIRE(choice.blocks);
     const slot_memory sizes{data->fields(),      options, placement::stream, 0, false,
                             choice.loads_bytes()};
-    slot_bytes = 2 * sizes.device_bytes(batches) + sizes.landing_bytes(batches);
+    slot_bytes = 2 * sizes.device_bytes(batches) + sizes.destination_bytes(batches);
     const decoding_limits limits =
-        limits_of(options, 2 * sizes.device_bytes(batches), sizes.landing_bytes(batches));
+        limits_of(options, 2 * sizes.device_bytes(batches), sizes.destination_bytes(batches));
     blocks = std::make_unique<block_plan>(
         sized(*choice.blocks, row_bytes, can, limits, batches * options.batch_size));
     bytes = bytes_of(*blocks, row_bytes, can, 0);

@@ -121,7 +121,8 @@ struct staged {
   stream oldest{device};
   stream copying{device};
   slot_layout of_rows{data->fields(), 10, 1};
-  landing_layout tables{of_rows.row_bytes(), 10, request_layout{10, 10}, false, 0, false, 0, 4096};
+  destination_layout tables{
+      of_rows.row_bytes(), 10, request_layout{10, 10}, false, 0, false, 0, 4096};
   device_row_cache store{device, of_rows.row_bytes(), 24 * rows};
   decoding_stage stage{device, *plan, store, tables, 2};
   stream assembling{device};
@@ -140,19 +141,19 @@ struct staged {
 struct checked_slot {
   checked_slot(staged& with, std::uint64_t needed_end)
       : device{*with.device},
-        landing{with.device, memory_kind::device, slot_bytes},
+        destination{with.device, memory_kind::device, slot_bytes},
         checked{with.device} {
     staging_slot& slot = with.fill(0);
     blocks = std::static_pointer_cast<carried_blocks>(slot.work.blocks);
     blocks->needed_end = needed_end;
-    std::memset(landing.data(), 0, slot_bytes);
-    with.stage.check(slot, landing.data(), 1, with.assembling.get());
+    std::memset(destination.data(), 0, slot_bytes);
+    with.stage.check(slot, destination.data(), 1, with.assembling.get());
     device.record(checked.get(), with.assembling.get());
   }
   [[nodiscard]] bool is_checked() const { return device.is_done(checked.get()); }
 
   scripted_device& device;
-  device_memory landing;
+  device_memory destination;
   std::shared_ptr<carried_blocks> blocks;
   event checked;
 };

@@ -1,7 +1,7 @@
 #include "device/assemble_on_host.hpp"
 
 #include "support/checks/catch.hpp"
-#include "support/devices/landing_builder.hpp"
+#include "support/devices/destination_builder.hpp"
 #include "support/devices/random_conversion.hpp"
 #include "support/devices/slow_transform.hpp"
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 using namespace feedline;
-using feedline::test::landing_format;
-using feedline::test::landing_image;
+using feedline::test::destination_format;
+using feedline::test::destination_image;
 using feedline::test::sample_source;
 
 namespace {
@@ -95,7 +95,7 @@ TEST_CASE("assemble on host: each sample of each field comes from its source, co
     INFO("seed " << seed << ", round " << round);
     const std::uint64_t samples = 1 + random() % 40;
     constexpr std::uint64_t arriving = 7;
-    landing_format format;
+    destination_format format;
     format.batch_size = 1 + random() % 12;
     format.run_samples = 1 + random() % format.batch_size;
     format.runs_per_batch = (format.batch_size + format.run_samples - 1) / format.run_samples;
@@ -110,8 +110,8 @@ TEST_CASE("assemble on host: each sample of each field comes from its source, co
       format.row_bytes.push_back(rows.back().row_bytes);
     }
     const auto sources = random_sources(random, samples, format.keeps, arriving);
-    const landing_image landing_buffer =
-        test::build_landing_buffer(format, sources, [&](std::size_t field, std::uint64_t row) {
+    const destination_image copy_destination =
+        test::build_copy_destination(format, sources, [&](std::size_t field, std::uint64_t row) {
           return std::span<const std::byte>{rows[field].arriving[row]};
         });
 
@@ -157,11 +157,11 @@ TEST_CASE("assemble on host: each sample of each field comes from its source, co
     }
     bytes slot(expected.size(), untouched);
     assembly work;
-    landing_buffer.describe(work, format);
+    copy_destination.describe(work, format);
     work.slot = slot.data();
     work.batch_bytes = batch_bytes;
     work.samples = samples;
-    work.landing_buffer = landing_buffer.bytes.data();
+    work.copy_destination = copy_destination.bytes.data();
     work.fields = fields;
     detail::assemble_on_host(work);
 
@@ -173,18 +173,18 @@ TEST_CASE("assemble on host: each sample of each field comes from its source, co
 
 TEST_CASE("assemble on host: a row that is kept in this slot serves a sample of the same slot",
           "[device][host]") {
-  const landing_format format{.row_bytes = {1},
-                              .batch_size = 2,
-                              .run_samples = 1,
-                              .runs_per_batch = 2,
-                              .varies = false,
-                              .keeps = true};
+  const destination_format format{.row_bytes = {1},
+                                  .batch_size = 2,
+                                  .run_samples = 1,
+                                  .runs_per_batch = 2,
+                                  .varies = false,
+                                  .keeps = true};
   const std::vector<sample_source> sources{
       {.arrives = false, .row = 3},  // before the one that brings it
       {.arrives = true, .row = 0, .cache_as = 3},
   };
   const bytes arriving{std::byte{42}};
-  const landing_image landing_buffer = test::build_landing_buffer(
+  const destination_image copy_destination = test::build_copy_destination(
       format, sources, [&](std::size_t, std::uint64_t) { return std::span{arriving}; });
 
   bytes cached(5, untouched);
@@ -193,11 +193,11 @@ TEST_CASE("assemble on host: a row that is kept in this slot serves a sample of 
   field.row_bytes = field.to_row_bytes = 1;
   bytes slot(2, untouched);
   assembly work;
-  landing_buffer.describe(work, format);
+  copy_destination.describe(work, format);
   work.slot = slot.data();
   work.batch_bytes = 2;
   work.samples = 2;
-  work.landing_buffer = landing_buffer.bytes.data();
+  work.copy_destination = copy_destination.bytes.data();
   work.fields = {&field, 1};
   detail::assemble_on_host(work);
   CHECK(slot == bytes{std::byte{42}, std::byte{42}});

@@ -123,7 +123,7 @@ struct mixed_slot {
     work.batch_size = batch_size;
     work.batch_bytes = batch_bytes;
     work.samples = samples;
-    work.landing_buffer = std::as_bytes(std::span{random_bits}).data();
+    work.copy_destination = std::as_bytes(std::span{random_bits}).data();
     work.varies = true;
     work.fields = fields;
     work.mixing = &by;

@@ -54,7 +54,7 @@ TEST_CASE(
   plan.placement = placement::cached;
   plan.cached_samples = 30'000;
   plan.device_slots = 3;
-  plan.landing_bytes = std::size_t{16} << 20;
+  plan.destination_bytes = std::size_t{16} << 20;
   plan.cache_bytes = std::size_t{23} << 20;
   plan.device_bytes = std::size_t{63} << 20;
   CHECK(to_string(plan) ==

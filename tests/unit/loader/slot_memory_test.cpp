@@ -53,8 +53,8 @@ TEST_CASE("slot memory: a user's function needs memory between assembly and slot
   CHECK(made.delivered().slot_bytes(3) == 3 * 64 * 80);
   CHECK(made.device_bytes(3) == made.delivered().slot_bytes(3));
   CHECK(made.converted().slot_bytes(3) == 3 * (64 * 784 * 4 + 256));
-  CHECK(made.landing_bytes(3) ==
-        assembling_transfer::landing_buffers * made.landing_buffer().slot_bytes() +
+  CHECK(made.destination_bytes(3) ==
+        assembling_transfer::copy_destinations * made.copy_destination().slot_bytes() +
             made.converted().slot_bytes(3));
 }
 
@@ -64,33 +64,36 @@ TEST_CASE("slot memory: bytes cross as the dataset has them, and are delivered a
   made.settle(2);
   CHECK(made.rows().slot_bytes(2) == 2 * (64 * 784 + 256));
   CHECK(made.device_bytes(2) == 2 * (64 * 784 * 4 + 256));
-  CHECK(made.staging_bytes(2) == made.landing_buffer().slot_bytes());
+  CHECK(made.staging_bytes(2) == made.copy_destination().slot_bytes());
   CHECK(made.staging_bytes(2) < made.rows().slot_bytes(2) + 4'096);
-  CHECK(made.landing_bytes(2) == assembling_transfer::landing_buffers * made.staging_bytes(2));
+  CHECK(made.destination_bytes(2) ==
+        assembling_transfer::copy_destinations * made.staging_bytes(2));
 }
 
 TEST_CASE("slot memory: rows that are gathered and then converted pass through copy destinations",
           "[loader][host]") {
-  const auto landing = [](placement where, const loader_options& options) {
+  const auto destination = [](placement where, const loader_options& options) {
     const slot_memory made = sizes(where, 1, options);
-    return made.landing_bytes(2) - assembling_transfer::landing_buffers * made.staging_bytes(2);
+    return made.destination_bytes(2) -
+           assembling_transfer::copy_destinations * made.staging_bytes(2);
   };
-  CHECK(landing(placement::gather, converting()) ==
-        assembling_transfer::landing_buffers * 2 * 64 * 784);
-  CHECK(landing(placement::gather, {.batch_size = 64}) == 0);
-  CHECK(landing(placement::resident, converting()) == 0);
+  CHECK(destination(placement::gather, converting()) ==
+        assembling_transfer::copy_destinations * 2 * 64 * 784);
+  CHECK(destination(placement::gather, {.batch_size = 64}) == 0);
+  CHECK(destination(placement::resident, converting()) == 0);
   const auto cropped = [](std::uint64_t side) {
     return loader_options{
         .batch_size = 64,
         .transforms = {{.field = "image", .layout = image_layout::hwc, .crop = {{side, side}}}}};
   };
-  CHECK(landing(placement::gather, cropped(20)) != 0);
-  CHECK(landing(placement::gather, cropped(19)) == 0);
-  CHECK(landing(placement::gather,
-                {.batch_size = 64,
-                 .transforms = {
-                     {.field = "image", .layout = image_layout::hwc, .resize = {{14, 14}}}}}) == 0);
-  CHECK(landing(placement::gather, {.batch_size = 64, .transforms = {{.field = "label"}}}) == 0);
+  CHECK(destination(placement::gather, cropped(20)) != 0);
+  CHECK(destination(placement::gather, cropped(19)) == 0);
+  CHECK(destination(placement::gather, {.batch_size = 64,
+                                        .transforms = {{.field = "image",
+                                                        .layout = image_layout::hwc,
+                                                        .resize = {{14, 14}}}}}) == 0);
+  CHECK(destination(placement::gather, {.batch_size = 64, .transforms = {{.field = "label"}}}) ==
+        0);
 }
 
 TEST_CASE("slot memory: the largest form of a batch counts, be it read, converted or delivered",
@@ -124,7 +127,7 @@ TEST_CASE("slot memory: a slot that is copied whole has one form and passes thro
           "[loader][host]") {
   const slot_memory made = sizes(placement::stream, 0);
   CHECK(made.staging_bytes(5) == made.device_bytes(5));
-  CHECK(made.landing_bytes(5) == 0);
+  CHECK(made.destination_bytes(5) == 0);
   CHECK(sizes(placement::stream, 0, {.batch_size = 64}, true).device_bytes(5) == 0);
 }
 

@@ -87,7 +87,7 @@ struct packing {
   dataset_ptr data;
   request_layout runs{10, 4};
   std::shared_ptr<device_row_cache> cached;
-  landing_layout layout;
+  destination_layout layout;
   sample_source source;
   packing_writer under_test;
   staging_slot slot;

@@ -17,7 +17,7 @@ using feedline::test::recording_device;
 
 namespace {
 
-constexpr std::size_t landing_buffers = assembling_transfer::landing_buffers;
+constexpr std::size_t copy_destinations = assembling_transfer::copy_destinations;
 
 /// A slot's calls if it waited for no other slot.
 struct carried_slot {
@@ -43,10 +43,10 @@ TEST_CASE(
     "[transfer][host]") {
   carrying<recording_device> on{data_path::gather};
   std::vector<carried_slot> slots;
-  for (std::uint64_t i = 0; i < 2 * landing_buffers + 1; ++i) slots.push_back(carry(on, i % 3));
+  for (std::uint64_t i = 0; i < 2 * copy_destinations + 1; ++i) slots.push_back(carry(on, i % 3));
   for (std::size_t i = 0; i < slots.size(); ++i) {
     CHECK(slots[i].copies == slots[0].copies);
-    CHECK(slots[i].assembled == slots[i % landing_buffers].assembled);
+    CHECK(slots[i].assembled == slots[i % copy_destinations].assembled);
     if (i != 0) CHECK(slots[i].assembled != slots[i - 1].assembled);
   }
 }
@@ -55,9 +55,9 @@ TEST_CASE("assembling transfer: assemblies of cached rows take turns on a buffer
           "[transfer][host]") {
   carrying<recording_device> on{data_path::gather};
   std::vector<carried_slot> slots;
-  for (std::uint64_t i = 0; i < 2 * landing_buffers + 1; ++i) slots.push_back(carry(on, i % 3));
+  for (std::uint64_t i = 0; i < 2 * copy_destinations + 1; ++i) slots.push_back(carry(on, i % 3));
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    CHECK(slots[i].stream == slots[i % landing_buffers].stream);
+    CHECK(slots[i].stream == slots[i % copy_destinations].stream);
     CHECK(slots[i].stream != slots[0].copies);
     if (i != 0) CHECK(slots[i].stream != slots[i - 1].stream);
   }
@@ -67,7 +67,7 @@ TEST_CASE("assembling transfer: if all rows come by copies, assemblies stand on 
           "[transfer][host]") {
   carrying<recording_device> on{data_path::transformed};
   const stream_ref first = carry(on, 0).stream;
-  for (std::uint64_t i = 1; i < 2 * landing_buffers; ++i) CHECK(carry(on, i % 3).stream == first);
+  for (std::uint64_t i = 1; i < 2 * copy_destinations; ++i) CHECK(carry(on, i % 3).stream == first);
 }
 
 TEST_CASE(
@@ -76,13 +76,13 @@ TEST_CASE(
     "[transfer][host]") {
   carrying<recording_device> on{data_path::resident};
   const carried_slot keeping = carry(on, 0);
-  for (std::size_t behind = 1; behind < landing_buffers; ++behind) {
+  for (std::size_t behind = 1; behind < copy_destinations; ++behind) {
     const auto calls = on.carry(0);  // all its rows are held
     (void)on.delivered();
     REQUIRE(calls.size() == 10);
     CHECK(calls[6] == call(device_call::wait, keeping.assembled, calls[7].stream));
   }
-  for (std::size_t behind = 0; behind < landing_buffers; ++behind) (void)carry(on, 0);
+  for (std::size_t behind = 0; behind < copy_destinations; ++behind) (void)carry(on, 0);
 }
 
 TEST_CASE(
@@ -90,13 +90,13 @@ TEST_CASE(
     "[transfer][host]") {
   carrying<recording_device> on{data_path::resident};
   std::vector<event_handle> reading;
-  for (std::size_t i = 0; i < 2 * landing_buffers; ++i) {
+  for (std::size_t i = 0; i < 2 * copy_destinations; ++i) {
     reading.push_back(on.carry(0).end()[-2].event);
     (void)on.delivered();
   }
   const auto keeping = on.carry(1);
-  REQUIRE(keeping.size() == 9 + landing_buffers - 1);
-  for (std::size_t back = 1; back < landing_buffers; ++back) {
+  REQUIRE(keeping.size() == 9 + copy_destinations - 1);
+  for (std::size_t back = 1; back < copy_destinations; ++back) {
     CHECK(keeping[5 + back] ==
           call(device_call::wait, reading[reading.size() - back], keeping.back().stream));
   }

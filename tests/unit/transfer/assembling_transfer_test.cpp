@@ -147,8 +147,8 @@ TEST_CASE(
   const slot_index again = on.fill(0);
   // Tables, and the rows of batches 1 and 2, whose work was never issued.
   CHECK(on.staged(again).chunk_bytes.load() ==
-        2 * landing_layout{slot_layout{on.parts->dataset->fields(), 4, 3}.row_bytes(), 12,
-                           request_layout{on.parts->slots}, false, 12, true}
+        2 * destination_layout{slot_layout{on.parts->dataset->fields(), 4, 3}.row_bytes(), 12,
+                               request_layout{on.parts->slots}, false, 12, true}
                 .chunk_bytes(4));
 }
 

@@ -81,7 +81,7 @@ struct carrying {
   staging_slot& staged(slot_index slot) { return (*parts->staging)[slot]; }
   std::size_t table_bytes() const {
     const request_layout runs{parts->slots};
-    return landing_layout{
+    return destination_layout{
         slot_layout{parts->dataset->fields(), 4, 3}.row_bytes(), 12, runs, false, 0, false}
         .chunks_at();
   }

@@ -19,7 +19,7 @@ struct sample_source {
 };
 
 /// Format of a copy destination; the members are those of `assembly` with the same name.
-struct landing_format {
+struct destination_format {
   std::vector<std::size_t> row_bytes;  ///< one a field
   std::uint64_t batch_size = 1;
   std::uint64_t run_samples = 1;
@@ -29,14 +29,14 @@ struct landing_format {
 };
 
 /// Content of a copy destination on the device.
-struct landing_image {
+struct destination_image {
   std::vector<std::byte> bytes;
   std::size_t sources_at = 0;
   std::size_t random_bits_at = 0;
   std::size_t directory_at = 0;
 
   /// Writes where things lie, and `format`, into an assembly.
-  void describe(assembly& work, const landing_format& format) const;
+  void describe(assembly& work, const destination_format& format) const;
 };
 
 /// The bytes of a row of a field that arrives; as long as the field's `row_bytes`.
@@ -46,8 +46,8 @@ using arriving_rows =
 /// Lays out a copy destination for the samples of a slot, in order. In each run a row arrives once,
 /// however many of the run's samples ask for it, and the gaps between the parts are filled with
 /// bytes that are invalid as any part.
-[[nodiscard]] landing_image build_landing_buffer(const landing_format& format,
-                                                 std::span<const sample_source> samples,
-                                                 const arriving_rows& rows);
+[[nodiscard]] destination_image build_copy_destination(const destination_format& format,
+                                                       std::span<const sample_source> samples,
+                                                       const arriving_rows& rows);
 
 }  // namespace feedline::test

@@ -1,4 +1,4 @@
-#include "support/devices/landing_builder.hpp"
+#include "support/devices/destination_builder.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -46,8 +46,8 @@ struct run {
   }
 };
 
-std::vector<run> write_samples(writer& out, const landing_format& format,
-                               std::span<const sample_source> samples, landing_image& image) {
+std::vector<run> write_samples(writer& out, const destination_format& format,
+                               std::span<const sample_source> samples, destination_image& image) {
   image.sources_at = out.reserve(samples.size() * sizeof(std::uint32_t));
   image.random_bits_at = out.reserve(format.varies ? samples.size() * sizeof(std::uint32_t) : 0);
   std::vector<run> runs;
@@ -69,7 +69,7 @@ std::uint32_t in_units(std::size_t at) {
   return static_cast<std::uint32_t>(at / unit);
 }
 
-void write_chunk(writer& out, const landing_format& format, const run& run, std::size_t entry,
+void write_chunk(writer& out, const destination_format& format, const run& run, std::size_t entry,
                  const arriving_rows& rows) {
   const std::size_t count = run.rows.size();
   out.word(entry, 0, static_cast<std::uint32_t>(count));
@@ -88,7 +88,7 @@ void write_chunk(writer& out, const landing_format& format, const run& run, std:
 
 }  // namespace
 
-void landing_image::describe(assembly& work, const landing_format& format) const {
+void destination_image::describe(assembly& work, const destination_format& format) const {
   work.sources_at = sources_at;
   work.random_bits_at = random_bits_at;
   work.directory_at = directory_at;
@@ -99,11 +99,11 @@ void landing_image::describe(assembly& work, const landing_format& format) const
   work.keeps = format.keeps;
 }
 
-landing_image build_landing_buffer(const landing_format& format,
-                                   std::span<const sample_source> samples,
-                                   const arriving_rows& rows) {
+destination_image build_copy_destination(const destination_format& format,
+                                         std::span<const sample_source> samples,
+                                         const arriving_rows& rows) {
   writer out;
-  landing_image image;
+  destination_image image;
   const std::vector<run> runs = write_samples(out, format, samples, image);
   const std::size_t entry_bytes = (2 + format.row_bytes.size()) * sizeof(std::uint32_t);
   image.directory_at = out.reserve(runs.size() * entry_bytes);
