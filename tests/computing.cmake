@@ -1,6 +1,6 @@
 # Tests that compute much, in headers of kernels or by themselves.
 set(feedline_computing_sources
-  "^(gpu|unit/codecs/(jpeg|lz|lz4|zstd)|support/files/image_bytes).*cpp$")
+  "^(gpu|unit/codecs/(jpeg|lz|lz4|zstd)|support/images/image_bytes).*cpp$")
 
 # feedline_optimize_computing(SOURCES…): optimizes these of SOURCES, and no other test.
 function(feedline_optimize_computing)

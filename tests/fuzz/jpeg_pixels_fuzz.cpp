@@ -2,8 +2,8 @@
 /// tables and coefficients are drawn, so that each is a legal file, and most have coefficients that
 /// no image has. Pixels must be libjpeg's, to the bit.
 
-#include "support/files/drawn_jpeg.hpp"
-#include "support/files/jpeg_pixels.hpp"
+#include "support/images/drawn_jpeg.hpp"
+#include "support/images/jpeg_pixels.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 /// bytes are a whole file; for a whole file both decode libjpeg's coefficients. Where libjpeg finds
 /// too many bytes after the scan, they decide whether these are data.
 
-#include "support/files/jpeg_scans.hpp"
+#include "support/images/jpeg_scans.hpp"
 
 #include <csetjmp>
 #include <cstddef>

@@ -1,7 +1,7 @@
 /// Writes the seed corpus of jpeg_scan_fuzz: feedline_make_jpeg_scan_corpus FOLDER
 
 #include "codecs/jpeg/frame.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -2,7 +2,13 @@
 
 feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/batch_function_test.cpp
-  pipeline/capture_test.cpp
+  pipeline/batches/capture_test.cpp
+  pipeline/batches/first_test.cpp
+  pipeline/batches/held_test.cpp
+  pipeline/batches/kept_limit_test.cpp
+  pipeline/batches/kept_test.cpp
+  pipeline/batches/moved_test.cpp
+  pipeline/batches/stream_end_test.cpp
   pipeline/context_test.cpp
   pipeline/cpu_budget_test.cpp
   pipeline/decoding/ahead_test.cpp
@@ -26,18 +32,14 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/errors/retry_test.cpp
   pipeline/errors/skip_test.cpp
   pipeline/errors/substitute_test.cpp
-  pipeline/first_batch_test.cpp
   pipeline/fork_test.cpp
-  pipeline/held_batches_test.cpp
-  pipeline/kept_batches_limit_test.cpp
-  pipeline/kept_batches_test.cpp
-  pipeline/moved_test.cpp
-  pipeline/near_device_test.cpp
   pipeline/nested_test.cpp
   pipeline/order_test.cpp
   pipeline/piece_test.cpp
-  pipeline/placement_memory_test.cpp
-  pipeline/placement_test.cpp
+  pipeline/placement/memory_test.cpp
+  pipeline/placement/near_device_test.cpp
+  pipeline/placement/placement_test.cpp
+  pipeline/placement/without_assembly_test.cpp
   pipeline/resuming/digest_test.cpp
   pipeline/resuming/killed_test.cpp
   pipeline/resuming/resume_test.cpp
@@ -46,11 +48,9 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/samplers_test.cpp
   pipeline/shard_test.cpp
   pipeline/stop_test.cpp
-  pipeline/stream_end_test.cpp
   pipeline/threads_test.cpp
   pipeline/transform_test.cpp
   pipeline/tuning_test.cpp
-  pipeline/without_assembly_test.cpp
   pipeline/turn_test.cpp
 )
 

@@ -1,7 +1,7 @@
 #include "programs/doctor_runs.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/tar_bytes.hpp"
 #include "support/hdf5/sequences.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <filesystem>
 

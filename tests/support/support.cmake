@@ -17,26 +17,26 @@ add_library(feedline_test_support STATIC
   support/checks/catch_main.cpp
   support/checks/log_capture.cpp
   support/datasets/dataset_contract.cpp
-  support/datasets/encoded_dataset.cpp
   support/datasets/encoded_check.cpp
+  support/datasets/encoded_dataset.cpp
   support/datasets/identity_dataset.cpp
-  support/devices/device_contract.cpp
   support/devices/destination_builder.cpp
+  support/devices/device_contract.cpp
   support/devices/random_conversion.cpp
+  support/devices/scripted_decoder.cpp
   support/devices/scripted_device.cpp
   support/devices/scripted_device_script.cpp
-  support/devices/scripted_decoder.cpp
   support/devices/scripted_device_work.cpp
   support/devices/slow_transform.cpp
-  support/files/drawn_jpeg.cpp
   support/files/idx_bytes.cpp
-  support/files/jpeg_writer.cpp
   support/files/npy_bytes.cpp
   support/files/standin_files.cpp
   support/files/tar_bytes.cpp
   support/files/temporary_directory.cpp
   support/files/test_data.cpp
   support/files/zip_bytes.cpp
+  support/images/drawn_jpeg.cpp
+  support/images/jpeg_writer.cpp
 )
 target_include_directories(feedline_test_support
   PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)

@@ -25,8 +25,8 @@
 #include "bench/support/results.hpp"
 #include "io/file_system.hpp"
 #include "support/command_line.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include <feedline/dataset/encoded_blocks.hpp>
 
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -6,10 +6,10 @@
 #include "gpu/decode/decoded_images.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
-#include "support/files/drawn_jpeg.hpp"
 #include "support/files/file_bytes.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/test_data.hpp"
+#include "support/images/drawn_jpeg.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -8,9 +8,9 @@
 #include "gpu/decode/decoded_epochs.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/device_contract.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/tar_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "gpu/decode/decoded_images.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <algorithm>
 #include <cmath>

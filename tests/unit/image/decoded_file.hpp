@@ -4,7 +4,7 @@
 #include <feedline/image/decode.hpp>
 
 #include "support/checks/message_of.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -16,8 +16,8 @@
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/encoded_check.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/images/image_bytes.hpp"
 #include "unit/image/decoded_images.hpp"
 
 #include <algorithm>

@@ -12,10 +12,10 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/standin_files.hpp"
 #include "support/files/tar_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <sys/stat.h>
 

@@ -7,9 +7,9 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/files/test_data.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <cstring>
 #include <string>

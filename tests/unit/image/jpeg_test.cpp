@@ -8,8 +8,8 @@
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/ragged_samples.hpp"
 #include "support/files/file_bytes.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/test_data.hpp"
+#include "support/images/image_bytes.hpp"
 #include "unit/image/decoded_file.hpp"
 
 #include <algorithm>

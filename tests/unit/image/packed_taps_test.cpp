@@ -4,7 +4,7 @@
 
 #include "image/resampler.hpp"
 #include "support/checks/catch.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <algorithm>
 #include <random>

@@ -4,7 +4,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <zlib.h>
 

@@ -2,7 +2,7 @@
 
 #include "image/resample_taps.hpp"
 #include "support/checks/catch.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <algorithm>
 #include <cmath>

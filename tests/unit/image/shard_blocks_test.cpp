@@ -17,9 +17,9 @@
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/encoded_check.hpp"
 #include "support/files/file_changes.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/tar_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/images/image_bytes.hpp"
 #include "unit/image/decoded_images.hpp"
 
 #include <cstddef>

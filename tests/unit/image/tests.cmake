@@ -13,7 +13,7 @@ endif()
 feedline_add_tests(feedline_image_tests
   LIBRARIES feedline::formats JPEG::JPEG PNG::PNG ZLIB::ZLIB
   SOURCES
-  support/files/image_bytes.cpp
+  support/images/image_bytes.cpp
   unit/image/image_blocks_test.cpp
   unit/image/image_folder_test.cpp
   unit/image/image_roots_test.cpp

@@ -4,7 +4,7 @@
 #include "codecs/jpeg/frame.hpp"
 
 #include "support/checks/catch.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <algorithm>
 #include <cstring>

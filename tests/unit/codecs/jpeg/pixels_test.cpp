@@ -5,12 +5,12 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/sanitized.hpp"
-#include "support/files/drawn_jpeg.hpp"
 #include "support/files/file_bytes.hpp"
-#include "support/files/image_bytes.hpp"
-#include "support/files/jpeg_pixels.hpp"
-#include "support/files/jpeg_scans.hpp"
 #include "support/files/test_data.hpp"
+#include "support/images/drawn_jpeg.hpp"
+#include "support/images/image_bytes.hpp"
+#include "support/images/jpeg_pixels.hpp"
+#include "support/images/jpeg_scans.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -11,8 +11,8 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/sanitized.hpp"
-#include "support/files/image_bytes.hpp"
-#include "support/files/jpeg_scans.hpp"
+#include "support/images/image_bytes.hpp"
+#include "support/images/jpeg_scans.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
-#include "support/files/drawn_jpeg.hpp"
+#include "support/images/drawn_jpeg.hpp"
 
-#include "support/files/jpeg_writer.hpp"
+#include "support/images/jpeg_writer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -9,11 +9,9 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/statistics/statistics.hpp>
 
+#include "pipeline/batches/held_slots.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/recorder.hpp"
-#include "support/datasets/identity_dataset.hpp"
-#include "support/devices/data_paths.hpp"
-#include "support/devices/planned_pipeline.hpp"
 #include "support/devices/wrapped_device.hpp"
 
 #include <algorithm>
@@ -34,19 +32,6 @@ using namespace feedline;
 using namespace feedline::test;
 
 namespace {
-
-constexpr std::size_t plenty = std::size_t{1} << 30;
-
-loader_options keeping(int readers, std::uint64_t batches_per_slot) {
-  return {.batch_size = 8,
-          .readers = readers,
-          .expert = {.batches_per_slot = batches_per_slot,
-                     .staging_slots = 2,
-                     .device_slots = 2,
-                     .on_held = on_held::allocate,
-                     .max_held_bytes = plenty,
-                     .held_warning = [](const std::string&) {}}};
-}
 
 /// The host's memory with a fence after each allocation, which nothing may write.
 class fenced_host final : public wrapped_device {

@@ -6,12 +6,11 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/threads.hpp"
+#include "pipeline/batches/held_slots.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/identity_dataset.hpp"
-#include "support/devices/data_paths.hpp"
-#include "support/devices/planned_pipeline.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -27,38 +26,17 @@ using namespace feedline::test;
 
 namespace {
 
-constexpr planned_pipeline::wait_limits none{std::chrono::milliseconds{0},
-                                             std::chrono::milliseconds{0}};
 constexpr planned_pipeline::wait_limits endless{std::chrono::hours{1}, std::chrono::hours{1}};
 
-/// 20 batches in slots of two, two slots; and a way to them.
-struct holding {
-  holding(data_path through, int readers, planned_pipeline::wait_limits how_long) : by{through} {
-    under_test.emplace(
-        stored_for(through, data, sequential{}), sequential{}, by.device,
-        on_data_path(through, *data,
-                     {.batch_size = 8,
-                      .readers = readers,
-                      .expert = {.batches_per_slot = 2, .staging_slots = 2, .device_slots = 2}}));
-    under_test->set(how_long);
-    run = under_test->claim(0, by.stream);
+/// One batch of each slot of two: the others end.
+std::vector<batch> fill_slots(holding& on) {
+  std::vector<batch> held;
+  for (int i = 0; i < 4; ++i) {
+    auto taken = on.next();
+    if (i % 2 == 0) held.push_back(std::move(taken.value()));
   }
-  std::optional<batch> next() { return under_test->next(run, by.stream); }
-  /// One batch of each slot: the others end.
-  std::vector<batch> fill_slots() {
-    std::vector<batch> held;
-    for (int i = 0; i < 4; ++i) {
-      auto taken = next();
-      if (i % 2 == 0) held.push_back(std::move(taken.value()));
-    }
-    return held;
-  }
-
-  path_setup by;
-  dataset_ptr data = make_identity_rows(160, 8);
-  std::optional<planned_pipeline> under_test;
-  std::shared_ptr<detail::epoch_pass> run;
-};
+  return held;
+}
 
 }  // namespace
 
@@ -69,8 +47,8 @@ TEST_CASE(
   const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
-  holding on{through, readers, none};
-  std::vector<batch> held = on.fill_slots();
+  holding on{through, two_slots(readers, 2)};
+  std::vector<batch> held = fill_slots(on);
   const std::string kind = through == data_path::in_place ? "staging" : "device";
   for (int i = 0; i < 2; ++i) {
     CHECK(message_of<usage_error>([&] { (void)on.next(); }) ==
@@ -89,9 +67,9 @@ TEST_CASE("held batches: an epoch's last batches may all be held at its end", "[
   const data_path through = GENERATE(data_path::in_place, data_path::stream, data_path::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
-  holding on{through, readers, none};
+  holding on{through, two_slots(readers, 2)};
   for (int i = 0; i < 16; ++i) CHECK(on.next());
-  std::vector<batch> held = on.fill_slots();
+  std::vector<batch> held = fill_slots(on);
   CHECK_FALSE(on.next());
 }
 
@@ -103,10 +81,10 @@ TEST_CASE("held batches: those that another thread has taken over are waited for
   CAPTURE(to_string(through), readers);
   const log_capture log;
   {
-    holding on{through, readers, none};
+    holding on{through, two_slots(readers, 2)};
     std::promise<void> taken_over;
     std::promise<void> end;
-    std::thread worker{[&, held = on.fill_slots()]() mutable {
+    std::thread worker{[&, held = fill_slots(on)]() mutable {
       std::vector<batch> own;
       for (auto& each : held) own.push_back(std::move(each));
       taken_over.set_value();
@@ -132,8 +110,8 @@ TEST_CASE(
       GENERATE(data_path::in_place, data_path::stream, data_path::transformed, data_path::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
-  holding on{through, readers, endless};
-  std::vector<batch> held = on.fill_slots();
+  holding on{through, two_slots(readers, 2), endless};
+  std::vector<batch> held = fill_slots(on);
   std::promise<void> waits;
   std::thread other{[&] {
     waits.get_future().wait();
@@ -148,8 +126,8 @@ TEST_CASE("held batches: stop ends the wait for one of them", "[loader][host]") 
   const data_path through = GENERATE(data_path::in_place, data_path::stream, data_path::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
-  holding on{through, readers, endless};
-  const std::vector<batch> held = on.fill_slots();
+  holding on{through, two_slots(readers, 2), endless};
+  const std::vector<batch> held = fill_slots(on);
   std::thread stopper{[&] { on.under_test->stop(); }};
   CHECK_FALSE(on.next());
   stopper.join();

@@ -1,4 +1,4 @@
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <algorithm>
 #include <array>

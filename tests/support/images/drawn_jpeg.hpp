@@ -1,6 +1,6 @@
 #pragma once
 
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-#include "support/files/jpeg_writer.hpp"
+#include "support/images/jpeg_writer.hpp"
 
 #include <algorithm>
 #include <cstddef>

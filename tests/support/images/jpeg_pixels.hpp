@@ -4,8 +4,8 @@
 #include "codecs/jpeg/frame.hpp"
 #include "codecs/jpeg/idct.hpp"
 #include "codecs/jpeg/pixels.hpp"
-#include "support/files/image_bytes.hpp"
-#include "support/files/jpeg_scans.hpp"
+#include "support/images/image_bytes.hpp"
+#include "support/images/jpeg_scans.hpp"
 
 #include <algorithm>
 #include <cstddef>

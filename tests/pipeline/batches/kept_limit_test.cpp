@@ -1,22 +1,17 @@
 /// How much memory a consumer that keeps batches may get, and what it is told.
 
 #include <feedline/error.hpp>
-#include <feedline/loader/loader.hpp>
-#include <feedline/sampler/sequential.hpp>
 
+#include "pipeline/batches/held_slots.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
-#include "support/datasets/identity_dataset.hpp"
-#include "support/devices/data_paths.hpp"
-#include "support/devices/planned_pipeline.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <future>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,42 +22,8 @@ using namespace feedline::test;
 
 namespace {
 
-constexpr planned_pipeline::wait_limits none{std::chrono::milliseconds{0},
-                                             std::chrono::milliseconds{0}};
 /// "id", "row" and "note" of 8 samples, each at a multiple of 256 bytes.
 constexpr std::size_t batch_bytes = 3 * 256;
-
-loader_options keeping(int readers, std::size_t max_held_bytes) {
-  return {.batch_size = 8,
-          .readers = readers,
-          .expert = {.batches_per_slot = 1,
-                     .staging_slots = 2,
-                     .device_slots = 2,
-                     .on_held = on_held::allocate,
-                     .max_held_bytes = max_held_bytes,
-                     .held_warning = [](const std::string&) {}}};
-}
-
-/// 20 batches in slots of one, two slots, and room for some more.
-struct limited {
-  limited(data_path through, const loader_options& options) : by{through} {
-    under_test.emplace(stored_for(through, data, sequential{}), sequential{}, by.device,
-                       on_data_path(through, *data, options));
-    under_test->set(none);
-    run = under_test->claim(0, by.stream);
-  }
-  std::optional<batch> next() { return under_test->next(run, by.stream); }
-  std::vector<batch> take(int count) {
-    std::vector<batch> taken;
-    for (int i = 0; i < count; ++i) taken.push_back(std::move(next().value()));
-    return taken;
-  }
-
-  path_setup by;
-  dataset_ptr data = make_identity_rows(160, 8);
-  std::optional<planned_pipeline> under_test;
-  std::shared_ptr<detail::epoch_pass> run;
-};
 
 }  // namespace
 
@@ -73,7 +34,7 @@ TEST_CASE(
   const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
-  limited on{through, keeping(readers, 3 * batch_bytes + 100)};
+  holding on{through, keeping(readers, 1, 3 * batch_bytes + 100)};
   REQUIRE(on.under_test->plan().batch_bytes == batch_bytes);
   std::vector<batch> held = on.take(5);
   const std::string kind = through == data_path::in_place ? "staging" : "device";
@@ -103,7 +64,7 @@ TEST_CASE(
 
 TEST_CASE("kept batches: without a limit it is a quarter of what the device has free",
           "[batch][device][host]") {
-  limited on{data_path::stream, keeping(2, 0)};
+  holding on{data_path::stream, keeping(2, 1, 0)};
   std::vector<batch> held = on.take(2);
   CHECK(message_of<usage_error>([&] {
           (void)on.next();
@@ -122,11 +83,11 @@ TEST_CASE("kept batches: memory limits hold for them too", "[batch][loader][host
   const data_path through = GENERATE(data_path::in_place, data_path::stream);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
-  loader_options options = keeping(readers, std::size_t{1} << 30);
+  loader_options options = keeping(readers);
   const std::string which = through == data_path::in_place ? "pinned" : "device";
   (through == data_path::in_place ? options.memory.pinned : options.memory.device) =
       4 * batch_bytes;
-  limited on{through, options};
+  holding on{through, options};
   const std::vector<batch> held = on.take(4);
   CHECK(message_of<usage_error>([&] {
           (void)on.next();
@@ -137,7 +98,7 @@ TEST_CASE("kept batches: memory limits hold for them too", "[batch][loader][host
 TEST_CASE("kept batches: memory that the device refuses is an error, and nothing is lost",
           "[batch][device][host]") {
   const int readers = GENERATE(0, 2);
-  limited on{data_path::stream, keeping(readers, std::size_t{1} << 30)};
+  holding on{data_path::stream, keeping(readers)};
   std::vector<batch> held = on.take(2);
   on.by.on.device->fail_call(device_call::allocate, 2);
   held.push_back(std::move(on.next().value()));
@@ -158,7 +119,7 @@ TEST_CASE("kept batches: at the limit a batch that another thread ends gives roo
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   const log_capture log;
-  limited on{through, keeping(readers, 3 * batch_bytes)};
+  holding on{through, keeping(readers, 1, 3 * batch_bytes)};
   std::vector<batch> held = on.take(5);
   batch further = std::move(held.back());
   held.pop_back();
@@ -185,10 +146,10 @@ TEST_CASE("kept batches: there is one warning, with the numbers", "[batch][loade
   const log_capture log;
   std::vector<std::string> told;
   {
-    loader_options options = keeping(2, 12345);
+    loader_options options = keeping(2, 1, 12345);
     options.expert.held_warning = nullptr;
     if (calls) options.expert.held_warning = [&](const std::string& text) { told.push_back(text); };
-    limited on{through, options};
+    holding on{through, options};
     for (int epoch = 0; epoch < 2; ++epoch) (void)on.take(6);
   }
   CHECK(log.lines() == (calls ? 0 : 1));

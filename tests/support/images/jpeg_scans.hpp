@@ -6,7 +6,7 @@
 #include "codecs/jpeg/scan_intervals.hpp"
 #include "codecs/jpeg/scan_segments.hpp"
 #include "support/devices/host_warp.hpp"
-#include "support/files/image_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>
