@@ -1,11 +1,13 @@
 """How worker processes end, are replaced, and end with their parent; fork."""
 
 import datetime
+import gc
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -198,23 +200,117 @@ def test_a_main_module_without_a_guard_is_told_what_to_do(tmp_path):
     assert "if __name__ ==" in errors
 
 
-def test_a_child_of_fork_is_refused_and_takes_no_worker_away():
-    dataset = feedline.sequence_dataset(Rows(), workers=1, start_method="fork")
-    loader = feedline.Loader(dataset, batch_size=10)
-    epoch = loader.epoch(0)
-    batch = next(epoch)
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
+def ends_together(folder, action):
+    """Samples that are made by `__getitems__`, which does something when it is called first."""
+
+    class Together(Rows):
+        def __getitems__(self, indices):
             try:
-                dataset.read([1])
-            except feedline.UsageError as refusal:
-                code = 0 if "child of fork" in str(refusal) else 2
-            del dataset, loader, epoch, batch
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert batch["y"].numpy().tolist() == list(range(10))
-    assert [y for batch in epoch for y in batch["y"].numpy()] == list(range(10, 60))
-    assert dataset[9]["y"] == 9
+                open(os.path.join(folder, "done"), "x").close()
+            except FileExistsError:
+                return [{"y": index} for index in indices]
+            return action()
+
+    return feedline.sequence_dataset(
+        Together(), workers=1, start_method="fork", seeded=False, timeout=0.2
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "words"), [(kill_itself, "signal 9"), (never_end, "longer than timeout")]
+)
+def test_a_worker_that_ends_or_hangs_in_getitems_is_named_and_replaced(tmp_path, action, words):
+    dataset = ends_together(str(tmp_path), action)
+    with pytest.raises(feedline.DatasetError, match=words) as failure:
+        dataset.read(range(3, 8))
+    assert failure.value.sample == 3
+    assert dataset.read(range(3, 8))["y"].tolist() == list(range(3, 8))
+
+
+START = """
+import gc, multiprocessing.process, os, signal, subprocess, sys, threading
+import feedline, feedline._worker
+from feedline._worker import Worker
+
+def read(index):
+    return {"y": index}
+
+def made(read=read, method="fork"):
+    return feedline.sequence_dataset(read, size=9, workers=1, start_method=method)
+"""
+
+
+def test_a_finalizer_may_end_workers_while_others_are_ended(run_python):
+    code = """
+one, two = made(), made()
+join = multiprocessing.process.BaseProcess.join
+
+def collecting(process, timeout=None):  # as the garbage collector may at any time
+    global two
+    two = None
+    return join(process, timeout)
+
+multiprocessing.process.BaseProcess.join = collecting
+del one
+print(len(multiprocessing.active_children()))
+"""
+    ran = run_python(START + code, timeout=30)
+    assert (ran.stdout, ran.returncode) == ("0\n", 0), ran.stderr
+
+
+def test_datasets_may_go_while_the_program_s_end_ends_their_workers(run_python):
+    code = """
+one, two = made(), made()
+end = Worker.end
+
+def ending(worker, patience):
+    global one, two
+    one = two = None
+    print(gc.collect() >= 0)
+    return end(worker, patience)
+
+Worker.end = ending
+"""
+    ran = run_python(START + code, timeout=30)
+    assert (set(ran.stdout.split()), ran.returncode) == ({"True"}, 0), ran.stderr
+
+
+def test_a_worker_whose_replacement_ctrl_c_interrupted_is_replaced_by_the_next_read(run_python):
+    code = """
+once = iter([True])
+
+def read(index):
+    if index == 3 and not os.path.exists(sys.argv[1]):
+        open(sys.argv[1], "x").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"y": index}
+
+dataset = made(read)
+end = Worker.end
+
+def interrupted(worker, patience):
+    Worker.end = end
+    raise KeyboardInterrupt
+
+Worker.end = interrupted
+try:
+    dataset.read([3])
+except KeyboardInterrupt:
+    print("interrupted")
+print(dataset.read([3])["y"])
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        ran = run_python(START + code, os.path.join(folder, "done"), timeout=30)
+    assert (ran.stdout, ran.returncode) == ("interrupted\n[3]\n", 0), ran.stderr
+
+
+def test_workers_that_do_not_end_are_all_killed_after_a_second():
+    before = set(multiprocessing.active_children())
+    dataset = feedline.sequence_dataset(Rows(), workers=5, start_method="fork")
+    pids = [each.pid for each in set(multiprocessing.active_children()) - before]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+    del dataset
+    assert time.monotonic() - began < 3
+    assert all(ended(pid) for pid in pids)
