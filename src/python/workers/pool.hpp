@@ -45,13 +45,14 @@ class worker_pool {
   /// worker raised; usage_error if no worker can be started.
   void read(const read_request& request, std::span<const std::size_t> row_bytes);
 
-  /// Asks the workers to end; later reads are refused. Never waits.
-  void begin_to_end();
-  /// Its second half: kills the workers that have not ended by the deadline. With the interpreter's
+  /// Ends the workers of all pools at the program's end, within a second. With the interpreter's
   /// lock.
-  void end_by(time_point deadline);
+  static void end_all();
 
  private:
+  /// How long a worker may take to end, once it was asked to.
+  static constexpr std::chrono::seconds time_to_end{1};
+
   struct lane_use {
     std::shared_ptr<worker_process> worker;
     std::size_t place = 0;  ///< the worker's
@@ -65,6 +66,11 @@ class worker_pool {
 
   worker_pool(nb::object start, unsigned workers, std::optional<std::chrono::milliseconds> patience,
               bool makes_together, std::shared_ptr<held_objects> held);
+  /// Asks the workers to end; later reads are refused. Never waits.
+  void begin_to_end();
+  /// Its second half: kills the workers that have not ended by the deadline. With the interpreter's
+  /// lock.
+  void end_by(time_point deadline);
   void read_run(const read_request& request, std::span<const std::size_t> row_bytes);
   /// Follows a request that was not served. With the interpreter's lock.
   /// @param sample The one that was begun last, or the first.
