@@ -43,7 +43,11 @@ nb::dict read(const dataset& of, const std::vector<sample_index>& samples, bool 
     out.push_back(bytes_of(array));
     values[text(each.name)] = std::move(array);
   }
-  unlocked([&] { of.read(samples, out); });
+  try {
+    unlocked([&] { of.read(samples, out); });
+  } catch (...) {
+    rethrow_as_raised();
+  }
   return values;
 }
 
