@@ -124,12 +124,13 @@ def test_nothing_is_left_once_datasets_with_workers_are_gone(open_files, workers
     assert workers() == 0
 
 
-def run(code, folder):
+def run(code, folder, **options):
     """Runs a program with workers, which is a file, as spawned workers import it."""
     program = Path(folder) / "program.py"
     program.write_text(textwrap.dedent(code))
     return subprocess.Popen(
-        [sys.executable, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        **options,
     )
 
 
@@ -313,4 +314,74 @@ def test_workers_that_do_not_end_are_all_killed_after_a_second():
     began = time.monotonic()
     del dataset
     assert time.monotonic() - began < 3
+    assert all(ended(pid) for pid in pids)
+
+
+WAITING = """
+    import os, signal, sys, threading, time
+    import feedline
+
+    def read(index):
+        if index > 0:
+            os.write(1, f"{{os.getpid()}}\\n".encode())  # not in two parts
+            {hangs}
+        return {{"y": index}}
+
+    if __name__ == "__main__":
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        dataset = feedline.sequence_dataset(read, size=9, workers=2, start_method={method!r})
+        loader = feedline.Loader(dataset, batch_size=1)
+        epoch = loader.epoch(0)
+        sys.stdin.readline()  # until workers hang
+        print("waits", flush=True)
+        try:
+            {waits}
+        except KeyboardInterrupt:
+            print(time.monotonic(), flush=True)
+        print(time.monotonic(), flush=True)
+"""
+SLEEPS, STOPS = "time.sleep(1000)", "os.kill(os.getpid(), signal.SIGSTOP)"
+
+
+def waiting(tmp_path, method, waits, hangs=SLEEPS):
+    """Runs such a program until two workers hang and the loop waits."""
+    code = WAITING.format(method=method, waits=waits, hangs=hangs)
+    program = run(code, tmp_path, stdin=subprocess.PIPE)
+    pids = [int(program.stdout.readline()) for _ in range(2)]
+    program.stdin.write("go on\n")
+    program.stdin.flush()
+    assert program.stdout.readline() == "waits\n"
+    return program, pids
+
+
+def rest_of(program):
+    """What a program still writes until it ends. `communicate` loses what a file has read ahead."""
+    try:
+        program.wait(timeout=60)
+    finally:
+        program.kill()
+    return program.stdout.read(), program.stderr.read()
+
+
+@pytest.mark.parametrize("hangs", [SLEEPS, STOPS])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_program_ends_within_two_seconds_though_workers_hang(tmp_path, method, hangs):
+    program, pids = waiting(tmp_path, method, "pass", hangs)
+    text, errors = rest_of(program)
+    assert time.monotonic() - float(text) < 2
+    assert program.returncode == 0, errors
+    assert all(ended(pid) for pid in pids)
+
+
+@pytest.mark.parametrize("waits", ["loader.close()", "next(epoch); next(epoch)", "dataset.read([3])"])
+def test_ctrl_c_ends_a_wait_though_workers_hang_and_so_does_the_program(tmp_path, waits):
+    program, pids = waiting(tmp_path, "fork", waits)
+    time.sleep(0.3)  # or before the wait, which changes nothing
+    sent = time.monotonic()
+    os.kill(program.pid, signal.SIGINT)
+    text, errors = rest_of(program)
+    interrupted, last = map(float, text.split())
+    assert interrupted - sent < 0.3
+    assert time.monotonic() - last < 2
+    assert program.returncode == 0, errors
     assert all(ended(pid) for pid in pids)
