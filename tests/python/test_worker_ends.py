@@ -373,7 +373,10 @@ def test_a_program_ends_within_two_seconds_though_workers_hang(tmp_path, method,
     assert all(ended(pid) for pid in pids)
 
 
-@pytest.mark.parametrize("waits", ["loader.close()", "next(epoch); next(epoch)", "dataset.read([3])"])
+WAITS = ["loader.close()", "next(epoch); next(epoch)", "dataset.read([3])"]
+
+
+@pytest.mark.parametrize("waits", WAITS)
 def test_ctrl_c_ends_a_wait_though_workers_hang_and_so_does_the_program(tmp_path, waits):
     program, pids = waiting(tmp_path, "fork", waits)
     time.sleep(0.3)  # or before the wait, which changes nothing
