@@ -217,7 +217,7 @@ TEST_CASE(
     "request partition: readers that wait for processes share a slot by requests of few samples, "
     "if each process gets one",
     "[reader][host]") {
-  slot_plan plan = large_rows(28);  // of 14 processes
+  slot_plan plan = large_rows(28);  // for 14 processes
   plan.request_samples = 20;
   plan.min_requests = 112;
   const auto samples = [&](std::uint64_t slot, int resting = 0) {
