@@ -5,8 +5,6 @@
 #include "python/bindings.hpp"
 #include "python/errors.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +17,7 @@ constexpr int max_attempts = 100;
 }  // namespace
 
 void worker_pool::check_process() const {
-  if (::getpid() != made_by_)
+  if (!made_by_.is_this())
     throw usage_error{
         "the dataset's workers belong to the process that made it, and this is a child of fork: "
         "make the dataset here"};
@@ -102,7 +100,7 @@ std::string worker_pool::settle(const lane_use& used, worker_process::outcome ou
 }
 
 worker_pool::lane_use worker_pool::take() {
-  const bool is_main = ::gettid() == ::getpid();
+  const bool is_main = is_first_thread();
   std::unique_lock lock{mutex_};
   for (;;) {
     if (!refusal_.empty()) throw usage_error{refusal_};

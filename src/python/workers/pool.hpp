@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/read_request.hpp>
 
+#include "detail/own_process.hpp"
 #include "device/shared_memory.hpp"
 #include "python/held_object.hpp"
 #include "python/workers/process.hpp"
@@ -98,7 +99,7 @@ class worker_pool {
   const held_object start_;
   const std::optional<std::chrono::milliseconds> patience_;
   const bool makes_together_;
-  const int made_by_;
+  const detail::own_process made_by_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<entry> entries_;

@@ -6,8 +6,6 @@
 #include "python/bindings.hpp"
 #include "python/workers/pool.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +32,6 @@ worker_pool::worker_pool(nb::object start_one, unsigned workers,
       start_{std::move(start_one), *held_},
       patience_{patience},
       makes_together_{makes_together},
-      made_by_{::getpid()},
       entries_(workers) {}
 
 std::shared_ptr<worker_pool> worker_pool::make(nb::object start, unsigned workers,
@@ -52,7 +49,7 @@ std::shared_ptr<worker_pool> worker_pool::make(nb::object start, unsigned worker
 }
 
 worker_pool::~worker_pool() {
-  if (::getpid() != made_by_) return;  // a child of fork has no workers
+  if (!made_by_.is_this()) return;  // a child of fork has no workers
   begin_to_end();
   if (!can_lock()) return;
   const interpreter_lock lock;

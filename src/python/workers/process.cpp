@@ -113,7 +113,7 @@ worker_process::outcome worker_process::make(std::size_t lane, const read_reques
 worker_process::outcome worker_process::wait(std::size_t number,
                                              std::optional<std::chrono::milliseconds> patience) {
   lane_state& of = *lanes_[number];
-  const bool is_main = ::gettid() == ::getpid();
+  const bool is_main = is_first_thread();
   std::size_t before = 0;
   auto since = std::chrono::steady_clock::now();
   for (;;) {
