@@ -11,9 +11,12 @@
 #include "python/bindings.hpp"
 #include "python/errors.hpp"
 #include "python/held_object.hpp"
+#include "python/interruptible.hpp"
 #include "python/named.hpp"
 #include "python/sizes.hpp"
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,7 +46,11 @@ nb::dict read(const dataset& of, const std::vector<sample_index>& samples, bool 
     out.push_back(bytes_of(array));
     values[text(each.name)] = std::move(array);
   }
-  unlocked([&] { of.read(samples, out); });
+  try {
+    unlocked([&] { of.read(samples, out); });
+  } catch (...) {
+    rethrow_as_raised();
+  }
   return values;
 }
 
@@ -64,20 +71,31 @@ nb::dict read_one(const dataset_ptr& of, std::int64_t sample) {
 dataset_object load(const dataset_object& from, std::size_t max_bytes, int threads,
                     const std::optional<error_policy>& errors,
                     const std::optional<nb::callable>& failures) {
-  // The reading looks now and then whether it was interrupted (Ctrl-C).
-  const auto look = [](std::uint64_t, std::uint64_t) { locked([] { run_signal_handlers(); }); };
+  struct shared {
+    std::atomic<bool> is_left{false};
+    std::optional<failure_report> report;
+  };
+  const auto with = std::make_shared<shared>();
+  const auto look = [with](std::uint64_t, std::uint64_t) {
+    if (with->is_left) throw usage_error{"load_into_memory was interrupted"};
+  };
   load_into_memory_options options{.max_bytes = max_bytes, .threads = threads, .progress = look};
   if (errors) options.errors = *errors;
-  if (failures)
-    options.failures = [&failures](const failure_report& report) {
-      locked([&] { (*failures)(nb::cast(report, nb::rv_policy::copy)); });
-    };
-  const interruption interrupted;
+  if (failures) options.failures = [with](const failure_report& report) { with->report = report; };
   try {
-    dataset_ptr loaded = unlocked([&] { return load_into_memory(from.of, options); });
+    dataset_ptr loaded = interruptible([of = from.of, options] {
+      const interruption interrupted;
+      try {
+        return load_into_memory(of, options);
+      } catch (...) {
+        interruption::rethrow_if_any();
+        throw;
+      }
+    });
+    if (with->report) (*failures)(nb::cast(*with->report, nb::rv_policy::copy));
     return {loaded, loaded == from.of ? from.held : holds{}};
-  } catch (...) {
-    interrupted.raise_if_any();
+  } catch (const nb::python_error&) {  // a signal's handler raised it: the threads still read
+    with->is_left = true;
     throw;
   }
 }

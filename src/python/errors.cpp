@@ -2,6 +2,7 @@
 
 #include <feedline/deadline_error.hpp>
 
+#include "dataset/foreign_error.hpp"
 #include "python/bindings.hpp"
 #include "python/named.hpp"
 
@@ -143,6 +144,16 @@ std::string words_of(nb::handle raised) {
   return words != nullptr && nb::try_cast(nb::steal(words), text) ? text : "";
 }
 
+/// Throws the first one of a chain of exceptions. Call it in the handler of the last one.
+[[noreturn]] void rethrow_innermost(const dataset_error& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const dataset_error& inner) {
+    rethrow_innermost(inner);
+  }
+  throw;
+}
+
 /// For exceptions from C++ to Python; those that are not feedline's are left to nanobind.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
@@ -171,7 +182,23 @@ void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held)
   python_exception made{kind + ": " + words, held_object{std::move(origin), held}};
   if (interruption* const call = interruption::current(); call != nullptr && interrupts)
     call->raised_ = made;
-  throw made;
+  if (interrupts) throw made;
+  try {
+    throw made;
+  } catch (const python_exception&) {
+    std::throw_with_nested(
+        detail::foreign_error{{.path = {}, .field = {}, .sample = sample},
+                              std::string{"the dataset's read threw: "} + made.what()});
+  }
+}
+
+void rethrow_as_raised() {
+  if (detail::is_of_data(std::current_exception())) throw;
+  try {
+    throw;
+  } catch (const dataset_error& error) {
+    rethrow_innermost(error);
+  }
 }
 
 bool ends_all(const std::exception_ptr& thrown) {

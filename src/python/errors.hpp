@@ -37,10 +37,16 @@ class python_dataset_error : public dataset_error, public carries_python {
       : dataset_error{std::move(where), message}, carries_python{std::move(raised)} {}
 };
 
-/// Throws a Python exception as one of the above. Call it with the interpreter's lock.
+/// Throws a Python exception as one of the above: one that is an Exception, but no DatasetError, is
+/// nested in an error that names the sample, to which no policy applies. Call it with the
+/// interpreter's lock.
 /// @param sample The sample that was read; a DatasetError that names none gets it.
 /// @param held Those of the dataset that called Python.
 [[noreturn]] void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held);
+
+/// Throws the exception of a read again, for a caller who asked for the samples: as the user's
+/// function raised it. Call it in a handler.
+[[noreturn]] void rethrow_as_raised();
 
 /// Whether what reaches Python is no Exception, such as KeyboardInterrupt. Called with the lock.
 [[nodiscard]] bool ends_all(const std::exception_ptr& thrown);

@@ -1,5 +1,7 @@
 #include "python/interpreter.hpp"
 
+#include "detail/own_process.hpp"
+
 #include <unistd.h>
 
 namespace feedline::python {
@@ -40,6 +42,16 @@ bool can_lock() noexcept {
 
 bool in_library_call() noexcept {
   return library_calls() != 0;
+}
+
+bool is_first_thread() {
+  thread_local detail::own_process process;
+  thread_local bool is_first = ::gettid() == ::getpid();
+  if (!process.is_this()) {
+    process = {};
+    is_first = ::gettid() == ::getpid();
+  }
+  return is_first;
 }
 
 interpreter_lock::interpreter_lock() : state_{take_lock()} {

@@ -24,6 +24,10 @@ namespace nb = nanobind;
 /// not wait for the end of such functions.
 [[nodiscard]] bool in_library_call() noexcept;
 
+/// Whether this is the process's first thread, which runs handlers of signals. Costs no call of the
+/// system.
+[[nodiscard]] bool is_first_thread();
+
 /// The interpreter's lock, for a thread that may have it or not.
 class interpreter_lock {
  public:

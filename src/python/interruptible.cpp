@@ -36,7 +36,7 @@ void await_left(pid_t registered_by) {
   if (::getpid() != registered_by) return;  // a child of fork has none of the threads
   unlocked([] {
     std::unique_lock lock{running.guard};
-    running.changed.wait_for(lock, 2s, [] { return running.count == 0; });
+    running.changed.wait_for(lock, 1500ms, [] { return running.count == 0; });
   });
 }
 

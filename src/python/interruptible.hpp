@@ -12,7 +12,8 @@ namespace feedline::python {
 
 /// Runs a function in another thread, without the interpreter's lock, until it ends or a signal's
 /// handler raises (Ctrl-C). Then it returns at once, and the function ends by itself later; the
-/// interpreter's exit waits for it, 2 seconds at most. Threads that get no signals run it directly.
+/// interpreter's exit waits for it, 1.5 seconds at most. Threads that get no signals run it
+/// directly.
 /// @param work Owns all that it uses, because it may outlive the caller, and no Python object.
 /// @throws what the function throws; nb::python_error of a signal's handler.
 void run_interruptibly(std::function<void()> work);

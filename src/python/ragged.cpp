@@ -5,6 +5,7 @@
 
 #include "python/bindings.hpp"
 #include "python/held_object.hpp"
+#include "python/interruptible.hpp"
 #include "python/named.hpp"
 
 #include <string>
@@ -26,22 +27,23 @@ padding_value as_value(const padding& given) {
 dataset_object padded(const ragged_object& of, std::uint64_t length, const padding& value,
                       const named<pad_longer>& longer) {
   const pad_options options{.length = length, .value = as_value(value), .longer = longer};
-  return composed(unlocked([&] { return pad(of.of, options); }), of);
+  return composed(interruptible([=, from = of.of] { return pad(from, options); }), of);
 }
 
 dataset_object packed(const ragged_object& of, std::uint64_t capacity, std::uint64_t max_samples,
                       const padding& value, const named<pack_longer>& longer) {
   const pack_options options{
       .capacity = capacity, .max_samples = max_samples, .value = as_value(value), .longer = longer};
-  return composed(unlocked([&] { return pack(of.of, options); }), of);
+  return composed(interruptible([=, from = of.of] { return pack(from, options); }), of);
 }
 
-dataset_object decoded(const ragged_object& of, decoder_ptr by) {
-  return composed(unlocked([&] { return decode(of.of, std::move(by)); }), of);
+dataset_object decoded(const ragged_object& of, const decoder_ptr& by) {
+  return composed(interruptible([from = of.of, by] { return decode(from, by); }), of);
 }
 
 ragged_object make_ragged(const dataset_object& values, const dataset_object& offsets) {
-  ragged_object made{unlocked([&] { return make_ragged_dataset(values.of, offsets.of); })};
+  ragged_object made{interruptible(
+      [rows = values.of, from = offsets.of] { return make_ragged_dataset(rows, from); })};
   add(made.held, values.held);
   add(made.held, offsets.held);
   return made;

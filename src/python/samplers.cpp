@@ -71,8 +71,8 @@ sampler make_explicit_order(nb::handle indices, std::uint64_t rows) {
 
 sampler make_bucket_by_length(const ragged_dataset_ptr& of, std::uint64_t seed,
                               std::vector<std::uint64_t> boundaries, std::uint64_t buckets) {
-  return bucket_by_length{*of,
-                          {.seed = seed, .boundaries = std::move(boundaries), .buckets = buckets}};
+  const bucket_options how{.seed = seed, .boundaries = std::move(boundaries), .buckets = buckets};
+  return interruptible([=] { return sampler{bucket_by_length{*of, how}}; });
 }
 
 void bind_weights(nb::module_& module) {
@@ -109,7 +109,7 @@ void bind_samplers(nb::module_& module) {
       .def(
           "bind",
           [](const sampler& self, const dataset_ptr& of, std::uint64_t batch_size) {
-            return self.bind(*of, batch_size);
+            return interruptible([=] { return self.bind(*of, batch_size); });
           },
           "dataset"_a, "batch_size"_a, "The sampler that a loader uses for a dataset.");
 

@@ -22,6 +22,9 @@ struct slot_plan {
   bool slots_grow = false;
   std::uint64_t request_samples = 0;
   std::uint64_t min_requests = 0;
+  /// For readers that wait for other processes: requests of fewer samples cost more than they make
+  /// a slot's end even. 0: a reader reads itself.
+  std::uint64_t few_samples = 0;
   std::size_t staging_slots = 0;
   int readers = 0;
   int first_readers = 0;  ///< number that `min_requests` is for; 0: all
@@ -107,6 +110,7 @@ class request_partition {
       : batch_size_{plan.batch_size},
         request_samples_{plan.request_samples},
         min_requests_{plan.min_requests},
+        few_samples_{plan.few_samples},
         readers_{plan.readers},
         first_readers_{std::max(plan.first_readers == 0 ? plan.readers : plan.first_readers, 1)},
         numbering_{plan.batch_size, numbered_samples(plan)},
@@ -125,7 +129,10 @@ class request_partition {
     const std::uint64_t least =
         std::min(divide_up(min_requests_ * readers, static_cast<std::uint64_t>(first_readers_)),
                  min_requests_);
-    return {batch_size_, std::min(request_samples_, divide_up(samples, least))};
+    // Two readers wait for each process, which has a request of the slot in any case.
+    const std::uint64_t each = samples / divide_up<std::uint64_t>(readers, 2);
+    const std::uint64_t shared = std::max(divide_up(samples, least), std::min(few_samples_, each));
+    return {batch_size_, std::min(request_samples_, shared)};
   }
   /// How a ticket is divided into pieces, which `requests` then divides. A slot without rows to
   /// read is one piece.
@@ -160,6 +167,7 @@ class request_partition {
   std::uint64_t batch_size_;
   std::uint64_t request_samples_;
   std::uint64_t min_requests_;
+  std::uint64_t few_samples_;
   int readers_;
   int first_readers_;
   request_layout numbering_;

@@ -71,7 +71,7 @@ device statistics loader cuda programs/inputs programs/words"
   "python: detail io dataset ragged image formats hdf5 sampler device statistics batch transform \
 loader interop cuda"
   "python/samples: dataset python"
-  "python/workers: dataset device python python/samples"
+  "python/workers: detail dataset device python python/samples"
   "python/loader: sampler device statistics batch transform loader interop python"
 )
 

@@ -2,6 +2,7 @@
 
 import datetime
 import gc
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -78,3 +79,10 @@ def await_waiting():
             pass
 
     return wait
+
+
+@pytest.fixture
+def workers():
+    """How many workers there are besides those that a failure's traceback keeps."""
+    before = set(multiprocessing.active_children())
+    return lambda: len(set(multiprocessing.active_children()) - before)

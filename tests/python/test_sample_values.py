@@ -161,3 +161,22 @@ def test_a_user_s_mapping_is_a_dict():
 
     _, values = both_ways(lambda i: Sample(x=i, y={"z": Sample(w=i * 2)}))
     assert values["y.z.w"].tolist() == [0, 2, 4, 6]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("size", [65535, 65536, 65537, 65599, 65600, 150_528, 1_000_003])
+def test_large_values_are_whole_wherever_their_rows_begin(workers, size):
+    rows = np.random.default_rng(size).integers(0, 256, (7, size), np.uint8)
+    arguments = {"size": 7, "workers": workers, "start_method": "fork", "seeded": False}
+    whole = feedline.sequence_dataset(lambda i: {"x": rows[i]}, **arguments)
+    for batch in feedline.Loader(whole, batch_size=7).epoch(0):
+        assert (batch["x"].numpy() == rows).all()
+    assert (whole.read([5, 0, 3])["x"] == rows[[5, 0, 3]]).all()
+    lengths = [size, 0, 65536, 64, 65537 % size, 1, size]
+    padded = feedline.sequence_dataset(
+        lambda i: {"x": rows[i, : lengths[i]]}, pad={"x": size}, **arguments
+    )
+    for batch in feedline.Loader(padded, batch_size=7).epoch(0):
+        for row, value, length in zip(batch["x"].numpy(), rows, batch["x_length"].numpy()):
+            assert (row[:length] == value[:length]).all()
+            assert not row[length:].any()

@@ -175,3 +175,31 @@ def test_an_abandoned_loader_lets_go_of_the_function():
     del reader, loader
     gc.collect()
     assert alive() is None
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("readers", [0, 1])
+def test_what_a_sample_raises_names_that_sample_and_no_policy_applies(workers, readers):
+    def read(index):
+        if index == 7:
+            raise KeyError("seven")
+        return {"y": index}
+
+    dataset = feedline.sequence_dataset(read, size=20, workers=workers, start_method="fork")
+    backwards = feedline.subset(dataset, range(19, -1, -1))
+    policy = feedline.ErrorPolicy(action="skip", retries=2, max_share=0.5)
+    for each, sample in [(dataset, 7), (backwards, 12)]:
+        for errors in [None, policy]:
+            loader = feedline.Loader(each, batch_size=10, readers=readers, errors=errors)
+            with pytest.raises(feedline.StageError, match=f"sample {sample}.*KeyError") as failure:
+                list(loader.epoch(0))
+            assert failure.value.sample == sample
+        # Whoever asks for samples gets what the function raised.
+        with pytest.raises(KeyError, match="seven"):
+            each.read(range(20))
+        with pytest.raises(KeyError, match="seven"):
+            each[sample]
+    if workers == 0:
+        with pytest.raises(feedline.DatasetError, match="sample 7.*KeyError") as failure:
+            feedline.load_into_memory(dataset)
+        assert failure.value.sample == 7

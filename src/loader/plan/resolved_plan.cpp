@@ -35,6 +35,8 @@ constexpr std::size_t max_resident_slot_bytes = std::size_t{41} << 20;
 
 /// More pieces than this are never needed to smooth irregular delivery.
 constexpr std::size_t max_tuned_slots = 64;
+/// A message to another process and its answer cost about as much as some samples.
+constexpr std::uint64_t samples_worth_a_message = 8;
 
 /// @param whose For the message: the source of the fields.
 void check_fields(const std::vector<field>& fields, const std::string& whose) {
@@ -149,17 +151,19 @@ class planner {
     plan_.decode_note = decoding_.why_not;
     plan_.device_could_decode = !blocks_ && has_decoders_for(dataset_, device_);
     if (plan_.background) plan_.cores = cores_for(plan_.readers, device_);
-    const slot_plan slots{.samples_per_epoch = plan_.samples_per_epoch,
-                          .batch_size = plan_.batch_size,
-                          .batches_per_epoch = plan_.batches_per_epoch,
-                          .batches_per_slot = plan_.batches_per_slot,
-                          .piece_samples = plan_.piece_samples,
-                          .slots_grow = plan_.slots_grow,
-                          .request_samples = plan_.request_samples,
-                          .min_requests = plan_.min_requests,
-                          .staging_slots = plan_.staging_slots,
-                          .readers = plan_.readers,
-                          .first_readers = readers_of_requests_};
+    const slot_plan slots{
+        .samples_per_epoch = plan_.samples_per_epoch,
+        .batch_size = plan_.batch_size,
+        .batches_per_epoch = plan_.batches_per_epoch,
+        .batches_per_slot = plan_.batches_per_slot,
+        .piece_samples = plan_.piece_samples,
+        .slots_grow = plan_.slots_grow,
+        .request_samples = plan_.request_samples,
+        .min_requests = plan_.min_requests,
+        .few_samples = dataset_.reads_in_processes() != 0 ? samples_worth_a_message : 0,
+        .staging_slots = plan_.staging_slots,
+        .readers = plan_.readers,
+        .first_readers = readers_of_requests_};
     return {.report = std::move(plan_),
             .share = share_,
             .slots = slots,

@@ -1,6 +1,7 @@
 """Worker processes of sequence_dataset: how they are started, what they run, how they end."""
 
 import atexit
+import gc
 import importlib
 import multiprocessing
 import multiprocessing.process
@@ -19,8 +20,13 @@ from ._feedline import _end_workers, _WorkerSide
 MOST_BYTES = 40_000
 MOST_LETTERS = 10_000
 
+#: A worker of 'fork' imports nothing. If it is not ready then, it waits for a lock of a thread that
+#: it does not have.
+SECONDS_TO_BE_READY = 10
+#: After SIGKILL.
+SECONDS_TO_DIE = 5
+
 atexit.register(_end_workers)
-ending = threading.Lock()
 
 
 class Socket:
@@ -59,30 +65,62 @@ class Starter:
 
     def __call__(self, number, sockets):
         """The worker's process. The connections' ends in `sockets` are duplicated for it."""
+        forks = self.method == "fork"
+        # The collector would run finalizers of objects that are the parent's, in a process that
+        # has none of its threads. `run` tells it to leave them alone.
+        collects = forks and gc.isenabled()
         process = self.context.Process(
             target=run,
-            args=([Socket(each) for each in sockets], *self.arguments),
+            args=([Socket(each) for each in sockets], collects, *self.arguments),
             name=f"feedline worker {number}",
             daemon=True,
         )
         # Ctrl-C goes to all processes of a terminal: it is this one that handles it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        if collects:
+            gc.disable()
         try:
             process.start()
         except (pickle.PicklingError, AttributeError, TypeError) as refusal:
-            if self.method == "fork":
+            if forks:
                 raise
             raise UsageError(
                 f"the samples cannot be sent to a worker process ({refusal}): define their class, "
                 "or the function, at the top of a module, or use start_method='fork'"
             ) from refusal
         finally:
+            if collects:
+                gc.enable()
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return process
+        return Worker(process, SECONDS_TO_BE_READY if forks else None)
 
 
-def run(sockets, generators, samples, is_function, structure, leaves, seed):
+class Worker:
+    """A worker's process, as its parent sees it."""
+
+    def __init__(self, process, ready_within):
+        self.process = process
+        self.pid = process.pid
+        self.ready_within = ready_within
+        # One thread takes the exit code. A finalizer may run meanwhile and end another worker, so
+        # each has its own lock; a signal's handler may end this one, in the same thread.
+        self.ending = threading.RLock()
+
+    def end(self, patience):
+        """Ends it if it does not end by itself in time. Its exit code, or -signal, if known."""
+        with self.ending:
+            self.process.join(patience)
+            if self.process.exitcode is None:
+                self.process.kill()
+                self.process.join(SECONDS_TO_DIE)
+            return self.process.exitcode
+
+
+def run(sockets, collects, generators, samples, is_function, structure, leaves, seed):
     """A worker's life."""
+    gc.freeze()
+    if collects:
+        gc.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     for module in generators:  # to be seeded before the first sample
@@ -129,13 +167,3 @@ def raised(data):
         last = last.__cause__
     last.__cause__ = cause
     return made
-
-
-def end(process, patience):
-    """Ends a worker that does not end by itself in time. Its exit code, or -signal."""
-    with ending:
-        process.join(patience)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-        return process.exitcode

@@ -4,9 +4,9 @@
 #include "python/bindings.hpp"
 #include "python/loader/core.hpp"
 #include "python/loader/epoch.hpp"
+#include "python/loader/stream.hpp"
 #include "python/loader/usual_options.hpp"
 #include "python/named.hpp"
-#include "python/stream.hpp"
 
 #include <algorithm>
 #include <chrono>

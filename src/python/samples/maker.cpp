@@ -55,7 +55,7 @@ sample_maker::sample_maker(nb::object get, nb::object get_all, sample_values val
 /// Nothing if samples are made one by one, also after a failure: that shows which of them is at
 /// fault.
 nb::object sample_maker::made_together(std::span<const sample_index> samples) const {
-  if (get_all_.get().is_none() || is_seeded() || samples.empty()) return {};
+  if (!makes_together() || samples.empty()) return {};
   nb::list indices;
   for (const sample_index each : samples) indices.append(each.value);
   try {

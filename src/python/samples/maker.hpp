@@ -26,13 +26,19 @@ class sample_maker {
                held_objects& among);
 
   [[nodiscard]] const sample_values& values() const noexcept { return values_; }
+  /// Whether `get_all` is called.
+  [[nodiscard]] bool makes_together() const noexcept {
+    return !get_all_.get().is_none() && !is_seeded();
+  }
   [[nodiscard]] bool is_seeded() const noexcept { return !seed_.get().is_none(); }
 
   /// Makes samples, and writes their values.
-  /// @param begins Called with each sample's index in the request, before it is made.
+  /// @param begins Called with each sample's index in the request, before it is made; with 0 before
+  /// all are made together.
   /// @throws As `sample_values::write`, about the sample that was begun last.
   template <class Begins>
   void make(const read_request& request, Begins&& begins) const {
+    if (!request.samples.empty()) begins(0);
     const nb::object all = made_together(request.samples);
     std::vector<std::byte*> rows(request.out.size());
     for (std::size_t place = 0; place < request.samples.size(); ++place) {

@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "python/samples/copy_to_batch.hpp"
 #include "python/samples/value.hpp"
 
 #include <algorithm>
@@ -149,13 +150,13 @@ void sample_values::write_leaf(const leaf& to, nb::handle value, std::uint64_t s
                   wanted.shape.begin() + (to.padded_to ? 1 : 0)))
     refuse(to, {wanted.name, found.type(), {found.shape().begin(), found.shape().end()}}, sample);
   if (!to.padded_to) {
-    std::memcpy(row, found.bytes().data(), to.bytes);
+    copy_to_batch(row, found.bytes().data(), to.bytes);
     return;
   }
   if (found.shape()[0] > *to.padded_to)
     refuse(to, {wanted.name, found.type(), {found.shape().begin(), found.shape().end()}}, sample);
   const auto length = static_cast<std::int32_t>(found.shape()[0]);
-  if (!found.bytes().empty()) std::memcpy(row, found.bytes().data(), found.bytes().size());
+  copy_to_batch(row, found.bytes().data(), found.bytes().size());
   std::memset(row + found.bytes().size(), 0, to.bytes - found.bytes().size());
   std::memcpy(rows[to.field + 1], &length, sizeof length);
 }

@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <system_error>
@@ -9,7 +10,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <set>
@@ -69,6 +72,7 @@ union control_room {
 }  // namespace
 
 channel::channel(int socket) : socket_{socket} {
+  (void)::fcntl(socket, F_SETFD, FD_CLOEXEC);  // a spawned worker got it without this flag
   open_channels& here = open_channels::of_process();
   const std::scoped_lock lock{here.mutex};
   here.all.insert(this);
@@ -142,12 +146,18 @@ bool channel::send(std::span<const std::byte> message, int descriptor) const {
 }
 
 channel::received channel::receive(std::span<std::byte> into,
-                                   std::optional<std::chrono::milliseconds> patience) const {
-  if (patience) {
-    pollfd asked{socket_, POLLIN, 0};
-    const int ready = ::poll(&asked, 1, static_cast<int>(patience->count()));
+                                   std::optional<std::chrono::milliseconds> patience,
+                                   int process) const {
+  int how = MSG_CMSG_CLOEXEC;
+  if (patience || process >= 0) {
+    pollfd asked[] = {{socket_, POLLIN, 0}, {process, POLLIN, 0}};  // -1 is passed over
+    const auto most = static_cast<std::int64_t>(std::numeric_limits<int>::max());
+    const int ready =
+        ::poll(asked, 2, patience ? static_cast<int>(std::min(patience->count(), most)) : -1);
     if (ready == 0) return {outcome::late};
     if (ready < 0) return {errno == EINTR ? outcome::interrupted : outcome::ended};
+    // A process that has ended may have answered before.
+    if (asked[0].revents == 0) how |= MSG_DONTWAIT;
   }
   iovec part{into.data(), into.size()};
   msghdr header{};
@@ -156,7 +166,7 @@ channel::received channel::receive(std::span<std::byte> into,
   control_room room{};
   header.msg_control = room.bytes;
   header.msg_controllen = sizeof room.bytes;
-  const ssize_t size = ::recvmsg(socket_, &header, MSG_CMSG_CLOEXEC);
+  const ssize_t size = ::recvmsg(socket_, &header, how);
   if (size < 0 && errno == EINTR) return {outcome::interrupted};
   if (size <= 0) return {outcome::ended};
   received got{outcome::message, static_cast<std::size_t>(size)};

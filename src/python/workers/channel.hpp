@@ -11,7 +11,8 @@
 namespace feedline::python {
 
 /// One end of a connection between two processes that carries whole messages, and descriptors. It
-/// ends when one of the processes does. A child of fork has none: its copy is closed.
+/// ends when one of the processes does. Children have none: a child of fork closes its copy, and
+/// other programs do not get it.
 ///
 /// One thread at a time, except `shut`.
 class channel {
@@ -38,10 +39,11 @@ class channel {
 
   /// Waits for a message. `interrupted`: a signal's handler has run.
   /// @param into Room for the longest message. @param patience `late` after this time; empty: no
-  /// limit.
-  [[nodiscard]] received receive(
-      std::span<std::byte> into,
-      std::optional<std::chrono::milliseconds> patience = std::nullopt) const;
+  /// limit. @param process A descriptor that can be read once the other process has ended, which
+  /// ends the connection even if a third process has a copy of its end; -1: none.
+  [[nodiscard]] received receive(std::span<std::byte> into,
+                                 std::optional<std::chrono::milliseconds> patience = std::nullopt,
+                                 int process = -1) const;
 
   /// Ends the connection for both sides; `receive` returns. Any thread.
   void shut() const noexcept;

@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 namespace feedline::python {
@@ -25,6 +27,15 @@ std::size_t sample_bytes_of(std::span<const std::size_t> row_bytes) noexcept {
   return std::max<std::size_t>(bytes, 1);
 }
 
+/// @return A descriptor that can be read once the process has ended; -1 if there is none.
+int opened_process(long pid) noexcept {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+#else
+  return -1;
+#endif
+}
+
 }  // namespace
 
 worker_process::worker_process(unsigned number, nb::handle start, held_objects& among)
@@ -36,12 +47,20 @@ worker_process::worker_process(unsigned number, nb::handle start, held_objects& 
   for (std::size_t each = 0; each < lanes_a_worker; ++each)
     lanes_[each] = std::make_unique<lane_state>(std::move(links[each]));
   pid_ = nb::cast<long>(process.attr("pid"));
+  started_ = std::chrono::steady_clock::now();
+  if (const auto limit = nb::cast<std::optional<double>>(process.attr("ready_within")))
+    ready_within_ = std::chrono::milliseconds{static_cast<std::int64_t>(*limit * 1000)};
   process_ = held_object{std::move(process), among};
+  ended_ = opened_process(pid_);
   const auto control = detail::find_shared(control_.data(), control_.size());
   const message_head head{.kind = message_kind::control, .region_bytes = control->region_bytes};
   std::vector<std::byte> message;
   append(message, head);
   (void)lanes_[0]->link->send(message, control->descriptor);  // if it has ended, `make` says so
+}
+
+worker_process::~worker_process() {
+  if (ended_ >= 0) ::close(ended_);
 }
 
 std::size_t worker_process::max_samples(std::span<const std::size_t> row_bytes) noexcept {
@@ -94,14 +113,16 @@ worker_process::outcome worker_process::make(std::size_t lane, const read_reques
 worker_process::outcome worker_process::wait(std::size_t number,
                                              std::optional<std::chrono::milliseconds> patience) {
   lane_state& of = *lanes_[number];
-  const bool is_main = ::gettid() == ::getpid();
+  const bool is_main = is_first_thread();
   std::size_t before = 0;
   auto since = std::chrono::steady_clock::now();
   for (;;) {
     // A signal may come just before the wait: the main thread looks for them now and then.
-    const auto slice =
-        is_main ? std::min(patience.value_or(until_signals), until_signals) : patience;
-    const channel::received got = of.link->receive(of.answer, slice);
+    const bool is_starting = ready_within_ && !is_ready();
+    const auto slice = is_main || is_starting
+                           ? std::min(patience.value_or(until_signals), until_signals)
+                           : patience;
+    const channel::received got = of.link->receive(of.answer, slice, ended_);
     switch (got.what) {
       case channel::outcome::message: {
         of.answer_bytes = got.bytes;
@@ -113,6 +134,10 @@ worker_process::outcome worker_process::wait(std::size_t number,
       case channel::outcome::late: {
         if (is_main) locked(run_signal_handlers);
         const auto time = std::chrono::steady_clock::now();
+        if (is_starting && !is_ready() && time - started_ > *ready_within_) {
+          is_stuck_ = true;
+          return outcome::stuck;
+        }
         if (!patience || time - since < *patience) break;
         since = time;
         // A request that is not begun waits for the other lane's.
@@ -165,8 +190,7 @@ void worker_process::ask_to_end() const noexcept {
 }
 
 std::string worker_process::end(double patience) const {
-  const nb::object code =
-      nb::module_::import_("feedline._worker").attr("end")(process_.get(), patience);
+  const nb::object code = process_.get().attr("end")(patience);
   if (code.is_none()) return "ended";  // others took its exit code
   const int number = nb::cast<int>(code);
   if (number >= 0) return "ended with exit code " + std::to_string(number);

@@ -8,6 +8,7 @@
 #include "python/workers/protocol.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -46,17 +47,20 @@ class shared_block {
 /// uses a lane.
 class worker_process {
  public:
-  enum class outcome { made, failed, ended, late };
+  enum class outcome { made, failed, ended, late, stuck };
 
-  /// @param start `feedline._worker.start`, with all arguments but number and sockets. Called with
-  /// the interpreter's lock.
+  /// @param start A `feedline._worker.Starter`. Called with the interpreter's lock.
   /// @param among Gets the Python objects that this holds.
   worker_process(unsigned number, nb::handle start, held_objects& among);
+  worker_process(const worker_process&) = delete;
+  worker_process& operator=(const worker_process&) = delete;
+  ~worker_process();
 
   /// Has a run of samples made, no more than `max_samples(…)`, and written to their destination.
   /// Blocks, without the interpreter's lock.
   /// @param patience Most time for one sample; empty: no limit.
-  /// @return `failed`: `answer` has what the worker raised; `ended`, `late`: see `begun`.
+  /// @return `failed`: `answer` has what the worker raised; `ended`, `late`: see `begun`; `stuck`:
+  /// it did not become ready in time, and has begun nothing.
   /// @throws nb::python_error of a signal's handler.
   [[nodiscard]] outcome make(std::size_t lane, const read_request& request,
                              std::span<const std::size_t> row_bytes,
@@ -69,6 +73,8 @@ class worker_process {
     return progress().begun[lane].load();
   }
   [[nodiscard]] bool is_ready() const noexcept { return progress().is_ready.load() != 0; }
+  /// Whether `make` has returned `stuck`.
+  [[nodiscard]] bool is_stuck() const noexcept { return is_stuck_.load(); }
 
   /// Asks the process to end. Any thread.
   void ask_to_end() const noexcept;
@@ -102,6 +108,11 @@ class worker_process {
   std::array<std::unique_ptr<lane_state>, lanes_a_worker> lanes_;
   held_object process_;
   long pid_ = 0;
+  int ended_ = -1;  ///< can be read once the process has ended; -1: the system has no such thing
+  /// Most time from the start until it is ready; empty: no limit.
+  std::optional<std::chrono::milliseconds> ready_within_;
+  std::chrono::steady_clock::time_point started_;
+  std::atomic<bool> is_stuck_{false};
 };
 
 }  // namespace feedline::python

@@ -28,7 +28,7 @@ class sequence_dataset : public dataset {
  public:
   /// @param workers Null: samples are made on threads.
   sequence_dataset(std::uint64_t size, sample_maker maker, read_concurrency concurrency,
-                   std::unique_ptr<worker_pool> pool, unsigned workers,
+                   std::shared_ptr<worker_pool> pool, unsigned workers,
                    std::shared_ptr<held_objects> held)
       : held_{std::move(held)},
         size_{size},
@@ -64,7 +64,7 @@ class sequence_dataset : public dataset {
   std::uint64_t size_;
   sample_maker maker_;
   read_concurrency concurrency_;
-  std::unique_ptr<worker_pool> pool_;
+  std::shared_ptr<worker_pool> pool_;
   unsigned workers_;
 };
 
@@ -108,13 +108,13 @@ dataset_object make_sequence_dataset(const nb::object& samples,
   const nb::object held = held_objects::make();
   const std::shared_ptr<held_objects>& among = held_objects::of(held);
   sample_maker maker{get, get_all, {described[0], described[1], *among}, seed, *among};
-  std::unique_ptr<worker_pool> pool;
+  std::shared_ptr<worker_pool> pool;
   if (workers != 0) {
     const nb::tuple plan = maker.values().arguments();
     const nb::object start =
         nb::module_::import_("feedline._worker")
             .attr("Starter")(start_method, samples, is_function, plan[0], plan[1], seed);
-    pool = std::make_unique<worker_pool>(start, workers, patience_of(timeout), among);
+    pool = worker_pool::make(start, workers, patience_of(timeout), maker.makes_together(), among);
   }
   return {std::make_shared<const sequence_dataset>(count, std::move(maker), wanted, std::move(pool),
                                                    workers, among),
@@ -149,9 +149,11 @@ void bind_sequence_dataset(nb::module_& module) {
       "the loader's readers call Python on threads, which take turns at the interpreter's lock.\n"
       "`start_method`: 'spawn', 'forkserver' or 'fork', as in multiprocessing. With the first two, "
       "`samples` is pickled, and the main module is imported again, so a program's loop stands "
-      "under `if __name__ == \"__main__\"`.\n"
+      "under `if __name__ == \"__main__\"`. A worker of 'fork' that is not ready "
+      "within 10 s is killed and replaced: it needs a lock that another thread held. After three "
+      "of them in a row, UsageError says so.\n"
       "`timeout`: seconds that a worker may take for one sample; then it is killed and replaced. "
-      "None: no limit.\n"
+      "`__getitems__` may take so long for each index. None: no limit.\n"
       "`seeded`: before each sample, `random`, `numpy.random` and PyTorch's generator for the CPU "
       "are seeded by the loader's seed, the epoch and the sample, so augmentation is the same for "
       "any number of workers, and when a loader resumes; `sample_info().seed` seeds others. Then "

@@ -8,11 +8,14 @@ GPU, or to host memory where there is none: 224x224x3 bytes that NumPy computes 
 array; `add`: it reads one and adds to it) and an index. Epochs after the first are measured, to the
 end of the last copy; the median of --runs is printed with the least and the largest. On a GPU the
 DataLoader pins its batches, and copies them without blocking. `seeded` is feedline's default with
-workers: it seeds the generators before each sample. The content of some batches is
-checked in the first epoch.
+workers: it seeds the generators before each sample. The content of some batches is checked in the
+first epoch. `by hand`: as many processes only make the samples, and NumPy stores them in shared
+memory of three batches.
 """
 
 import argparse
+import mmap
+import multiprocessing
 import os
 import platform
 import statistics
@@ -118,6 +121,45 @@ class DataLoader:
         return seen
 
 
+def make_by_hand(images, rows, number, workers, begin, end):
+    """The life of one of these processes."""
+    while True:
+        begin.wait()
+        for index in range(number, len(images), workers):
+            rows[index % len(rows)] = images[index]["image"]
+        end.wait()
+
+
+class ByHand:
+    def __init__(self, images, options):
+        self.images = images
+        shared = mmap.mmap(-1, 3 * options.batch * BYTES)
+        rows = np.frombuffer(shared, np.uint8).reshape(-1, *SHAPE)
+        rows[:] = 0
+        context = multiprocessing.get_context("fork")
+        self.begin = context.Barrier(options.workers + 1)
+        self.end = context.Barrier(options.workers + 1)
+        self.processes = [
+            context.Process(
+                target=make_by_hand,
+                args=(images, rows, number, options.workers, self.begin, self.end),
+                daemon=True,
+            )
+            for number in range(options.workers)
+        ]
+        for each in self.processes:
+            each.start()
+
+    def epoch(self):
+        self.begin.wait()
+        self.end.wait()
+        return len(self.images)
+
+    def __del__(self):
+        for each in self.processes:
+            each.kill()
+
+
 def measure(source, options):
     """GB/s of each run."""
     source.epoch()
@@ -181,6 +223,7 @@ def main():
     for kind in options.kinds:
         images = Images(kind, options.samples)
         sources = {
+            "by hand": lambda images=images: ByHand(images, options),
             "feedline": lambda images=images: Feedline(images, options, False),
             "feedline, seeded": lambda images=images: Feedline(images, options, True),
         }
@@ -196,10 +239,11 @@ def main():
                 f"{kind:8} {name:20} {medians[name]:8.2f} {min(rates):8.2f} {max(rates):8.2f}",
                 flush=True,
             )
-        if "DataLoader" in medians:
+        for other in ["by hand", "DataLoader"]:
             for name in ["feedline", "feedline, seeded"]:
-                relative = medians[name] / medians["DataLoader"]
-                print(f"{kind:8} {name + ' / DataLoader':38} {relative:25.2f}")
+                if other in medians:
+                    relative = medians[name] / medians[other]
+                    print(f"{kind:8} {name + ' / ' + other:38} {relative:25.2f}")
 
 
 if __name__ == "__main__":

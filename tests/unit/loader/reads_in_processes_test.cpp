@@ -8,7 +8,9 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "loader/plan/resolved_plan.hpp"
+#include "staging/request_layout.hpp"
 #include "support/checks/catch.hpp"
+#include "support/datasets/identity_dataset.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -54,4 +56,19 @@ TEST_CASE("plan: as many readers wait for processes as these serve at once, in a
     std::ranges::copy(in[0], out[0].begin());
   };
   CHECK(readers_of(map(elsewhere, elsewhere->fields(), sample_transform{same})) == 6);
+}
+
+TEST_CASE("plan: a message to a process is for several samples, unless processes would have none",
+          "[loader][host]") {
+  const auto smallest_request = [](const dataset_ptr& of, int readers, std::uint64_t samples) {
+    const device_capabilities device{.name = "gpu"};
+    const loader_options options{.batch_size = 256, .readers = readers};
+    const auto plan = detail::resolve(*of, sequential{}, device, options).slots;
+    return detail::request_partition{plan}.next(samples).request_samples();
+  };
+  const auto elsewhere = std::make_shared<const read_elsewhere>();
+  const auto here = test::make_identity_dataset(1000, 4);
+  CHECK(smallest_request(elsewhere, 28, 256) == 8);
+  CHECK(smallest_request(elsewhere, 28, 64) == 4);
+  CHECK(smallest_request(here, 28, 64) == 1);
 }

@@ -213,6 +213,37 @@ TEST_CASE("request partition: a slot of few samples is shared by all readers", "
   }
 }
 
+TEST_CASE(
+    "request partition: readers that wait for processes share a slot by requests of few samples, "
+    "if each process gets one",
+    "[reader][host]") {
+  slot_plan plan = large_rows(28);  // for 14 processes
+  plan.request_samples = 20;
+  plan.min_requests = 112;
+  const auto samples = [&](std::uint64_t slot, int resting = 0) {
+    return request_partition{plan}.next(slot, resting).request_samples();
+  };
+  CHECK(samples(64) == 1);
+  plan.few_samples = 8;
+  CHECK(samples(64) == 4);
+  CHECK(samples(64, 14) == 8);  // half of the processes
+  CHECK(samples(256) == 8);
+  CHECK(samples(14) == 1);
+  CHECK(samples(3) == 1);
+  CHECK(samples(2'000) == 18);  // no more, and no fewer, than without it
+  plan.request_samples = 3;
+  CHECK(samples(64) == 3);
+  for (plan.batch_size = 1; plan.batch_size < 300; plan.batch_size += 7)
+    for (std::uint64_t slot = 1; slot < 3'000; slot += 13) {
+      plan.few_samples = 0;
+      const request_partition before{plan};
+      plan.few_samples = 8;
+      const request_partition any{plan};
+      CHECK(any.next(slot).requests(slot) <= before.next(slot).requests(slot));
+      CHECK(any.next(slot).requests(slot) <= any.max_requests(slot));
+    }
+}
+
 TEST_CASE("request partition: there is room for the requests of either cut", "[reader][host]") {
   CHECK(request_partition{large_rows(4)}.max_requests(slot_samples) == slot_samples);
   slot_plan small_rows = large_rows(4);

@@ -1,4 +1,4 @@
-#include "python/stream.hpp"
+#include "python/loader/stream.hpp"
 
 #include <feedline/error.hpp>
 
