@@ -82,6 +82,7 @@ std::string quoted(const std::string& text) {
 std::string image_code(const feedline::image_options& image) {
   std::string text = fmt::format("{{.height = {}, .width = {}", image.height, image.width);
   if (image.shorter_side != 0) text += fmt::format(", .shorter_side = {}", image.shorter_side);
+  if (image.resized_crop) text += ", .resized_crop = feedline::crop_ranges{}";
   return text + '}';
 }
 
@@ -91,7 +92,7 @@ std::string open_code(const std::string& path, const feedline::open_options& how
   for (const std::string& name : how.fields) names.push_back(quoted(name));
   std::vector<std::string> members;
   if (!names.empty()) members.push_back(".fields = {" + joined(names) + '}');
-  if (names_image_size || how.image.shorter_side != 0)
+  if (names_image_size || how.image.shorter_side != 0 || how.image.resized_crop)
     members.push_back(".image = " + image_code(how.image));
   if (how.tokens_per_sample != 0)
     members.push_back(fmt::format(".tokens_per_sample = {}", how.tokens_per_sample));
