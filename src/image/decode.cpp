@@ -4,7 +4,9 @@
 
 #include "codecs/jpeg/frame.hpp"
 #include "detail/known_value.hpp"
+#include "detail/log.hpp"
 #include "detail/text.hpp"
+#include "image/orientation.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
@@ -16,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace feedline::detail {
 namespace {
@@ -53,6 +56,7 @@ struct image_worker {
   std::unique_ptr<image_reader> png;
   rgb_image decoded;
   resampler resizes;
+  std::vector<std::byte> as_stored;  ///< a row before it is turned
 };
 
 block_step step_of(const image_options& options) {
@@ -87,8 +91,10 @@ class image_decoder final : public decoder {
               const sample_context& context) const override {
     assert(out.size() == sample_bytes(as));
     static_cast<void>(as);
-    decode(stored, out,
-           [&](image_extents original) { return geometry_.window(original, context); });
+    const orientation turns = orientation_of(stored);
+    decode(stored, out, turns, [&](image_extents original) {
+      return turns.as_stored(geometry_.window(turns.turned(original), context), original);
+    });
   }
 
   void decode_described(std::span<const std::byte> stored,
@@ -96,7 +102,7 @@ class image_decoder final : public decoder {
                         std::span<std::byte> out) const override {
     assert(out.size() == sample_bytes(as));
     static_cast<void>(as);
-    decode(stored, out,
+    decode(stored, out, {},
            [&](image_extents original) { return geometry_.window(original, described.window); });
   }
 
@@ -110,6 +116,7 @@ class image_decoder final : public decoder {
       return std::nullopt;
     if (frame.components != 3) return std::nullopt;  // devices decode color images only
     if (frame.has_stray_bytes) return std::nullopt;  // readers count and report them
+    if (!orientation_of(file).is_upright()) return std::nullopt;  // readers turn images
     const image_extents extents{frame.height, frame.width};
     if (extents.pixels() > max_image_pixels) return std::nullopt;
     encoded_blocks::stored_block described{
@@ -126,7 +133,21 @@ class image_decoder final : public decoder {
   }
 
  private:
-  void decode(std::span<const std::byte> stored, std::span<std::byte> out,
+  /// How an image has to be turned.
+  orientation orientation_of(std::span<const std::byte> file) const {
+    if (options_.follow_orientation) return orientation::of(file);
+    if (orientation_told_.load(std::memory_order_relaxed)) return {};
+    const orientation found = orientation::of(file);
+    if (!found.is_upright() && !orientation_told_.exchange(true))
+      log()->warn(
+          "images: an image has EXIF orientation {}, and is read as it is stored; set "
+          "image_options::follow_orientation to turn such images. This is logged once for all "
+          "images of one decoder",
+          found.number());
+    return {};
+  }
+
+  void decode(std::span<const std::byte> stored, std::span<std::byte> out, orientation turns,
               const image_cut& cut) const {
     const auto worker = workers_.take();
     resample_window window;
@@ -135,7 +156,13 @@ class image_decoder final : public decoder {
     } catch (const image_error& error) {
       throw dataset_error{{}, std::string{"the image cannot be decoded: "} + error.what()};
     }
-    worker->resizes.resize(worker->decoded, window, options_.layout, out);
+    if (turns.is_upright()) {
+      worker->resizes.resize(worker->decoded, window, options_.layout, out);
+    } else {
+      worker->as_stored.resize(out.size());
+      worker->resizes.resize(worker->decoded, window, options_.layout, worker->as_stored);
+      turns.turn(worker->as_stored, window.extents, options_.layout, out);
+    }
     count_read({.decoded = 1});
   }
 
@@ -156,6 +183,7 @@ class image_decoder final : public decoder {
   image_options options_;
   image_geometry geometry_;
   std::array<block_step, 1> steps_;
+  mutable std::atomic<bool> orientation_told_{false};
   mutable scratch_pool<image_worker> workers_;
 };
 

@@ -40,21 +40,6 @@ strings paths_of(const files& given) {
   return paths;
 }
 
-image_options make_image_options(std::uint32_t height, std::uint32_t width,
-                                 std::uint32_t shorter_side,
-                                 const std::optional<crop_ranges>& resized_crop,
-                                 const named<image_layout>& layout, bool reduced_decoding,
-                                 bool allow_damaged, std::uint64_t max_pixels) {
-  return {.height = height,
-          .width = width,
-          .shorter_side = shorter_side,
-          .resized_crop = resized_crop,
-          .layout = layout,
-          .reduced_decoding = reduced_decoding,
-          .allow_damaged = allow_damaged,
-          .max_pixels = max_pixels};
-}
-
 void bind_crop_ranges(nb::module_& module) {
   using range = std::pair<double, double>;
   const crop_ranges usual;
@@ -86,15 +71,22 @@ void bind_decoders(nb::module_& module) {
           "__init__",
           [](image_options* self, std::uint32_t height, std::uint32_t width,
              std::uint32_t shorter_side, const std::optional<crop_ranges>& resized_crop,
-             const named<image_layout>& layout, bool reduced_decoding, bool allow_damaged,
-             std::uint64_t max_pixels) {
-            new (self)
-                image_options{make_image_options(height, width, shorter_side, resized_crop, layout,
-                                                 reduced_decoding, allow_damaged, max_pixels)};
+             const named<image_layout>& layout, bool follow_orientation, bool reduced_decoding,
+             bool allow_damaged, std::uint64_t max_pixels) {
+            new (self) image_options{.height = height,
+                                     .width = width,
+                                     .shorter_side = shorter_side,
+                                     .resized_crop = resized_crop,
+                                     .layout = layout,
+                                     .follow_orientation = follow_orientation,
+                                     .reduced_decoding = reduced_decoding,
+                                     .allow_damaged = allow_damaged,
+                                     .max_pixels = max_pixels};
           },
           nb::kw_only(), "height"_a = image.height, "width"_a = image.width,
           "shorter_side"_a = image.shorter_side, "resized_crop"_a = nb::none(),
           "layout"_a = named<image_layout>{image.layout},
+          "follow_orientation"_a = image.follow_orientation,
           "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
           "max_pixels"_a = image.max_pixels)
       .def_ro("height", &image_options::height)
@@ -103,6 +95,7 @@ void bind_decoders(nb::module_& module) {
       .def_ro("resized_crop", &image_options::resized_crop)
       .def_prop_ro("layout",
                    [](const image_options& self) { return named<image_layout>{self.layout}; })
+      .def_ro("follow_orientation", &image_options::follow_orientation)
       .def_ro("reduced_decoding", &image_options::reduced_decoding)
       .def_ro("allow_damaged", &image_options::allow_damaged)
       .def_ro("max_pixels", &image_options::max_pixels);

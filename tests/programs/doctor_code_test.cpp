@@ -36,6 +36,9 @@ TEST_CASE("doctor: code names the options that are not as they are by default",
   CHECK(doctor::open_code("f", {.image = {.resized_crop = feedline::crop_ranges{}}}, false) ==
         "feedline::open(\"f\", {.image = {.height = 224, .width = 224, .resized_crop = "
         "feedline::crop_ranges{}}})");
+  CHECK(doctor::open_code("f", {.image = {.follow_orientation = true}}, false) ==
+        "feedline::open(\"f\", {.image = {.height = 224, .width = 224, .follow_orientation = "
+        "true}})");
 }
 
 TEST_CASE("doctor: a program for a GPU names it, its stream and the placement",

@@ -258,6 +258,26 @@ def test_windows_of_images_differ_in_each_epoch_and_repeat(tmp_path):
         )
 
 
+def test_images_are_turned_as_pillow_turns_them(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    ops = pytest.importorskip("PIL.ImageOps")
+    pixels = np.random.default_rng(1).integers(0, 255, (30, 40, 3)).astype(np.uint8)
+    (tmp_path / "a").mkdir()
+    for number in range(1, 9):
+        exif = image.Exif()
+        exif[0x0112] = number
+        for kind in ["png", "jpg"]:
+            path = tmp_path / "a" / f"{number}.{kind}"
+            image.fromarray(pixels).save(path, exif=exif, quality=95)
+            turned = np.asarray(ops.exif_transpose(image.open(path)))
+            options = feedline.ImageOptions(
+                height=turned.shape[0], width=turned.shape[1], follow_orientation=True
+            )
+            dataset = feedline.open_image_folder(tmp_path, image=options)[0]
+            assert np.array_equal(dataset[0]["image"], turned), (number, kind)
+            path.unlink()
+
+
 def test_several_folders_of_images_have_one_list_of_classes(tmp_path):
     image = pytest.importorskip("PIL.Image")
     for name in ["a/dog", "a/cat", "b/dog", "b/emu"]:

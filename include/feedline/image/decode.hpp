@@ -36,6 +36,12 @@ struct image_options {
   /// Only the blocks around the window are transformed, on the CPU and on devices.
   std::optional<crop_ranges> resized_crop = std::nullopt;
   image_layout layout = image_layout::hwc;
+  /// Turns and mirrors each image as its EXIF orientation says, like Pillow's `exif_transpose` and
+  /// torchvision's `decode_image(apply_exif_orientation=True)`. Sizes, windows and cuts are then
+  /// those of the turned image. Readers decode the images that are turned, also where a device
+  /// decodes the others. Off: images are read as they are stored, like torchvision's ImageFolder,
+  /// and the log reports the first one with an orientation.
+  bool follow_orientation = false;
   /// Decode a JPEG at 1/2, 1/4 or 1/8 of its size if it is at least 2, 4 or 8 times as large as
   /// wanted. This is several times as fast. Values of photographs change by 2 or 3 of 255 on
   /// average; a pixel at a hard edge changes by up to 128. The edges of a `resized_crop` are then
@@ -61,12 +67,13 @@ struct image_options {
 ///
 /// All images become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked
 /// up, alpha dropped. A mask with classes as palette indices loses them, so the log reports the
-/// first palette that a decoder meets. Like torchvision's ImageFolder, it ignores EXIF orientation
-/// and colour profiles. libjpeg decodes with its accurate inverse transform and smooth chroma, as
-/// in PIL and torchvision. So pixels agree with theirs except for the resize's rounding and for
-/// reduced decoding. The pixels are the same on every machine with the same libjpeg and kind of
-/// processor. Devices produce the pixels of libjpeg-turbo's vector code for x86-64. Other libjpegs,
-/// and those for other processors, differ only for files with coefficients that no real image has.
+/// first palette that a decoder meets. Like torchvision's ImageFolder, it ignores colour profiles,
+/// and EXIF orientation unless `image_options::follow_orientation` is set. libjpeg decodes with its
+/// accurate inverse transform and smooth chroma, as in PIL and torchvision. So pixels agree with
+/// theirs except for the resize's rounding and for reduced decoding. The pixels are the same on
+/// every machine with the same libjpeg and kind of processor. Devices produce the pixels of
+/// libjpeg-turbo's vector code for x86-64. Other libjpegs, and those for other processors, differ
+/// only for files with coefficients that no real image has.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] decoder_ptr make_image_decoder(const image_options& options = {});
 

@@ -24,6 +24,8 @@ constexpr std::array options{
     option_names{"image_options::width", "--width", "--resize"},
     option_names{"image_options::shorter_side", "--shorter-side", "--shorter-side"},
     option_names{"image_options::resized_crop", "", "--resized-crop"},
+    option_names{"image_options::follow_orientation", "--follow-orientation",
+                 "--follow-orientation"},
     option_names{"image_options::max_pixels", "--max-pixels", ""},
     option_names{"image_folder_options::label_type", "--label-type", ""},
     option_names{"open_options::label_type", "--label-type", ""},

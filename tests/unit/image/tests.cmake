@@ -2,6 +2,7 @@
 
 feedline_add_tests(feedline_images_left_out_tests SOURCES
   ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/orientation.cpp
   ${PROJECT_SOURCE_DIR}/src/image/random_crop.cpp
   ${PROJECT_SOURCE_DIR}/src/image/resampler.cpp
   unit/image/left_out_test.cpp
@@ -25,6 +26,7 @@ feedline_add_tests(feedline_image_tests
   unit/codecs/jpeg/scan_segments_test.cpp
   unit/codecs/jpeg/scan_test.cpp
   unit/image/jpeg_test.cpp
+  unit/image/orientation_test.cpp
   unit/image/packed_taps_test.cpp
   unit/image/png_test.cpp
   unit/image/random_crop_test.cpp
