@@ -33,6 +33,11 @@ void formats(const std::vector<std::string>& shards) {
   auto [images, classes, skipped_files, examples] =
       feedline::open_image_folder("imagenet/train", {.image = {.shorter_side = 256}});
 
+  // A random window of each image as it is stored, as torchvision's RandomResizedCrop(224):
+  auto cut = feedline::open_image_folder(
+      "imagenet/train",
+      {.image = {.height = 224, .width = 224, .resized_crop = feedline::crop_ranges{}}});
+
   // Tar shards in the WebDataset manner, and an order that reads them nearly from front to back:
   auto samples =
       feedline::open_tar(shards, {{"image", {"jpg", "png"}, feedline::make_image_decoder()},
@@ -42,8 +47,8 @@ void formats(const std::vector<std::string>& shards) {
                           feedline::make_host_device(),
                           {.batch_size = 256}};
   // [/formats]
-  std::cout << anything->size() + images->size() << classes.size() << skipped_files
-            << examples.size();
+  std::cout << anything->size() + images->size() + cut.dataset->size() << classes.size()
+            << skipped_files << examples.size();
 }
 
 void list() {

@@ -31,8 +31,8 @@ class plain_blocks final : public encoded_blocks {
   }
   std::size_t max_stored_bytes(std::size_t) const noexcept override { return rows_ * row_bytes_; }
 
-  stored_block read(std::size_t field, std::uint64_t block,
-                    std::span<std::byte> out) const override {
+  stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
+                    const sample_context&) const override {
     std::uint64_t next = block * rows_;
     std::vector<sample_index> samples(std::min(rows_, size_ - next));
     for (sample_index& each : samples) each.value = next++;
@@ -42,13 +42,13 @@ class plain_blocks final : public encoded_blocks {
     return stored(field, block);
   }
 
-  void decode(std::size_t, std::span<const std::byte> stored, std::uint32_t,
+  void decode(std::size_t, std::span<const std::byte> bytes, const stored_block&,
               std::span<std::byte> out) const override {
-    if (stored.size() != out.size())
+    if (bytes.size() != out.size())
       throw dataset_error{{.path = {}, .field = of_->fields().front().name},
-                          "a block of rows has " + std::to_string(stored.size()) +
+                          "a block of rows has " + std::to_string(bytes.size()) +
                               " bytes, but should have " + std::to_string(out.size())};
-    std::memcpy(out.data(), stored.data(), out.size());
+    std::memcpy(out.data(), bytes.data(), out.size());
   }
 
  private:
@@ -72,14 +72,15 @@ class borrowed_blocks : public encoded_blocks {
     const source from = find(field, block);
     return from.blocks->stored(from.field, from.block);
   }
-  stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out) const final {
+  stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
+                    const sample_context& context) const final {
     const source from = find(field, block);
-    return from.blocks->read(from.field, from.block, out);
+    return from.blocks->read(from.field, from.block, out, context);
   }
-  void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
+  void decode(std::size_t field, std::span<const std::byte> bytes, const stored_block& stored,
               std::span<std::byte> out) const final {
     const source from = find(field, 0);
-    from.blocks->decode(from.field, stored, skipped, out);
+    from.blocks->decode(from.field, bytes, stored, out);
   }
 
  private:
@@ -178,8 +179,8 @@ blocks_ptr make_joined_blocks(const std::vector<dataset_ptr>& parts) {
   bool has_plain = false;
   std::vector<blocks_ptr> of_parts;
   for (const dataset_ptr& part : parts) {
-    if (part->varies_by_epoch()) return nullptr;
     const blocks_ptr& blocks = of_parts.emplace_back(part->encoded());
+    if (!blocks && part->varies_by_epoch()) return nullptr;  // plain rows have no epoch
     if (!blocks) continue;
     if (!has_steps(*blocks, part->fields().size())) {
       has_plain = true;
@@ -190,8 +191,11 @@ blocks_ptr make_joined_blocks(const std::vector<dataset_ptr>& parts) {
   }
   if (rows == 0 && has_plain) rows = 1;
   if (rows == 0) return nullptr;
-  for (blocks_ptr& blocks : of_parts)
-    if (blocks && blocks->rows() != rows) blocks = nullptr;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (!of_parts[part] || of_parts[part]->rows() == rows) continue;
+    if (parts[part]->varies_by_epoch()) return nullptr;
+    of_parts[part] = nullptr;
+  }
   std::vector<chosen_field> fields;
   for (std::size_t part = 0; part < parts.size(); ++part)
     for (std::size_t field = 0; field < parts[part]->fields().size(); ++field)

@@ -34,8 +34,8 @@ class encoded_fields final : public encoded_blocks {
     return one.encoded ? one.encoded->max_stored_bytes() : block_bytes(one);
   }
 
-  stored_block read(std::size_t field, std::uint64_t block,
-                    std::span<std::byte> out) const override {
+  stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
+                    const sample_context&) const override {
     const rows_field& one = fields_[field];
     if (one.encoded)
       one.encoded->read(block, out);
@@ -44,15 +44,15 @@ class encoded_fields final : public encoded_blocks {
     return stored(field, block);
   }
 
-  void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
+  void decode(std::size_t field, std::span<const std::byte> bytes, const stored_block& stored,
               std::span<std::byte> out) const override {
     const rows_field& one = fields_[field];
-    if (one.encoded) return one.encoded->decode(stored, skipped, out);
-    if (stored.size() != out.size())
+    if (one.encoded) return one.encoded->decode(bytes, stored.skipped, out);
+    if (bytes.size() != out.size())
       throw dataset_error{{.path = {}, .field = one.spec.name},
-                          "a block of rows has " + std::to_string(stored.size()) +
+                          "a block of rows has " + std::to_string(bytes.size()) +
                               " bytes, but should have " + std::to_string(out.size())};
-    std::memcpy(out.data(), stored.data(), out.size());
+    std::memcpy(out.data(), bytes.data(), out.size());
   }
 
  private:

@@ -58,6 +58,9 @@ class block_order {
 
   /// The window of a position that is in the epoch.
   [[nodiscard]] window window_of(std::uint64_t epoch, position at) const noexcept;
+  /// The position in the epoch's order, over all ranks, of the block at an index, if a block is a
+  /// single sample.
+  [[nodiscard]] position in_epoch(std::uint64_t index) const noexcept { return share_.at(index); }
   /// Writes where the samples at `first` and the following positions are: block index × rows() +
   /// row in the block.
   void locate(std::uint64_t epoch, position first, std::span<sample_index> out) const noexcept;

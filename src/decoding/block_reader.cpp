@@ -19,15 +19,18 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
   plan_->order.blocks(epoch, index, {&block, 1});
   if (block == block_order::none) return;
   auto* entry = reinterpret_cast<block_load*>(slot.data + table_at_) + load * plan_->fields;
+  sample_context context;
+  if (plan_->order.rows() == 1) context = {seed_, epoch, block, plan_->order.in_epoch(index)};
   std::exception_ptr failed;
   for (std::size_t field = 0; field < plan_->fields; ++field, ++entry) {
     try {
       const auto stored = plan_->blocks->read(
-          field, block.value, {slot.data + std::size_t{entry->at} * 16, entry->bytes});
+          field, block.value, {slot.data + std::size_t{entry->at} * 16, entry->bytes}, context);
       entry->bytes = static_cast<std::uint32_t>(stored.bytes);
       entry->skipped = stored.skipped;
       entry->height = stored.height;
       entry->width = stored.width;
+      entry->window = stored.window;
       entry->missing = 0;
     } catch (...) {  // it is missing, as the entry says
       failed = std::current_exception();

@@ -20,8 +20,9 @@ namespace feedline::detail {
 class block_reader {
  public:
   /// @param table_at Offset of the table of loads in a staging slot.
-  block_reader(std::shared_ptr<const block_plan> plan, std::size_t table_at)
-      : plan_{std::move(plan)}, table_at_{table_at} {}
+  /// @param seed Seed of the samples' random choices.
+  block_reader(std::shared_ptr<const block_plan> plan, std::size_t table_at, std::uint64_t seed = 0)
+      : plan_{std::move(plan)}, table_at_{table_at}, seed_{seed} {}
 
   /// Reads all fields of a block. A field that cannot be read stays marked as missing; the device
   /// then reports the samples that need it.
@@ -44,6 +45,7 @@ class block_reader {
 
   std::shared_ptr<const block_plan> plan_;
   std::size_t table_at_;
+  std::uint64_t seed_;
   mutable std::mutex mutex_;
   std::map<place, std::exception_ptr> failures_;  ///< guarded by the lock
 };

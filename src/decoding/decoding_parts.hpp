@@ -19,7 +19,7 @@ struct decoding_parts {
   /// @param rows Layout of the dataset's rows.
   decoding_parts(const std::shared_ptr<const block_plan>& plan, std::size_t table_at,
                  bool has_readers, device& device, sample_source& source, const slot_layout& rows)
-      : reader{plan, table_at},
+      : reader{plan, table_at, source.seed()},
         feed{plan, table_at, reader, has_readers},
         slots{device, source, reader, rows} {}
 

@@ -12,7 +12,7 @@ bool is_decoded(const block_store& store, const block_load& load,
   const block_store::field& field = store.fields[load.field];
   try {
     store.reference->decode(load.field, {copy_destination + std::size_t{load.at} * 16, load.bytes},
-                            load.skipped,
+                            load.stored(),
                             {field.blocks + load.place * field.block_bytes, field.block_bytes});
     return true;
   } catch (...) {

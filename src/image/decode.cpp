@@ -4,7 +4,9 @@
 
 #include "codecs/jpeg/frame.hpp"
 #include "detail/known_value.hpp"
+#include "detail/log.hpp"
 #include "detail/text.hpp"
+#include "image/orientation.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
@@ -16,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace feedline::detail {
 namespace {
@@ -33,6 +36,10 @@ image_options checked(image_options options) {
   require_side("width", options.width, 1);
   if (options.shorter_side != 0)
     require_side("shorter_side", options.shorter_side, std::max(options.height, options.width));
+  if (options.resized_crop && options.shorter_side != 0)
+    throw usage_error{
+        "image_options::resized_crop and shorter_side are set: each says which part "
+        "of an image becomes a sample; set one"};
   require_known("image_options::layout", options.layout, {"hwc", "chw"});
   if (options.max_pixels == 0) throw usage_error{"image_options::max_pixels is 0"};
   if (!options.damaged_images)
@@ -49,6 +56,7 @@ struct image_worker {
   std::unique_ptr<image_reader> png;
   rgb_image decoded;
   resampler resizes;
+  std::vector<std::byte> as_stored;  ///< a row before it is turned
 };
 
 block_step step_of(const image_options& options) {
@@ -77,44 +85,87 @@ class image_decoder final : public decoder {
     return {{}, element_type::u8, {height, width, 3}};
   }
 
+  bool varies_by_epoch() const override { return geometry_.is_random(); }
+
   void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
-              const sample_context&) const override {
+              const sample_context& context) const override {
     assert(out.size() == sample_bytes(as));
     static_cast<void>(as);
-    const auto worker = workers_.take();
-    image_extents original;
-    try {
-      original = reader_for(stored, *worker).read(stored, worker->decoded);
-    } catch (const image_error& error) {
-      throw dataset_error{{}, std::string{"the image cannot be decoded: "} + error.what()};
-    }
-    const auto window = geometry_.window(geometry_.resized(original));
-    worker->resizes.resize(worker->decoded, window, options_.layout, out);
-    count_read({.decoded = 1});
+    const orientation turns = orientation_of(stored);
+    decode(stored, out, turns, [&](image_extents original) {
+      return turns.as_stored(geometry_.window(turns.turned(original), context), original);
+    });
+  }
+
+  void decode_described(std::span<const std::byte> stored,
+                        const encoded_blocks::stored_block& described, const field& as,
+                        std::span<std::byte> out) const override {
+    assert(out.size() == sample_bytes(as));
+    static_cast<void>(as);
+    decode(stored, out, {},
+           [&](image_extents original) { return geometry_.window(original, described.window); });
   }
 
   std::span<const block_step> steps() const noexcept override { return steps_; }
 
   /// Images that must be refused are not left to devices: decoding them gives the reason.
   std::optional<encoded_blocks::stored_block> for_device(
-      std::span<const std::byte> file) const override {
+      std::span<const std::byte> file, const sample_context& context) const override {
     jpeg_frame frame;
     if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
       return std::nullopt;
     if (frame.components != 3) return std::nullopt;  // devices decode color images only
     if (frame.has_stray_bytes) return std::nullopt;  // readers count and report them
+    if (!orientation_of(file).is_upright()) return std::nullopt;  // readers turn images
     const image_extents extents{frame.height, frame.width};
     if (extents.pixels() > max_image_pixels) return std::nullopt;
+    encoded_blocks::stored_block described{
+        .bytes = file.size(), .height = frame.height, .width = frame.width};
     try {
-      static_cast<void>(geometry_.resized(extents));
+      const image_box source = geometry_.window(extents, context).source;
+      const auto narrow = [](std::uint32_t side) { return static_cast<std::uint16_t>(side); };
+      described.window = {narrow(source.top), narrow(source.left), narrow(source.extents.height),
+                          narrow(source.extents.width)};
     } catch (const image_error&) {
       return std::nullopt;
     }
-    return encoded_blocks::stored_block{
-        .bytes = file.size(), .height = frame.height, .width = frame.width};
+    return described;
   }
 
  private:
+  /// How an image has to be turned.
+  orientation orientation_of(std::span<const std::byte> file) const {
+    if (options_.follow_orientation) return orientation::of(file);
+    if (orientation_told_.load(std::memory_order_relaxed)) return {};
+    const orientation found = orientation::of(file);
+    if (!found.is_upright() && !orientation_told_.exchange(true))
+      log()->warn(
+          "images: an image has EXIF orientation {}, and is read as it is stored; set "
+          "image_options::follow_orientation to turn such images. This is logged once for all "
+          "images of one decoder",
+          found.number());
+    return {};
+  }
+
+  void decode(std::span<const std::byte> stored, std::span<std::byte> out, orientation turns,
+              const image_cut& cut) const {
+    const auto worker = workers_.take();
+    resample_window window;
+    try {
+      window = reader_for(stored, *worker).read(stored, cut, worker->decoded);
+    } catch (const image_error& error) {
+      throw dataset_error{{}, std::string{"the image cannot be decoded: "} + error.what()};
+    }
+    if (turns.is_upright()) {
+      worker->resizes.resize(worker->decoded, window, options_.layout, out);
+    } else {
+      worker->as_stored.resize(out.size());
+      worker->resizes.resize(worker->decoded, window, options_.layout, worker->as_stored);
+      turns.turn(worker->as_stored, window.extents, options_.layout, out);
+    }
+    count_read({.decoded = 1});
+  }
+
   static image_reader& reader_for(std::span<const std::byte> file, image_worker& worker) {
     const auto present = [](const std::unique_ptr<image_reader>& reader,
                             const std::string& library) -> image_reader& {
@@ -132,12 +183,13 @@ class image_decoder final : public decoder {
   image_options options_;
   image_geometry geometry_;
   std::array<block_step, 1> steps_;
+  mutable std::atomic<bool> orientation_told_{false};
   mutable scratch_pool<image_worker> workers_;
 };
 
 }  // namespace
 
-image_extents image_geometry::resized(image_extents original) const {
+void image_geometry::check(image_extents original) const {
   const std::string size = std::to_string(original.width) + " x " + std::to_string(original.height);
   const auto [shorter, longer] = std::minmax<std::uint64_t>({original.height, original.width});
   if (shorter == 0 || longer > largest_side)
@@ -147,9 +199,22 @@ image_extents image_geometry::resized(image_extents original) const {
     throw image_error{"it claims to be " + size + " pixels, and more than " +
                       std::to_string(max_pixels_) +
                       " are refused; raise image_options::max_pixels if the size is right"};
+}
+
+resample_window image_geometry::window(image_extents original,
+                                       const sample_context& context) const {
+  check(original);
+  if (crop_) return resized_part(crop_->draw(original, context), wanted_);
   const image_extents extents = resized_extents(original, wanted_, shorter_side_);
   if (extents.pixels() == 0) throw image_error{"its sides are too unequal to resize it"};
-  return extents;
+  return middle_window(extents, wanted_);
+}
+
+resample_window image_geometry::window(image_extents original, const source_window& drawn) const {
+  if (drawn.height == 0) return window(original, sample_context{});
+  check(original);
+  if (!is_within(drawn, original)) throw image_error{"its window is not within it"};
+  return resized_part(box_of(drawn), wanted_);
 }
 
 #ifndef FEEDLINE_HAS_JPEG

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/dataset/encoded_blocks.hpp>
+
 #include "detail/host_device.hpp"
 
 #include <cstdint>
@@ -16,12 +18,23 @@ struct image_extents {
   friend bool operator==(const image_extents&, const image_extents&) = default;
 };
 
+/// A part of an image.
+struct image_box {
+  std::uint32_t top = 0;
+  std::uint32_t left = 0;
+  image_extents extents;
+
+  friend bool operator==(const image_box&, const image_box&) = default;
+};
+
 /// A window of an image after its resize.
 struct resample_window {
   image_extents resized;  ///< extents of the whole resized image
   std::uint32_t top = 0;
   std::uint32_t left = 0;
   image_extents extents;  ///< extents of the window, which is within `resized`
+  /// The part of the image that is resized, as if there were nothing around it; no pixels: all.
+  image_box source = {};
 };
 
 /// Extents of a whole image after its resize, before any cut; no pixels if they are too large, such
@@ -53,6 +66,25 @@ struct resample_window {
     image_extents resized, image_extents wanted) noexcept {
   return {resized, middle_of(resized.height - wanted.height),
           middle_of(resized.width - wanted.width), wanted};
+}
+
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr image_box box_of(
+    const source_window& window) noexcept {
+  return {window.top, window.left, {window.height, window.width}};
+}
+
+/// Whether a window has pixels, and all of them are the image's.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_within(const source_window& window,
+                                                            image_extents image) noexcept {
+  return window.height != 0 && window.width != 0 &&
+         std::uint32_t{window.top} + window.height <= image.height &&
+         std::uint32_t{window.left} + window.width <= image.width;
+}
+
+/// A part of an image, resized without a cut. @param wanted Extents of the result.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr resample_window resized_part(
+    const image_box& part, image_extents wanted) noexcept {
+  return {wanted, 0, 0, wanted, part};
 }
 
 }  // namespace feedline::detail

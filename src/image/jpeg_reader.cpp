@@ -111,7 +111,7 @@ void to_rgb(std::uint8_t* pixels, std::uint64_t count) {
 
 class jpeg_reader final : public image_reader {
  public:
-  explicit jpeg_reader(const image_options& options) : options_{options}, geometry_{options} {
+  explicit jpeg_reader(const image_options& options) : options_{options} {
     session_.allow_damaged = options.allow_damaged;
     info_.err = jpeg_std_error(&errors_);
     errors_.error_exit = give_up;
@@ -124,23 +124,25 @@ class jpeg_reader final : public image_reader {
 
   ~jpeg_reader() override { jpeg_destroy_decompress(&info_); }
 
-  image_extents read(std::span<const std::byte> file, rgb_image& out) override try {
+  resample_window read(std::span<const std::byte> file, const image_cut& cut,
+                       rgb_image& out) override try {
     session_.has_bytes_after_scan = false;
     session_.guard([&] {
       jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
       jpeg_read_header(&info_, TRUE);
     });
     const image_extents original{info_.image_height, info_.image_width};
-    const image_extents resized = geometry_.resized(original);
+    resample_window window = cut(original);
     const bool is_cmyk = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
     info_.out_color_space = is_cmyk ? JCS_CMYK : JCS_RGB;
-    const image_extents decoded = choose_size(resized);
-    out.resize(decoded, is_cmyk ? 4 : 3);
-    read_rows(out.data(), std::size_t{decoded.width} * (is_cmyk ? 4 : 3));
+    const bool is_whole = window.source.extents.pixels() == 0;
+    const image_box part =
+        choose_size(original, is_whole ? image_box{0, 0, original} : window.source, window.resized);
+    window.source = read_part(part, out, is_cmyk ? 4 : 3);
     if (session_.has_bytes_after_scan && !are_stray_after_scan(file)) session_.fail();
-    if (is_cmyk) to_rgb(out.data(), decoded.pixels());
+    if (is_cmyk) to_rgb(out.data(), out.extents().pixels());
     if (errors_.num_warnings != 0) count_damaged();
-    return original;
+    return window;
   } catch (...) {
     jpeg_abort_decompress(&info_);
     throw;
@@ -154,36 +156,98 @@ class jpeg_reader final : public image_reader {
                   session_.words.data());
   }
 
-  /// Chooses the smallest size to which libjpeg decodes that is at least as large as wanted. Only
-  /// the reduced sizes 1/8, 1/4 and 1/2 have vector code: 5/8, for example, takes longer than the
-  /// full size.
-  image_extents choose_size(image_extents resized) {
+  /// Chooses the smallest size to which libjpeg decodes at which the part is at least as large as
+  /// wanted. Only the reduced sizes 1/8, 1/4 and 1/2 have vector code: 5/8, for example, takes
+  /// longer than the full size.
+  /// @return The part at that size.
+  image_box choose_size(image_extents original, const image_box& part, image_extents resized) {
     info_.scale_denom = 8;
     for (info_.scale_num = options_.reduced_decoding ? 1 : 8;; info_.scale_num *= 2) {
       session_.guard([&] { jpeg_calc_output_dimensions(&info_); });
-      const image_extents size{info_.output_height, info_.output_width};
-      if (info_.scale_num == 8 || (size.height >= resized.height && size.width >= resized.width))
-        return size;
+      const auto edge = [&](std::uint32_t at, std::uint32_t side, std::uint32_t reduced) {
+        return at == side ? reduced : (at * info_.scale_num + 4) / 8;
+      };
+      const image_extents whole{info_.output_height, info_.output_width};
+      image_box box{edge(part.top, original.height, whole.height),
+                    edge(part.left, original.width, whole.width),
+                    {edge(part.top + part.extents.height, original.height, whole.height),
+                     edge(part.left + part.extents.width, original.width, whole.width)}};
+      box.extents.height -= box.top;
+      box.extents.width -= box.left;
+      if (info_.scale_num == 8 ||
+          (box.extents.height >= resized.height && box.extents.width >= resized.width))
+        return box;
     }
   }
 
-  void read_rows(std::uint8_t* to, std::size_t row_bytes) {
-    session_.guard([&] {
-      jpeg_start_decompress(&info_);
-      while (info_.output_scanline < info_.output_height) {
-        std::array<JSAMPROW, 16> rows;
-        const auto count = std::min(info_.output_height - info_.output_scanline,
-                                    static_cast<JDIMENSION>(rows.size()));
-        for (JDIMENSION i = 0; i < count; ++i)
-          rows[i] = to + (std::size_t{info_.output_scanline} + i) * row_bytes;
-        jpeg_read_scanlines(&info_, rows.data(), count);
-      }
-      jpeg_finish_decompress(&info_);
-    });
+  /// Decodes a part of the image, and pixels beside it.
+  /// @return The part, as a part of `out`.
+  image_box read_part(const image_box& part, rgb_image& out, std::size_t pixel_bytes) {
+    session_.guard([&] { jpeg_start_decompress(&info_); });
+    if constexpr (can_skip) {
+      const JDIMENSION first = begin_columns(part);
+      const JDIMENSION rest = info_.output_height - part.top - part.extents.height;
+      out.resize({part.extents.height + (rest == 0 ? 0 : 1), info_.output_width}, pixel_bytes);
+      session_.guard([&] {
+        if (part.top != 0) skip_rows(part.top);
+        read_rows(out.data(), pixel_bytes, info_.output_height - rest);
+        // All of the scan is read, so that damage below the part is found, too.
+        if (rest > 1) skip_rows(rest - 1);
+        read_rows(out.data() + pixel_bytes * info_.output_width * part.extents.height, pixel_bytes,
+                  info_.output_height);
+        jpeg_finish_decompress(&info_);
+      });
+      return {0, part.left - first, part.extents};
+    } else {
+      out.resize({info_.output_height, info_.output_width}, pixel_bytes);
+      session_.guard([&] {
+        read_rows(out.data(), pixel_bytes, info_.output_height);
+        jpeg_finish_decompress(&info_);
+      });
+      return part;
+    }
+  }
+
+#if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2000000
+  static constexpr bool can_skip = true;
+
+  void skip_rows(JDIMENSION rows) {
+    jpeg_skip_scanlines(&info_, rows);
+  }
+
+  /// Restricts decoding to the columns of a part, and to some beside it, because chroma is
+  /// interpolated between neighbors.
+  /// @return The first decoded column.
+  JDIMENSION begin_columns(const image_box& part) {
+    constexpr std::uint32_t margin = 8;
+    JDIMENSION first = part.left - std::min(part.left, margin);
+    const JDIMENSION end = std::min(info_.output_width, part.left + part.extents.width + margin);
+    JDIMENSION width = end - first;
+    if (width != info_.output_width)
+      session_.guard([&] { jpeg_crop_scanline(&info_, &first, &width); });
+    return first;
+  }
+#else
+  static constexpr bool can_skip = false;
+
+  void skip_rows(JDIMENSION) {}
+  JDIMENSION begin_columns(const image_box&) {
+    return 0;
+  }
+#endif
+
+  /// @param to The next row. @param end Row at which it stops.
+  void read_rows(std::uint8_t* to, std::size_t pixel_bytes, JDIMENSION end) {
+    const std::size_t row_bytes = info_.output_width * pixel_bytes;
+    while (info_.output_scanline < end) {
+      std::array<JSAMPROW, 16> rows;
+      const auto most = std::min(end - info_.output_scanline, static_cast<JDIMENSION>(rows.size()));
+      for (JDIMENSION i = 0; i < most; ++i) rows[i] = to + i * row_bytes;
+      to += jpeg_read_scanlines(&info_, rows.data(), most) * row_bytes;
+    }
   }
 
   image_options options_;
-  image_geometry geometry_;
   jpeg_session session_{{.library = "libjpeg"}};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};

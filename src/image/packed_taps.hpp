@@ -20,13 +20,15 @@ class packed_taps {
   };
 
   /// @param from, to Like those of `resample_taps`. @param begin The first element that has a
-  ///              record.
+  ///              record. @param source Number of elements before those that are resized: first
+  ///              elements count them.
   FEEDLINE_HOST_DEVICE constexpr packed_taps(packing packs, std::uint32_t from, std::uint32_t to,
-                                             std::uint32_t begin) noexcept
+                                             std::uint32_t begin, std::uint32_t source = 0) noexcept
       : packs_{packs},
         from_{from},
         to_{to},
         begin_{begin},
+        source_{source},
         pairs_{pairs_of(packs, resample_taps::count_of(from, to))} {}
 
   /// Bound on the words of an axis' records.
@@ -44,13 +46,14 @@ class packed_taps {
   FEEDLINE_HOST_DEVICE void write(std::uint32_t i, std::uint32_t first_pair, std::uint32_t end_pair,
                                   std::uint32_t* record) const noexcept {
     const resample_taps taps{from_, to_, begin_ + i};
-    const std::uint32_t unused = packs_ == packing::bytes ? taps.first() % 2 : 0;  // zeros in front
+    const std::uint32_t first = source_ + taps.first();
+    const std::uint32_t unused = packs_ == packing::bytes ? first % 2 : 0;  // zeros in front
     const auto weight_before = [&](std::uint32_t weight) {
       const std::uint32_t tap = weight < unused ? 0 : weight - unused;
       return static_cast<std::uint32_t>(
           taps.weight_before(tap < taps.count() ? tap : taps.count()));
     };
-    if (first_pair == 0) record[0] = taps.first() - unused;
+    if (first_pair == 0) record[0] = first - unused;
     std::uint32_t begin = weight_before(2 * first_pair);
     for (std::uint32_t pair = first_pair; pair < end_pair; ++pair) {
       const std::uint32_t middle = weight_before(2 * pair + 1);
@@ -71,6 +74,7 @@ class packed_taps {
   std::uint32_t from_;
   std::uint32_t to_;
   std::uint32_t begin_;
+  std::uint32_t source_;
   std::uint32_t pairs_;
 };
 

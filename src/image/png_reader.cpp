@@ -45,10 +45,10 @@ struct png_structs {
 
 class png_reader final : public image_reader {
  public:
-  png_reader(const image_options& options, std::shared_ptr<std::atomic<bool>> told)
-      : geometry_{options}, told_{std::move(told)} {}
+  explicit png_reader(std::shared_ptr<std::atomic<bool>> told) : told_{std::move(told)} {}
 
-  image_extents read(std::span<const std::byte> file, rgb_image& out) override {
+  resample_window read(std::span<const std::byte> file, const image_cut& cut,
+                       rgb_image& out) override {
     session_.rest = file;
     png_structs current;
     open(current);
@@ -56,7 +56,7 @@ class png_reader final : public image_reader {
                                 png_get_image_width(current.png, current.info)};
     const bool has_palette =
         png_get_color_type(current.png, current.info) == PNG_COLOR_TYPE_PALETTE;
-    static_cast<void>(geometry_.resized(extents));  // throws if it refuses them
+    const resample_window window = cut(extents);
     out.resize(extents);
     read_rows(current, out);
     if (has_palette && !told_->exchange(true))
@@ -66,7 +66,7 @@ class png_reader final : public image_reader {
           "if it is a mask of classes, save it as an array (.npy). This is logged once for all "
           "images of one decoder",
           extents.width, extents.height);
-    return extents;
+    return window;
   }
 
  private:
@@ -106,16 +106,15 @@ class png_reader final : public image_reader {
     });
   }
 
-  image_geometry geometry_;
   std::shared_ptr<std::atomic<bool>> told_;
   png_session session_{{.library = "libpng"}};
 };
 
 }  // namespace
 
-std::unique_ptr<image_reader> make_png_reader(const image_options& options,
+std::unique_ptr<image_reader> make_png_reader(const image_options&,
                                               std::shared_ptr<std::atomic<bool>> told) {
-  return std::make_unique<png_reader>(options, std::move(told));
+  return std::make_unique<png_reader>(std::move(told));
 }
 
 }  // namespace feedline::detail

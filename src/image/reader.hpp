@@ -2,6 +2,7 @@
 
 #include <feedline/image/decode.hpp>
 
+#include "image/random_crop.hpp"
 #include "image/resampler.hpp"
 
 #include <array>
@@ -9,7 +10,9 @@
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -28,22 +31,27 @@ class image_geometry {
   explicit image_geometry(const image_options& options)
       : wanted_{options.height, options.width},
         shorter_side_{options.shorter_side},
-        max_pixels_{options.max_pixels} {}
-
-  /// Extents of the whole image after its resize, before any cut.
-  /// @throws image_error if images of this size are refused, or would be too large once enlarged,
-  ///         such as 1 × 10 million pixels.
-  [[nodiscard]] image_extents resized(image_extents original) const;
-
-  /// The window that is cut out of it, in the middle.
-  [[nodiscard]] resample_window window(image_extents resized) const {
-    return middle_window(resized, wanted_);
+        max_pixels_{options.max_pixels} {
+    if (options.resized_crop) crop_.emplace(*options.resized_crop);
   }
 
+  [[nodiscard]] bool is_random() const noexcept { return crop_.has_value(); }
+
+  /// The window that becomes a sample. @param original Extents of the image as it is stored.
+  /// @throws image_error if images of this size are refused, or would be too large once enlarged,
+  ///         such as 1 × 10 million pixels.
+  [[nodiscard]] resample_window window(image_extents original, const sample_context& context) const;
+  /// The same for a window that was drawn before. @throws image_error also if it is not within the
+  /// image.
+  [[nodiscard]] resample_window window(image_extents original, const source_window& drawn) const;
+
  private:
+  void check(image_extents original) const;
+
   image_extents wanted_;
   std::uint32_t shorter_side_;
   std::uint64_t max_pixels_;
+  std::optional<random_crop> crop_;
 };
 
 /// How a C library leaves a call that fails: it writes its message here and jumps.
@@ -66,6 +74,9 @@ struct image_library_exit {
   }
 };
 
+/// Says which window of an image is wanted, once its extents are known. @throws image_error
+using image_cut = std::function<resample_window(image_extents original)>;
+
 /// Decodes one format of images. For one thread; it reuses its memory. This is the interface of the
 /// formats. A decoder that leaves pixels on a device would differ here: this one gets bytes and
 /// returns an image.
@@ -76,11 +87,12 @@ class image_reader {
   image_reader& operator=(const image_reader&) = delete;
   virtual ~image_reader() = default;
 
-  /// The image may come smaller than it is stored, but not smaller than the size to which it is
-  /// resized.
-  /// @return The stored extents.
+  /// The image may come smaller than it is stored, but its wanted part not smaller than the size to
+  /// which it is resized; and pixels around that part may be left out.
+  /// @return The window that `cut` gave, with its source as a part of `out`.
   /// @throws image_error
-  virtual image_extents read(std::span<const std::byte> file, rgb_image& out) = 0;
+  virtual resample_window read(std::span<const std::byte> file, const image_cut& cut,
+                               rgb_image& out) = 0;
 };
 
 /// Null if the library was absent when feedline was built.

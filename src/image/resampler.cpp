@@ -145,13 +145,20 @@ void resampler::resize(const rgb_image& from, const resample_window& window, ima
                        std::span<std::byte> out) {
   const image_extents size = window.extents;
   assert(out.size() == 3 * size.pixels());
-  if (layout == image_layout::hwc && from.extents() == window.resized && size == window.resized) {
+  const bool is_whole =
+      window.source.extents.pixels() == 0 || window.source == image_box{0, 0, from.extents()};
+  if (layout == image_layout::hwc && is_whole && from.extents() == window.resized &&
+      size == window.resized) {
     std::memcpy(out.data(), from.data(), out.size());
     return;
   }
-  rows_.plan(from.extents().height, window.resized.height, window.top, size.height);
-  columns_.plan(from.extents().width, window.resized.width, window.left, size.width);
+  image_box source = window.source;
+  if (source.extents.pixels() == 0) source = {0, 0, from.extents()};
+  rows_.plan(source.extents.height, window.resized.height, window.top, size.height);
+  columns_.plan(source.extents.width, window.resized.width, window.left, size.width);
 
+  const std::uint8_t* const pixels =
+      from.data() + source.top * from.row_bytes() + std::size_t{3} * source.left;
   const std::size_t begin = std::size_t{3} * columns_.used_begin();
   const std::size_t elements = std::size_t{3} * columns_.used_end() - begin;
   if (line_.size() < elements + 1) line_.resize(elements + 1);
@@ -161,7 +168,7 @@ void resampler::resize(const rgb_image& from, const resample_window& window, ima
   const resample_loops loops = best_resample_loops();
   auto* to = reinterpret_cast<std::uint8_t*>(out.data());
   for (std::uint32_t y = 0; y < size.height; ++y) {
-    loops.sum_rows(from.data() + rows_.first(y) * from.row_bytes() + begin, from.row_bytes(),
+    loops.sum_rows(pixels + rows_.first(y) * from.row_bytes() + begin, from.row_bytes(),
                    rows_.weights(y), std::span{line_}.first(elements));
     loops.sum_columns(line_.data(), columns_, to, pixel_stride, channel_stride);
     to += pixel_stride * size.width;

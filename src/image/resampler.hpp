@@ -75,6 +75,7 @@ class resample_axis {
 /// machine. Each value is within 1 of the exact one. For one thread; it reuses its memory.
 class resampler {
  public:
+  /// @param window Its source is within `from`.
   /// @param out Pixels of the window, 3 bytes each; all are written.
   void resize(const rgb_image& from, const resample_window& window, image_layout layout,
               std::span<std::byte> out);

@@ -13,11 +13,13 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -38,39 +40,62 @@ strings paths_of(const files& given) {
   return paths;
 }
 
-image_options make_image_options(std::uint32_t height, std::uint32_t width,
-                                 std::uint32_t shorter_side, const named<image_layout>& layout,
-                                 bool reduced_decoding, bool allow_damaged,
-                                 std::uint64_t max_pixels) {
-  return {.height = height,
-          .width = width,
-          .shorter_side = shorter_side,
-          .layout = layout,
-          .reduced_decoding = reduced_decoding,
-          .allow_damaged = allow_damaged,
-          .max_pixels = max_pixels};
+void bind_crop_ranges(nb::module_& module) {
+  using range = std::pair<double, double>;
+  const crop_ranges usual;
+  nb::class_<crop_ranges>(module, "CropRanges",
+                          "Ranges from which a window of an image is drawn, as in torchvision's "
+                          "RandomResizedCrop.")
+      .def(
+          "__init__",
+          [](crop_ranges* self, range scale, range ratio) {
+            new (self) crop_ranges{.scale = {scale.first, scale.second},
+                                   .ratio = {ratio.first, ratio.second}};
+          },
+          nb::kw_only(), "scale"_a = range{usual.scale.low, usual.scale.high},
+          "ratio"_a = range{usual.ratio.low, usual.ratio.high})
+      .def_prop_ro("scale",
+                   [](const crop_ranges& self) {
+                     return range{self.scale.low, self.scale.high};
+                   })
+      .def_prop_ro("ratio", [](const crop_ranges& self) {
+        return range{self.ratio.low, self.ratio.high};
+      });
 }
 
 void bind_decoders(nb::module_& module) {
+  bind_crop_ranges(module);
   const image_options image;
   nb::class_<image_options>(module, "ImageOptions", "Size and layout of decoded images.")
       .def(
           "__init__",
           [](image_options* self, std::uint32_t height, std::uint32_t width,
-             std::uint32_t shorter_side, const named<image_layout>& layout, bool reduced_decoding,
+             std::uint32_t shorter_side, const std::optional<crop_ranges>& resized_crop,
+             const named<image_layout>& layout, bool follow_orientation, bool reduced_decoding,
              bool allow_damaged, std::uint64_t max_pixels) {
-            new (self) image_options{make_image_options(
-                height, width, shorter_side, layout, reduced_decoding, allow_damaged, max_pixels)};
+            new (self) image_options{.height = height,
+                                     .width = width,
+                                     .shorter_side = shorter_side,
+                                     .resized_crop = resized_crop,
+                                     .layout = layout,
+                                     .follow_orientation = follow_orientation,
+                                     .reduced_decoding = reduced_decoding,
+                                     .allow_damaged = allow_damaged,
+                                     .max_pixels = max_pixels};
           },
           nb::kw_only(), "height"_a = image.height, "width"_a = image.width,
-          "shorter_side"_a = image.shorter_side, "layout"_a = named<image_layout>{image.layout},
+          "shorter_side"_a = image.shorter_side, "resized_crop"_a = nb::none(),
+          "layout"_a = named<image_layout>{image.layout},
+          "follow_orientation"_a = image.follow_orientation,
           "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
           "max_pixels"_a = image.max_pixels)
       .def_ro("height", &image_options::height)
       .def_ro("width", &image_options::width)
       .def_ro("shorter_side", &image_options::shorter_side)
+      .def_ro("resized_crop", &image_options::resized_crop)
       .def_prop_ro("layout",
                    [](const image_options& self) { return named<image_layout>{self.layout}; })
+      .def_ro("follow_orientation", &image_options::follow_orientation)
       .def_ro("reduced_decoding", &image_options::reduced_decoding)
       .def_ro("allow_damaged", &image_options::allow_damaged)
       .def_ro("max_pixels", &image_options::max_pixels);

@@ -36,32 +36,33 @@ class value_blocks final : public encoded_blocks {
     return max_bytes_;
   }
 
-  stored_block read(std::size_t, std::uint64_t block, std::span<std::byte> out) const override {
+  stored_block read(std::size_t, std::uint64_t block, std::span<std::byte> out,
+                    const sample_context& context) const override {
     const auto memory = memory_.take();
     auto value = of_->read(block, [&](std::size_t bytes) {
       return bytes <= out.size() ? out.first(bytes) : room_in(*memory, bytes);
     });
     try {
       if (value.data() == out.data()) {
-        if (const auto stored = by_->for_device(value)) return *stored;
+        if (const auto stored = by_->for_device(value, context)) return *stored;
         memory->assign(value.begin(), value.end());
         value = *memory;
       }
-      by_->decode(value, decoded_, out.first(row_bytes_), {});
+      by_->decode(value, decoded_, out.first(row_bytes_), context);
     } catch (const dataset_error& fault) {
       of_->refuse(fault, block);
     }
     return {.bytes = row_bytes_, .skipped = all_steps()};
   }
 
-  void decode(std::size_t, std::span<const std::byte> stored, std::uint32_t skipped,
+  void decode(std::size_t, std::span<const std::byte> bytes, const stored_block& stored,
               std::span<std::byte> out) const override {
-    if (skipped != all_steps()) return by_->decode(stored, decoded_, out, {});
-    if (stored.size() != out.size())
+    if (stored.skipped != all_steps()) return by_->decode_described(bytes, stored, decoded_, out);
+    if (bytes.size() != out.size())
       throw dataset_error{{.path = {}, .field = decoded_.name},
-                          "a decoded value has " + std::to_string(stored.size()) +
+                          "a decoded value has " + std::to_string(bytes.size()) +
                               " bytes, but should have " + std::to_string(out.size())};
-    std::memcpy(out.data(), stored.data(), out.size());
+    std::memcpy(out.data(), bytes.data(), out.size());
   }
 
  private:
@@ -101,7 +102,7 @@ class value_blocks final : public encoded_blocks {
 
 std::shared_ptr<const encoded_blocks> make_value_blocks(coded_values_ptr of, decoder_ptr by,
                                                         field decoded) {
-  if (by->steps().empty() || by->varies_by_epoch()) return nullptr;
+  if (by->steps().empty()) return nullptr;
   return std::make_shared<const value_blocks>(std::move(of), std::move(by), std::move(decoded));
 }
 

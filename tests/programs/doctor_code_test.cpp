@@ -33,6 +33,12 @@ TEST_CASE("doctor: code names the options that are not as they are by default",
         "feedline::open(\"f\", {.fields = {\"a\", \"b\"}, .tokens_per_sample = 8})");
   CHECK(doctor::open_code("f", {.image = {.height = 1, .width = 2, .shorter_side = 3}}, true) ==
         "feedline::open(\"f\", {.image = {.height = 1, .width = 2, .shorter_side = 3}})");
+  CHECK(doctor::open_code("f", {.image = {.resized_crop = feedline::crop_ranges{}}}, false) ==
+        "feedline::open(\"f\", {.image = {.height = 224, .width = 224, .resized_crop = "
+        "feedline::crop_ranges{}}})");
+  CHECK(doctor::open_code("f", {.image = {.follow_orientation = true}}, false) ==
+        "feedline::open(\"f\", {.image = {.height = 224, .width = 224, .follow_orientation = "
+        "true}})");
 }
 
 TEST_CASE("doctor: a program for a GPU names it, its stream and the placement",

@@ -76,7 +76,8 @@ def test_all_functions_and_classes_of_options_have_signatures():
 @pytest.mark.parametrize(
     "name",
     ["Loader", "ErrorPolicy", "FieldTransform", "MemoryLimits", "ExpertOptions", "Mixing"]
-    + ["ImageCrop", "RandomResizedCrop", "ColorJitter", "ImageOptions", "TuningBudget"],
+    + ["ImageCrop", "RandomResizedCrop", "ColorJitter", "ImageOptions", "CropRanges"]
+    + ["TuningBudget"],
 )
 def test_help_explains_every_option(name):
     kind = getattr(feedline, name)

@@ -24,6 +24,12 @@ struct block_load {
   std::uint32_t missing = 0;  ///< not 0: the block could not be read, so there is no data
   std::uint16_t height = 0;   ///< same as in `encoded_blocks::stored_block`
   std::uint16_t width = 0;
+  source_window window = {};
+
+  /// The block as its `read` described it.
+  [[nodiscard]] encoded_blocks::stored_block stored() const noexcept {
+    return {.bytes = bytes, .skipped = skipped, .height = height, .width = width, .window = window};
+  }
 };
 
 /// Memory in which a device keeps decoded blocks, and limits of a `decode` call.

@@ -47,13 +47,26 @@ class decoder {
   /// Encoding of the values, for devices that decode them instead of this decoder; same as
   /// `encoded_blocks::steps`. Empty: readers decode all values.
   [[nodiscard]] virtual std::span<const block_step> steps() const noexcept { return {}; }
-  /// Describes a stored value to such a device: its size, and an image's height and width. Empty:
-  /// the device cannot decode this value, so `decode` is called.
+  /// Describes a stored value to such a device: its size, and an image's height and width, and the
+  /// window that its row is made from. Empty: the device cannot decode this value, so `decode` is
+  /// called.
   /// @param stored May be damaged; this function need not detect it.
+  /// @param context Same as for `decode`.
   [[nodiscard]] virtual std::optional<encoded_blocks::stored_block> for_device(
-      std::span<const std::byte> stored) const {
+      std::span<const std::byte> stored, const sample_context& context) const {
     (void)stored;
+    (void)context;
     return std::nullopt;
+  }
+  /// Decodes a value as such a device does. This is the reference for devices.
+  /// @param described Result of `for_device`. By default only its bytes count, so a decoder whose
+  /// values vary by epoch overrides this.
+  /// @throws dataset_error like `describe`.
+  virtual void decode_described(std::span<const std::byte> stored,
+                                const encoded_blocks::stored_block& described, const field& as,
+                                std::span<std::byte> out) const {
+    (void)described;
+    decode(stored, as, out, {});
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/read_context.hpp>
 #include <feedline/export.hpp>
 
 #include <cstddef>
@@ -40,6 +41,17 @@ struct image_row {
   friend bool operator==(const image_row&, const image_row&) = default;
 };
 
+/// The part of an image from which its row is made, in pixels of the image as it is stored; no
+/// height: the row is made from the whole image, as `image_row` says.
+struct source_window {
+  std::uint16_t top = 0;
+  std::uint16_t left = 0;
+  std::uint16_t height = 0;
+  std::uint16_t width = 0;
+
+  friend bool operator==(const source_window&, const source_window&) = default;
+};
+
 /// Images with more pixels are not given to devices as files, because devices allocate memory to
 /// decode one of the maximum size.
 inline constexpr std::uint64_t max_image_pixels = std::uint64_t{4096} * 4096;
@@ -69,6 +81,7 @@ class encoded_blocks {
     /// Height of the image of an image file, in pixels; 0: not an image file.
     std::uint16_t height = 0;
     std::uint16_t width = 0;
+    source_window window = {};  ///< within the image; it is resized to the row's height × width
   };
 
   encoded_blocks() = default;
@@ -92,17 +105,19 @@ class encoded_blocks {
   /// field's other blocks, such as an image of another format. Such a step is undone here and set
   /// in `skipped`.
   /// @param out A buffer of the size that `stored` returned.
+  /// @param context The sample that the block is read for, if `rows()` is 1; else `{}`. Like that
+  /// of `decoder::decode`: only values that vary by epoch depend on it.
   /// @return Storage of the bytes in `out`.
   /// @throws dataset_error if it cannot be read.
-  virtual stored_block read(std::size_t field, std::uint64_t block,
-                            std::span<std::byte> out) const = 0;
+  virtual stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
+                            const sample_context& context) const = 0;
   /// Decodes a block. This is the reference for devices.
-  /// @param stored Bytes returned by `read`.
-  /// @param skipped Mask of skipped steps returned by `read`.
+  /// @param bytes Bytes that `read` wrote.
+  /// @param stored Result of that `read`.
   /// @param out    `rows()` rows of the field. The content is undefined if this throws.
   /// @throws std::exception if the bytes do not decode to exactly this size.
-  virtual void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
-                      std::span<std::byte> out) const = 0;
+  virtual void decode(std::size_t field, std::span<const std::byte> bytes,
+                      const stored_block& stored, std::span<std::byte> out) const = 0;
 };
 
 }  // namespace FEEDLINE_ABI

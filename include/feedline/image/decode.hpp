@@ -3,13 +3,22 @@
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/image_layout.hpp>
 #include <feedline/export.hpp>
+#include <feedline/transform/augmentation.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
+
+/// Ranges from which a window of an image is drawn, as in torchvision's `RandomResizedCrop`: up to
+/// ten tries, then as much of the middle as a ratio allows.
+struct crop_ranges {
+  value_range scale = {0.08, 1.0};           ///< the window's share of the image's area, 0 to 1
+  value_range ratio = {3.0 / 4, 4.0 / 3.0};  ///< the window's width over its height
+};
 
 /// Options for decoding. Every image becomes u8[height, width, 3] or u8[3, height, width], whatever
 /// its size.
@@ -20,10 +29,23 @@ struct image_options {
   /// resized to this length, the other one in proportion, and height × width are cut from the
   /// middle, like torchvision's Resize and CenterCrop. At least the larger of height and width.
   std::uint32_t shorter_side = 0;
+  /// Cuts a random window out of each image as it is stored, and resizes it once, to height ×
+  /// width: torchvision's `RandomResizedCrop`. The window is drawn from (seed, epoch, sample), so
+  /// each epoch has different ones, and any number of readers gives the same, also after resuming.
+  /// Decoded samples then cannot be cached (`dataset::varies_by_epoch`). Needs `shorter_side` 0.
+  /// Only the blocks around the window are transformed, on the CPU and on devices.
+  std::optional<crop_ranges> resized_crop = std::nullopt;
   image_layout layout = image_layout::hwc;
+  /// Turns and mirrors each image as its EXIF orientation says, like Pillow's `exif_transpose` and
+  /// torchvision's `decode_image(apply_exif_orientation=True)`. Sizes, windows and cuts are then
+  /// those of the turned image. Readers decode the images that are turned, also where a device
+  /// decodes the others. Off: images are read as they are stored, like torchvision's ImageFolder,
+  /// and the log reports the first one with an orientation.
+  bool follow_orientation = false;
   /// Decode a JPEG at 1/2, 1/4 or 1/8 of its size if it is at least 2, 4 or 8 times as large as
   /// wanted. This is several times as fast. Values of photographs change by 2 or 3 of 255 on
-  /// average; a pixel at a hard edge changes by up to 128. Off: always decode in full.
+  /// average; a pixel at a hard edge changes by up to 128. The edges of a `resized_crop` are then
+  /// rounded to whole pixels of the smaller image. Off: always decode in full, as devices do.
   bool reduced_decoding = true;
   /// Accept damaged JPEGs that libjpeg can repair: cut short, with bad codes, or with surplus data.
   /// The lost parts become grey or smeared. Off: they are an error. Damage that leaves a valid
@@ -45,12 +67,13 @@ struct image_options {
 ///
 /// All images become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked
 /// up, alpha dropped. A mask with classes as palette indices loses them, so the log reports the
-/// first palette that a decoder meets. Like torchvision's ImageFolder, it ignores EXIF orientation
-/// and colour profiles. libjpeg decodes with its accurate inverse transform and smooth chroma, as
-/// in PIL and torchvision. So pixels agree with theirs except for the resize's rounding and for
-/// reduced decoding. The pixels are the same on every machine with the same libjpeg and kind of
-/// processor. Devices produce the pixels of libjpeg-turbo's vector code for x86-64. Other libjpegs,
-/// and those for other processors, differ only for files with coefficients that no real image has.
+/// first palette that a decoder meets. Like torchvision's ImageFolder, it ignores colour profiles,
+/// and EXIF orientation unless `image_options::follow_orientation` is set. libjpeg decodes with its
+/// accurate inverse transform and smooth chroma, as in PIL and torchvision. So pixels agree with
+/// theirs except for the resize's rounding and for reduced decoding. The pixels are the same on
+/// every machine with the same libjpeg and kind of processor. Devices produce the pixels of
+/// libjpeg-turbo's vector code for x86-64. Other libjpegs, and those for other processors, differ
+/// only for files with coefficients that no real image has.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] decoder_ptr make_image_decoder(const image_options& options = {});
 

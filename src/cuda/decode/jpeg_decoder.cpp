@@ -19,7 +19,8 @@ void jpeg_decoder::decode(const decode_frame& frame, std::span<const decode_prog
                          .bytes = load.bytes,
                          .number = number,
                          .row = program.blocks + load.place * program.block_bytes,
-                         .extents = {load.height, load.width}});
+                         .extents = {load.height, load.width},
+                         .window = load.window});
     }
     decode_field(program.image, frame.bad, stream);
   }

@@ -48,6 +48,7 @@ std::string words_of(const feedline::open_options& how) {
       how.image.width, how.image.shorter_side, how.tokens_per_sample, to_string(how.label_type));
   for (const std::string& name : how.fields) words += ' ' + name;
   if (!how.like.empty()) words += " like " + how.like;
+  if (how.image.follow_orientation) words += "; images are turned by EXIF";
   return words + '\n';
 }
 

@@ -82,6 +82,8 @@ std::string quoted(const std::string& text) {
 std::string image_code(const feedline::image_options& image) {
   std::string text = fmt::format("{{.height = {}, .width = {}", image.height, image.width);
   if (image.shorter_side != 0) text += fmt::format(", .shorter_side = {}", image.shorter_side);
+  if (image.resized_crop) text += ", .resized_crop = feedline::crop_ranges{}";
+  if (image.follow_orientation) text += ", .follow_orientation = true";
   return text + '}';
 }
 
@@ -91,7 +93,8 @@ std::string open_code(const std::string& path, const feedline::open_options& how
   for (const std::string& name : how.fields) names.push_back(quoted(name));
   std::vector<std::string> members;
   if (!names.empty()) members.push_back(".fields = {" + joined(names) + '}');
-  if (names_image_size || how.image.shorter_side != 0)
+  const feedline::image_options& image = how.image;
+  if (names_image_size || image.shorter_side != 0 || image.resized_crop || image.follow_orientation)
     members.push_back(".image = " + image_code(how.image));
   if (how.tokens_per_sample != 0)
     members.push_back(fmt::format(".tokens_per_sample = {}", how.tokens_per_sample));

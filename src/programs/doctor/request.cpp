@@ -66,6 +66,9 @@ void add_data_options(CLI::App& app, request& asked) {
          "Size of decoded images; values of bytes of varying length are decoded as images if it is "
          "given; default: 224x224")
       ->type_name("HxW");
+  app.add_flag_callback(
+      "--resized-crop", [&asked] { asked.how.image.resized_crop.emplace(); },
+      "A random window of each image as it is stored becomes a sample, as in RandomResizedCrop");
   app.add_option("--pad", asked.pad,
                  "Elements of each sample, for values of varying length; longer samples are cut")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));

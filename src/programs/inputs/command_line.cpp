@@ -23,6 +23,8 @@ void add_open_options(CLI::App& app, feedline::open_options& how) {
       ->type_name("NAME");
   app.add_option("--shorter-side", how.image.shorter_side,
                  "Shorter side of images before their middle is cut out; 0: they are stretched");
+  app.add_flag("--follow-orientation", how.image.follow_orientation,
+               "Images are turned as their EXIF orientation says");
   app.add_option("--tokens-per-sample", how.tokens_per_sample, "Length of samples of token shards");
   app.add_option_function<std::string>(
          "--external", [&how](const std::string& rule) { how.external = external_rules.at(rule); },

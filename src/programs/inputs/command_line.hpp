@@ -11,7 +11,7 @@ class App;
 namespace programs {
 
 /// Adds the options of all programs that say how their inputs are opened: --fields,
-/// --shorter-side, --tokens-per-sample, --external.
+/// --shorter-side, --follow-orientation, --tokens-per-sample, --external.
 void add_open_options(CLI::App& app, feedline::open_options& how);
 
 /// "1.2.3", as `--version` prints after a program's name.

@@ -4,9 +4,13 @@
 ///     feedline_bench_jpeg --folder FOLDER --readers 1,2,4,8
 ///     tar -cf SHARD -C FOLDER .
 ///     feedline_bench_jpeg --shards SHARD --readers 1,2,4,8
+///     feedline_bench_jpeg --folder FOLDER --window original
 ///
 /// Method: images become 256 x 256 bytes; the GPU draws a window of each, makes it 224 x 224, flips
-/// half of them, and gives normalized f16. Batches are shuffled, and taken in stream placement by a
+/// half of them, and gives normalized f16. With `--window original` the window is cut out of each
+/// image as it is stored instead, as torchvision's RandomResizedCrop(224) does; with `--window
+/// middle` images become 224 x 224 as by Resize(232) and CenterCrop(224), and are not flipped.
+/// Batches are shuffled, and taken in stream placement by a
 /// consumer that does nothing; files are in the page cache after the first epoch, which is not
 /// counted. Cores are those that all threads keep busy. Content is not checked here: tests do that.
 
@@ -44,6 +48,7 @@ struct options : common_options {
   std::vector<int> readers{1, 2, 4, 8};
   std::vector<std::string> decodes{"cpu", "device"};
   std::uint64_t batch_size = 256;
+  std::string window = "resized";
   bool allow_damaged = false;
 };
 
@@ -59,8 +64,9 @@ loader_options loading(const options& options, decode_on who, int readers) {
                       .mean = {0.485, 0.456, 0.406},
                       .stddev = {0.229, 0.224, 0.225},
                       .layout = image_layout::hwc,
-                      .flip = 0.5,
-                      .resized_crop = random_resized_crop{.height = 224, .width = 224}}};
+                      .flip = options.window == "middle" ? 0 : 0.5}};
+  if (options.window == "resized")
+    made.transforms[0].resized_crop = random_resized_crop{.height = 224, .width = 224};
   return made;
 }
 
@@ -88,8 +94,14 @@ void run_loader(const dataset_ptr& images, const std::string& decoder, int reade
 }
 
 dataset_ptr open_images(const options& options) {
-  const image_options image{
+  image_options image{
       .height = 256, .width = 256, .shorter_side = 256, .allow_damaged = options.allow_damaged};
+  if (options.window != "resized") image.height = image.width = 224;
+  if (options.window == "middle") image.shorter_side = 232;
+  if (options.window == "original") {
+    image.shorter_side = 0;
+    image.resized_crop = crop_ranges{};
+  }
   if (options.shards.empty()) return open_image_folder(options.folder, {.image = image}).dataset;
   return open_tar(options.shards, {{"image", {"jpg", "jpeg"}, make_image_decoder(image)}});
 }
@@ -100,11 +112,11 @@ void run(const options& options) {
   std::printf("%s", describe_machine().c_str());
   std::printf(
       "method:    %ju images of %s, shuffled, batches of %ju, stream placement, empty "
-      "consumer;\n           scans %s checked for damage; medians of %d runs of %.1f s [least, "
-      "most]\n\n",
+      "consumer;\n           windows: %s; scans %s checked for damage; medians of %d runs of %.1f "
+      "s [least, most]\n\n",
       std::uintmax_t{images->size()}, options.shards.empty() ? "a folder" : "tar shards",
-      std::uintmax_t{options.batch_size}, options.allow_damaged ? "are not" : "are", options.runs,
-      options.seconds);
+      std::uintmax_t{options.batch_size}, options.window.c_str(),
+      options.allow_damaged ? "are not" : "are", options.runs, options.seconds);
   std::printf("%-7s %8s %12s %16s %10s %9s\n", "decodes", "readers", "images/s", "", "busy cores",
               "GPU MB");
   const gpu_stream stream;
@@ -127,6 +139,8 @@ int main(int argc, char* argv[]) {
   line.add_option("--batch-size", options.batch_size, "samples");
   line.add_option("--decodes", options.decodes, "who does: some of cpu, device")
       .one_of({"cpu", "device"});
+  line.add_option("--window", options.window, "where windows are cut: resized, original or middle")
+      .one_of({"resized", "original", "middle"});
   line.add_flag("--allow-damaged", options.allow_damaged, "scans are not checked for damage");
   return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -37,7 +37,8 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
                      .at = static_cast<std::uint32_t>(memory.size() / 16),
                      .skipped = image.skipped,
                      .height = image.height,
-                     .width = image.width});
+                     .width = image.width,
+                     .window = image.window});
     memory.insert(memory.end(), image.stored.begin(), image.stored.end());
     memory.resize((memory.size() + 15) / 16 * 16);
     largest = std::max(largest, image.stored.size());
@@ -87,14 +88,16 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
   return result;
 }
 
-byte_vector decode_on_cpu(const image_row& row, const byte_vector& file) {
+byte_vector decode_on_cpu(const image_row& row, const byte_vector& file,
+                          const source_window& window) {
   const auto decoder = make_image_decoder({.height = row.height,
                                            .width = row.width,
                                            .shorter_side = row.shorter_side,
                                            .layout = row.layout,
                                            .reduced_decoding = false});
   byte_vector out(std::size_t{3} * row.height * row.width);
-  decoder->decode(file, decoder->describe(file), out, {});
+  decoder->decode_described(file, {.bytes = file.size(), .window = window}, decoder->describe(file),
+                            out);
   return out;
 }
 

@@ -15,6 +15,7 @@ struct arriving_image {
   std::uint16_t height = 0;
   std::uint16_t width = 0;
   std::uint32_t skipped = 0;
+  source_window window = {};
 };
 
 struct decoded_images {
@@ -27,6 +28,7 @@ struct decoded_images {
                                            const std::vector<arriving_image>& images);
 
 /// Decodes with the CPU's decoder, at full size.
-[[nodiscard]] byte_vector decode_on_cpu(const image_row& row, const byte_vector& file);
+[[nodiscard]] byte_vector decode_on_cpu(const image_row& row, const byte_vector& file,
+                                        const source_window& window = {});
 
 }  // namespace feedline::test

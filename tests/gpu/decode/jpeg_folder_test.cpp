@@ -40,8 +40,8 @@ byte_vector image_file(std::uint32_t i, std::optional<std::uint32_t> damaged) {
 }
 
 /// In two classes.
-dataset_ptr folder_in(const std::filesystem::path& root,
-                      std::optional<std::uint32_t> damaged = {}) {
+dataset_ptr folder_in(const std::filesystem::path& root, std::optional<std::uint32_t> damaged = {},
+                      const image_folder_options& options = to_96) {
   for (std::uint32_t i = 0; i < image_count; ++i) {
     const byte_vector file = image_file(i, damaged);
     const std::filesystem::path folder = root / (i % 2 == 0 ? "even" : "odd");
@@ -49,8 +49,12 @@ dataset_ptr folder_in(const std::filesystem::path& root,
     std::ofstream{folder / (std::to_string(1000 + i) + ".jpg"), std::ios::binary}.write(
         reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
   }
-  return open_image_folder(root.string(), to_96).dataset;
+  return open_image_folder(root.string(), options).dataset;
 }
+
+/// Windows of the images as they are stored.
+const image_folder_options cut{
+    .image = {.height = 96, .width = 80, .resized_crop = crop_ranges{}, .reduced_decoding = false}};
 
 /// In two shards, in turn; each with its number as label.
 dataset_ptr shards_in(const temporary_directory& root, std::optional<std::uint32_t> damaged = {}) {
@@ -96,6 +100,18 @@ TEST_CASE("jpeg folder on the GPU: a damaged file ends the epoch as it does wher
   FEEDLINE_NEEDS_GPU();
   const temporary_directory root;
   check_damage(folder_in(root.path(), 411));
+}
+
+TEST_CASE("jpeg folder on the GPU: windows of images are those of readers, in each epoch",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const temporary_directory root;
+  const dataset_ptr data = folder_in(root.path(), {}, cut);
+  check_batches(data);
+  const delivered_epochs seen =
+      take_epochs(data, shuffle{.seed = 3}, options(decode_on::device, 2));
+  const std::size_t an_epoch = seen.images.size() / 2;
+  CHECK(seen.images[0] != seen.images[an_epoch]);
 }
 
 TEST_CASE("jpeg folder on the GPU: ranks get their own samples, each on a GPU where there are two",

@@ -71,6 +71,17 @@ TEST_CASE("decode program: images that cannot be right are not worked at", "[cud
   CHECK(can_decode(program, image_load(4096, 4096)));
   CHECK(!can_decode(program, image_load(4097, 4096)));
   CHECK(can_decode(program, image_load(1, 65535)));
+  const auto with_window = [](source_window window) {
+    block_load load = image_load(30, 40);
+    load.window = window;
+    return load;
+  };
+  CHECK(can_decode(program, with_window({0, 0, 30, 40})));
+  CHECK(can_decode(program, with_window({29, 39, 1, 1})));
+  CHECK(!can_decode(program, with_window({1, 0, 30, 40})));
+  CHECK(!can_decode(program, with_window({0, 65535, 30, 40})));
+  CHECK(!can_decode(program, with_window({0, 0, 0, 40})));
+  CHECK(!can_decode(program, with_window({0, 0, 30, 0})));
   CHECK(!can_decode(image_program({.height = 10, .width = 20, .shorter_side = 16385}),
                     image_load(1, 65535)));
 }

@@ -41,7 +41,7 @@ void check_images(const std::string& what, const image_row& row,
   for (std::size_t i = 0; i < images.size(); ++i) {
     CAPTURE(what, i, images[i].height, images[i].width);
     CHECK(got.good[i]);
-    CHECK((got.rows[i] == decode_on_cpu(row, images[i].stored)));
+    CHECK((got.rows[i] == decode_on_cpu(row, images[i].stored, images[i].window)));
   }
 }
 
@@ -58,6 +58,43 @@ TEST_CASE("jpeg on the GPU: smooth images are those that the CPU decodes", "[cud
   check_images("chw", {.height = 100, .width = 61, .layout = image_layout::chw}, images);
   check_images("shorter side", {.height = 60, .width = 61, .shorter_side = 77}, images);
   check_images("as it is", {.height = 64, .width = 95}, {smooth_jpeg(64, 95)});
+}
+
+TEST_CASE("jpeg on the GPU: windows of images are those that the CPU cuts out",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  std::mt19937 random{7};
+  const auto side = [&](std::uint32_t most) {
+    return static_cast<std::uint16_t>(1 + random() % most);
+  };
+  const auto narrow = [](std::uint32_t value) { return static_cast<std::uint16_t>(value); };
+  std::vector<arriving_image> images;
+  for (const auto& [across, down] :
+       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {1, 2}, {2, 2}})
+    for (int i = 0; i < 60; ++i) {
+      arriving_image image = jpeg_of(side(i < 40 ? 90 : 400), side(i < 40 ? 300 : 600), 3,
+                                     {.luma_across = across, .luma_down = down});
+      source_window& window = image.window;
+      window.top = narrow(side(image.height) - 1U);
+      window.left = narrow(side(image.width) - 1U);
+      window.height = side(image.height - window.top);
+      window.width = side(image.width - window.left);
+      images.push_back(image);
+    }
+  check_images("hwc", {.height = 96, .width = 61}, images);
+  check_images("chw", {.height = 40, .width = 224, .layout = image_layout::chw}, images);
+  check_images("one pixel", {.height = 1, .width = 1}, images);
+}
+
+TEST_CASE("jpeg on the GPU: an image whose window is not within it is not decoded",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  std::vector<arriving_image> images(3, jpeg_of(40, 50));
+  images[0].window = {0, 0, 41, 50};
+  images[1].window = {39, 49, 1, 1};
+  images[2].window = {39, 49, 1, 2};
+  const decoded_images got = decode_on_gpu({.height = 8, .width = 8}, images);
+  CHECK(got.good == std::vector<bool>{false, true, false});
 }
 
 TEST_CASE("jpeg on the GPU: photographs at 4:4:4 and 4:2:0, of odd sizes, are decoded",

@@ -34,7 +34,7 @@ bool is_zero(std::byte byte) {
 std::vector<std::byte> stored_bytes(const encoded_blocks& blocks, std::size_t field,
                                     std::uint64_t block) {
   std::vector<std::byte> bytes(blocks.stored(field, block).bytes);
-  bytes.resize(blocks.read(field, block, bytes).bytes);
+  bytes.resize(blocks.read(field, block, bytes, {}).bytes);
   return bytes;
 }
 
@@ -42,8 +42,8 @@ std::vector<std::byte> decoded_block(const encoded_blocks& blocks, std::size_t f
                                      std::uint64_t block, std::size_t row_bytes) {
   std::vector<std::byte> out(static_cast<std::size_t>(blocks.rows()) * row_bytes);
   std::vector<std::byte> bytes(blocks.stored(field, block).bytes);
-  const auto stored = blocks.read(field, block, bytes);
-  blocks.decode(field, std::span{bytes}.first(stored.bytes), stored.skipped, out);
+  const auto stored = blocks.read(field, block, bytes, {});
+  blocks.decode(field, std::span{bytes}.first(stored.bytes), stored, out);
   return out;
 }
 
@@ -54,12 +54,12 @@ std::string fault_of_block(const encoded_blocks& blocks, std::size_t field, std:
   const std::size_t block_bytes = static_cast<std::size_t>(blocks.rows()) * row_bytes;
   if (room.bytes == 0 || room.bytes > blocks.max_stored_bytes(field)) return "its room";
   guarded_bytes as_stored{room.bytes};
-  const auto stored = blocks.read(field, block, as_stored.span());
+  const auto stored = blocks.read(field, block, as_stored.span(), {});
   if (stored.bytes == 0 || stored.bytes > room.bytes) return "its size";
   if (steps > 32 || std::uint64_t{stored.skipped} >> steps != 0) return "its steps";
   if (!as_stored.is_guard_whole()) return "read writes beside it";
   guarded_bytes decoded{block_bytes};
-  blocks.decode(field, as_stored.span().first(stored.bytes), stored.skipped, decoded.span());
+  blocks.decode(field, as_stored.span().first(stored.bytes), stored, decoded.span());
   if (!decoded.is_guard_whole()) return "decode writes beside it";
 
   const std::size_t first = static_cast<std::size_t>(block) * block_bytes;

@@ -38,8 +38,8 @@ class blocks final : public encoded_blocks {
     return rows_ * row_bytes_[field] + 8 + filling(5);  // the most
   }
 
-  stored_block read(std::size_t field, std::uint64_t block,
-                    std::span<std::byte> out) const override {
+  stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
+                    const sample_context&) const override {
     script_->block_reads.fetch_add(1);
     if (script_->unreadable.contains(block))
       throw dataset_error{{.path = {}, .field = {}, .sample = block * rows_, .offset = {}},
@@ -56,10 +56,10 @@ class blocks final : public encoded_blocks {
     if (script_->damaged.contains(block)) out[0] ^= std::byte{0xFF};
     return as;
   }
-  void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
+  void decode(std::size_t field, std::span<const std::byte> stored, const stored_block& as,
               std::span<std::byte> out) const override {
     if (out.size() != rows_ * row_bytes_[field]) throw std::logic_error{"a block of other size"};
-    if (steps(field).empty() || skipped != 0) {
+    if (steps(field).empty() || as.skipped != 0) {
       if (stored.size() != out.size()) throw std::runtime_error{"of another length"};
       std::copy(stored.begin(), stored.end(), out.begin());
       return;

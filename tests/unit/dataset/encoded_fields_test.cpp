@@ -114,8 +114,9 @@ TEST_CASE(
   std::fill(wanted.begin() + 6, wanted.end(), std::byte{});
   CHECK(test::stored_bytes(*blocks, 0, 2) == wanted);
   std::vector<std::byte> out(12);
-  CHECK(message_of<dataset_error>([&] { blocks->decode(0, std::vector<std::byte>(11), 0, out); }) ==
-        "field 'plain': a block of rows has 11 bytes, but should have 12");
+  CHECK(message_of<dataset_error>([&] {
+          blocks->decode(0, std::vector<std::byte>(11), {.bytes = 11}, out);
+        }) == "field 'plain': a block of rows has 11 bytes, but should have 12");
 }
 
 TEST_CASE("encoded fields: names and fields may be chosen, and zipped with others",

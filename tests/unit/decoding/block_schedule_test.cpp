@@ -245,7 +245,7 @@ TEST_CASE("block_schedule: the table says where blocks lie, and that none was re
   REQUIRE(with.add());
   REQUIRE(with.blocks->loads == 3);
   const auto* load = reinterpret_cast<const block_load*>(with.slot.data + table_at);
-  std::size_t at = table_at + 256;  // after a table of 9 loads of 28 bytes, rounded up
+  std::size_t at = table_at + 512;  // after a table of 9 loads of 36 bytes, rounded up
   for (std::uint32_t block = 0; block < 3; ++block) {
     for (std::uint32_t field = 0; field < fields; ++field, ++load) {
       const auto stored = plan->blocks->stored(field, block);

@@ -31,11 +31,12 @@ inline byte_vector image_file(std::uint32_t number) {
 }
 
 /// How the image is given to a device.
-inline encoded_blocks::stored_block given(const dataset_ptr& of, std::uint64_t number) {
+inline encoded_blocks::stored_block given(const dataset_ptr& of, std::uint64_t number,
+                                          const sample_context& context = {}) {
   const auto blocks = of->encoded();
   REQUIRE(blocks);
   std::vector<std::byte> out(blocks->stored(0, number).bytes);
-  return blocks->read(0, number, out);
+  return blocks->read(0, number, out, context);
 }
 
 struct run {

@@ -18,9 +18,9 @@ namespace {
 /// An axis' records, in memory of just as many words as they may take.
 struct records {
   records(packed_taps::packing packing, std::uint32_t from, std::uint32_t to, std::uint32_t begin,
-          std::uint32_t count)
+          std::uint32_t count, std::uint32_t source = 0)
       : words(packed_taps::max_words(from, count)) {
-    const packed_taps taps{packing, from, to, begin};
+    const packed_taps taps{packing, from, to, begin, source};
     pairs = taps.pairs();
     REQUIRE(std::size_t{count} * (1 + pairs) <= words.size());
     for (std::uint32_t i = 0; i < count; ++i)
@@ -54,10 +54,20 @@ std::vector<byte_group> plane_of(const test::pixels& from, std::uint32_t channel
 
 std::vector<std::uint8_t> by_records(const test::pixels& from, const resample_window& window) {
   const image_extents to = window.extents;
-  const records rows{packed_taps::packing::halves, from.height, window.resized.height, window.top,
-                     to.height};
-  const records columns{packed_taps::packing::bytes, from.width, window.resized.width, window.left,
-                        to.width};
+  image_box source = window.source;
+  if (source.extents.pixels() == 0) source = {0, 0, {from.height, from.width}};
+  const records rows{packed_taps::packing::halves,
+                     source.extents.height,
+                     window.resized.height,
+                     window.top,
+                     to.height,
+                     source.top};
+  const records columns{packed_taps::packing::bytes,
+                        source.extents.width,
+                        window.resized.width,
+                        window.left,
+                        to.width,
+                        source.left};
   const std::uint32_t groups = (from.width + 7) / 8;
   std::vector<std::uint8_t> out(3 * to.pixels());
   for (std::uint32_t channel = 0; channel < 3; ++channel) {
@@ -106,6 +116,23 @@ TEST_CASE("packed taps: they resize as the resampler does", "[dataset][host]") {
     const auto window = middle_window(whole, wanted);
     const auto image = test::paint(from.height, from.width, 3, static_cast<std::uint32_t>(i));
     CAPTURE(from.height, from.width, wanted.height, wanted.width, whole.height, whole.width);
+    REQUIRE(by_records(image, window) == by_resampler(image, window));
+  }
+}
+
+TEST_CASE("packed taps: they resize a part of an image as the resampler does", "[dataset][host]") {
+  std::mt19937 random{6};
+  const auto side = [&](std::uint32_t most) {
+    return 1 + static_cast<std::uint32_t>(random() % most);
+  };
+  for (int i = 0; i < 200; ++i) {
+    const image_extents from{side(90), side(90)};
+    image_box part{side(from.height) - 1, side(from.width) - 1, {}};
+    part.extents = {side(from.height - part.top), side(from.width - part.left)};
+    const auto window = resized_part(part, {side(60), side(60)});
+    const auto image = test::paint(from.height, from.width, 3, static_cast<std::uint32_t>(i));
+    CAPTURE(part.top, part.left, part.extents.height, part.extents.width, window.extents.height,
+            window.extents.width);
     REQUIRE(by_records(image, window) == by_resampler(image, window));
   }
 }

@@ -66,21 +66,6 @@ class image_shards {
   std::vector<std::string> shards_;
 };
 
-/// Decodes images as others do, but says that they vary.
-class varying_decoder final : public decoder {
- public:
-  field describe(std::span<const std::byte> first) const override { return of_->describe(first); }
-  void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
-              const sample_context& context) const override {
-    of_->decode(stored, as, out, context);
-  }
-  bool varies_by_epoch() const override { return true; }
-  std::span<const block_step> steps() const noexcept override { return of_->steps(); }
-
- private:
-  decoder_ptr of_ = make_image_decoder(small);
-};
-
 /// Text becomes its first letter and all of it.
 class letters_decoder final : public record_decoder {
  public:
@@ -131,7 +116,6 @@ TEST_CASE(
         read_sample(*select(shards.open(), {"label"}), {39}).front());
   CHECK(select(shards.open(), {"label"})->encoded() == nullptr);
   CHECK(shards.open(decode_raw(element_type::u8, {image_file(0).size()}))->encoded() == nullptr);
-  CHECK(shards.open(std::make_shared<const varying_decoder>())->encoded() == nullptr);
 }
 
 TEST_CASE("shards decoded on a device: batches are those that readers make", "[loader][host]") {
@@ -245,6 +229,17 @@ TEST_CASE(
   CHECK(seen.fields.size() < 200);
   for (std::size_t i = 0; i < seen.fields.size(); ++i)
     CHECK(seen.fields[i] == whole.fields[2 * i]);  // beside labels
+}
+
+TEST_CASE("shards decoded on a device: windows of images are those that readers cut",
+          "[loader][host]") {
+  const image_shards shards;
+  const dataset_ptr data =
+      shards.open(make_image_decoder({.height = 12, .width = 10, .resized_crop = crop_ranges{}}));
+  CHECK(data->varies_by_epoch());
+  CHECK(given(data, 2, {.epoch = 3}).window.height != 0);
+  const int readers = GENERATE(0, 4);
+  check_same(data, shuffle{.seed = 4}, {.batch_size = 7, .readers = readers, .seed = 2}, 3);
 }
 
 TEST_CASE("image shards: fields that are not of images come as rows", "[dataset][host]") {

@@ -2,6 +2,8 @@
 
 feedline_add_tests(feedline_images_left_out_tests SOURCES
   ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/orientation.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/random_crop.cpp
   ${PROJECT_SOURCE_DIR}/src/image/resampler.cpp
   unit/image/left_out_test.cpp
 )
@@ -19,14 +21,18 @@ feedline_add_tests(feedline_image_tests
   unit/image/image_roots_test.cpp
   unit/codecs/jpeg/coefficients_test.cpp
   unit/codecs/jpeg/frame_test.cpp
+  unit/codecs/jpeg/needed_blocks_test.cpp
   unit/codecs/jpeg/pixels_test.cpp
   unit/codecs/jpeg/scan_segments_test.cpp
   unit/codecs/jpeg/scan_test.cpp
   unit/image/jpeg_test.cpp
+  unit/image/orientation_test.cpp
   unit/image/packed_taps_test.cpp
   unit/image/png_test.cpp
+  unit/image/random_crop_test.cpp
   unit/image/resample_taps_test.cpp
   unit/image/resampler_test.cpp
+  unit/image/resized_crop_test.cpp
   unit/image/shard_blocks_test.cpp
   unit/image/stray_bytes_test.cpp
   unit/image/value_blocks_test.cpp

@@ -32,8 +32,6 @@ const field folded{"sum", element_type::u8, {4}};
 /// begin with an even byte.
 class folding_decoder final : public decoder {
  public:
-  explicit folding_decoder(bool varies = false) : varies_{varies} {}
-
   field describe(std::span<const std::byte>) const override {
     return {{}, folded.type, folded.shape};
   }
@@ -43,16 +41,14 @@ class folding_decoder final : public decoder {
     std::ranges::fill(out, std::byte{0});
     for (std::size_t i = 0; i < stored.size(); ++i) out[i % 4] ^= stored[i];
   }
-  bool varies_by_epoch() const override { return varies_; }
   std::span<const block_step> steps() const noexcept override { return steps_; }
-  std::optional<encoded_blocks::stored_block> for_device(
-      std::span<const std::byte> stored) const override {
+  std::optional<encoded_blocks::stored_block> for_device(std::span<const std::byte> stored,
+                                                         const sample_context&) const override {
     if (stored.empty() || std::to_integer<int>(stored.front()) % 2 == 1) return std::nullopt;
     return encoded_blocks::stored_block{.bytes = stored.size(), .height = 7};
   }
 
  private:
-  bool varies_;
   std::array<block_step, 2> steps_{};
 };
 
@@ -104,7 +100,7 @@ std::shared_ptr<const encoded_blocks> blocks_of(coded_values_ptr of) {
 
 encoded_blocks::stored_block given(const encoded_blocks& blocks, std::uint64_t block) {
   byte_vector out(blocks.stored(0, block).bytes);
-  return blocks.read(0, block, out);
+  return blocks.read(0, block, out, {});
 }
 
 }  // namespace
@@ -161,17 +157,14 @@ TEST_CASE("value blocks: a decoder's refusal is reported with the value's index"
   CHECK(test::message_of<dataset_error>([&] { (void)test::read_sample(*data, {1}); }) == told);
   byte_vector row(4);
   CHECK(test::message_of<dataset_error>([&] {
-          data->encoded()->decode(0, std::span{row}.first(3), 3, row);
+          data->encoded()->decode(0, std::span{row}.first(3), {.bytes = 3, .skipped = 3}, row);
         }) == "field 'sum': a decoded value has 3 bytes, but should have 4");
 }
 
-TEST_CASE("value blocks: there are none of a decoder that no device replaces, or that varies",
-          "[dataset][host]") {
+TEST_CASE("value blocks: there are none of a decoder that no device replaces", "[dataset][host]") {
   const auto values = various_values();
   CHECK(make_value_blocks(values, decode_raw(element_type::u8), folded) == nullptr);
-  CHECK(make_value_blocks(values, std::make_shared<const folding_decoder>(true), folded) ==
-        nullptr);
-  CHECK_FALSE(decode_decimal()->for_device(value_of(1, 2)));
+  CHECK_FALSE(decode_decimal()->for_device(value_of(1, 2), {}));
 }
 
 TEST_CASE("decoded values: hints go to where the values are", "[dataset][host]") {

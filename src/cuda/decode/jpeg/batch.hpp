@@ -27,13 +27,27 @@ struct jpeg_image {
   std::uint64_t pixels_at = 0;  ///< offset of its pixels in the decoder's memory
   std::uint64_t taps_at = 0;    ///< offset of the taps with which it is resized
   image_extents extents;
+  source_window window = {};  ///< the part that becomes its row; no height: as the row says
 };
 
-/// Whether an image may have this size, and can be resized to such a row.
-[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_jpeg_decoded(const image_row& row,
-                                                                  image_extents extents) noexcept {
-  return extents.pixels() != 0 && extents.pixels() <= max_jpeg_pixels &&
-         resized_extents(extents, {row.height, row.width}, row.shorter_side).pixels() != 0;
+/// The part of an image that becomes such a row.
+/// @param window The load's; passes `is_jpeg_decoded`.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr resample_window window_of(
+    const image_row& row, image_extents extents, const source_window& window) noexcept {
+  const image_extents wanted{row.height, row.width};
+  if (window.height != 0) return resized_part(box_of(window), wanted);
+  resample_window middle =
+      middle_window(resized_extents(extents, wanted, row.shorter_side), wanted);
+  middle.source = {0, 0, extents};
+  return middle;
+}
+
+/// Whether an image may have this size and window, and can be resized to such a row.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_jpeg_decoded(
+    const image_row& row, image_extents extents, const source_window& window = {}) noexcept {
+  if (extents.pixels() == 0 || extents.pixels() > max_jpeg_pixels) return false;
+  if (window != source_window{}) return is_within(window, extents);
+  return resized_extents(extents, {row.height, row.width}, row.shorter_side).pixels() != 0;
 }
 
 /// The reason why no image can be resized to such a row; empty if images can.

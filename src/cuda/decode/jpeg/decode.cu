@@ -1,6 +1,7 @@
 #include "codecs/jpeg/coefficients.hpp"
 #include "codecs/jpeg/frame.hpp"
 #include "codecs/jpeg/idct.hpp"
+#include "codecs/jpeg/needed_blocks.hpp"
 #include "codecs/jpeg/pixels.hpp"
 #include "cuda/decode/jpeg/image_memory.cuh"
 #include "cuda/decode/jpeg/kernels.hpp"
@@ -33,6 +34,12 @@ __constant__ constexpr std::uint64_t eight_places[8] = {
     jpeg_places(0),  jpeg_places(8),  jpeg_places(16), jpeg_places(24),
     jpeg_places(32), jpeg_places(40), jpeg_places(48), jpeg_places(56)};
 
+/// The part of an image that its row is made from: no other pixels are made.
+__device__ image_box wanted_part(const jpeg_image& image) {
+  if (image.window.height != 0) return box_of(image.window);
+  return {0, 0, image.extents};
+}
+
 /// Eight threads make a block: each reads eight coefficients and stores them at their positions,
 /// then transforms a column, then a row.
 __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__ jpeg_batch batch) {
@@ -43,21 +50,24 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
   if (frame.components == 0) return;
   constexpr std::uint32_t warp_blocks = warp_team::width / 8;
   constexpr std::uint32_t apart = shares * (threads / 8);
-  const std::uint32_t count = memory.header->blocks;
   const std::uint32_t mine = threadIdx.x / 8;
   const std::uint32_t line = threadIdx.x % 8;
   const std::uint64_t places = eight_places[line];
   auto* const coefficients = reinterpret_cast<std::int16_t*>(columns[mine]);
   const std::uint32_t first = blockIdx.x * (threads / 8) + mine;
-  std::uint32_t unit = first % frame.blocks();
-  const std::uint32_t units_apart = apart % frame.blocks();
-  for (std::uint32_t number = first; number - mine % warp_blocks < count; number += apart) {
-    std::int16_t* const block = memory.blocks + std::size_t{number} * jpeg_block_samples;
+  const image_box part = wanted_part(batch.images[blockIdx.y]);
+  jpeg_block_steps at{
+      frame, needed_jpeg_mcus(frame, part.top, part.left, part.extents.height, part.extents.width),
+      first, apart};
+  const std::uint32_t count = at.count();
+  for (std::uint32_t number = first; number - mine % warp_blocks < count;
+       number += apart, at.next()) {
+    std::int16_t* const block = memory.blocks + std::size_t{at.block()} * jpeg_block_samples;
     bool is_flat = true;
     if (number < count) {
       const uint4 read = reinterpret_cast<const uint4*>(block)[line];
-      const uint2 factors =
-          reinterpret_cast<const uint2*>(memory.header->factors.of[frame.component(unit)])[line];
+      const uint2 factors = reinterpret_cast<const uint2*>(
+          memory.header->factors.of[frame.component(at.unit())])[line];
       is_flat = place_jpeg_products({{read.x, read.y, read.z, read.w}, {factors.x, factors.y}},
                                     places, coefficients);
     }
@@ -86,8 +96,6 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
       reinterpret_cast<uint2*>(block)[line] = {words[0], words[1]};
     }
     __syncwarp();
-    unit += units_apart;
-    if (unit >= frame.blocks()) unit -= frame.blocks();
   }
 }
 
@@ -103,16 +111,23 @@ __global__ void __launch_bounds__(threads, 6)
   const jpeg_frame frame = memory.header->frame;
   if (frame.components == 0) return;
   const jpeg_pixels pixels{reinterpret_cast<const std::uint8_t*>(memory.blocks), frame};
-  const std::uint32_t across = (frame.width + tile::width - 1) / tile::width;
-  const std::uint32_t tiles = (frame.height + tile::height - 1) / tile::height * across;
+  const image_box part = wanted_part(batch.images[blockIdx.y]);
+  const std::uint32_t bottom = part.top + part.extents.height;
+  const std::uint32_t right = part.left + part.extents.width;
+  const std::uint32_t first_down = part.top / tile::height;
+  const std::uint32_t first_across = part.left / tile::width;
+  const std::uint32_t across = (right - 1) / tile::width + 1 - first_across;
+  const std::uint32_t tiles = ((bottom - 1) / tile::height + 1 - first_down) * across;
   for (std::uint32_t number = blockIdx.x; number < tiles; number += shares) {
-    const std::uint32_t top = number / across * tile::height;
-    const std::uint32_t left = number % across * tile::width;
+    const std::uint32_t top = (first_down + number / across) * tile::height;
+    const std::uint32_t left = (first_across + number % across) * tile::width;
     pixels.fill(chroma, top, left, threadIdx.x, threads);
     __syncthreads();
     const std::uint32_t y = top + threadIdx.x / squares * jpeg_pixels::square;
     const std::uint32_t x = left + threadIdx.x % squares * jpeg_pixels::square;
-    if (y < frame.height && x < (frame.width + 7U) / 8 * 8)
+    // Whole groups of eight columns are made: `resize_kernel` sums up such groups.
+    if (y + jpeg_pixels::square > part.top && y < bottom && x >= part.left / 8 * 8 &&
+        x < (right + 7) / 8 * 8)
       pixels.make(chroma, y, x, memory.pixels);
     __syncthreads();
   }

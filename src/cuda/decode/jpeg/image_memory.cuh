@@ -12,8 +12,7 @@ namespace feedline::detail {
 
 /// Results about an image that kernels leave for the kernels after them.
 struct image_header {
-  jpeg_frame frame;      ///< frame of its file; no components if there is no image
-  std::uint32_t blocks;  ///< blocks of the scan
+  jpeg_frame frame;  ///< frame of its file; no components if there is no image
   jpeg_verdict scan;
   jpeg_factors factors;
 };

@@ -55,14 +55,12 @@ __device__ void write_records(const packed_taps& taps, std::uint32_t elements, s
 __global__ void __launch_bounds__(tap_threads)
     tap_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
   const jpeg_image& image = batch.images[blockIdx.y];
-  const image_extents from = image.extents;
-  const image_extents wanted{row.height, row.width};
-  const resample_window window =
-      middle_window(resized_extents(from, wanted, row.shorter_side), wanted);
-  const packed_taps rows{packed_taps::packing::halves, from.height, window.resized.height,
-                         window.top};
-  const packed_taps columns{packed_taps::packing::bytes, from.width, window.resized.width,
-                            window.left};
+  const resample_window window = window_of(row, image.extents, image.window);
+  const image_box& from = window.source;
+  const packed_taps rows{packed_taps::packing::halves, from.extents.height, window.resized.height,
+                         window.top, from.top};
+  const packed_taps columns{packed_taps::packing::bytes, from.extents.width, window.resized.width,
+                            window.left, from.left};
   jpeg_taps* const taps = taps_of(batch, image);
   auto* const words = reinterpret_cast<std::uint32_t*>(taps + 1);
   const std::uint32_t number = blockIdx.x / 2 * tap_threads + threadIdx.x;

@@ -95,10 +95,7 @@ __global__ void __launch_bounds__(max_scan_teams* scan_team::lanes, 1)
     return;
   }
   const std::uint32_t count = shared.frame.mcus() * shared.frame.blocks();
-  if (scan_team::lane() == 0) {
-    memory.header->frame = shared.frame;
-    memory.header->blocks = count;
-  }
+  if (scan_team::lane() == 0) memory.header->frame = shared.frame;
   auto* const words = reinterpret_cast<uint4*>(memory.blocks);
   constexpr std::uint32_t block_words = jpeg_block_samples * sizeof(std::int16_t) / sizeof(uint4);
   for (std::uint32_t i = scan_team::lane(); i < count * block_words; i += scan_team::lanes)

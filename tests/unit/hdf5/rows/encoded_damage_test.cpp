@@ -48,7 +48,8 @@ std::filesystem::path write_file(const temporary_directory& folder) {
 std::string refusal_of(const encoded_blocks& blocks, std::span<const std::byte> stored,
                        std::size_t bytes = block_bytes, std::uint32_t skipped = 0) {
   std::vector<std::byte> out(bytes);
-  return message_of<hdf5_error>([&] { blocks.decode(0, stored, skipped, out); });
+  const encoded_blocks::stored_block as{.bytes = stored.size(), .skipped = skipped};
+  return message_of<hdf5_error>([&] { blocks.decode(0, stored, as, out); });
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -1,0 +1,130 @@
+#include "image/orientation.hpp"
+
+#include "codecs/jpeg/marker.hpp"
+#include "io/file_magic.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// Numbers of 2 and 4 bytes; 0 after the end.
+class numbers {
+ public:
+  numbers(std::span<const std::byte> bytes, bool is_little) noexcept
+      : bytes_{bytes}, is_little_{is_little} {}
+
+  [[nodiscard]] std::uint32_t at(std::uint64_t offset, std::uint32_t size) const noexcept {
+    if (offset + size > bytes_.size()) return 0;
+    std::uint32_t number = 0;
+    for (std::uint32_t i = 0; i < size; ++i)
+      number = number << 8U |
+               std::to_integer<std::uint32_t>(bytes_[offset + (is_little_ ? size - 1 - i : i)]);
+    return number;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  bool is_little_;
+};
+
+/// The orientation in EXIF's data, which is a small TIFF file: entries of 12 bytes.
+std::uint32_t orientation_in(std::span<const std::byte> exif) noexcept {
+  if (exif.size() < 8) return 1;
+  const bool is_little = exif[0] == std::byte{'I'};
+  const numbers of{exif, is_little};
+  if (exif[0] != exif[1] || (!is_little && exif[0] != std::byte{'M'}) || of.at(2, 2) != 42)
+    return 1;
+  const std::uint64_t entries = std::uint64_t{of.at(4, 4)};
+  const std::uint32_t count = of.at(entries, 2);
+  constexpr std::uint32_t orientation_tag = 0x0112;
+  constexpr std::uint32_t two_bytes = 3;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t entry = entries + 2 + std::uint64_t{12} * i;
+    if (entry + 12 > exif.size()) return 1;
+    if (of.at(entry, 2) == orientation_tag && of.at(entry + 2, 2) == two_bytes)
+      return of.at(entry + 8, 2);
+  }
+  return 1;
+}
+
+/// The data of a JPEG's EXIF segment.
+std::span<const std::byte> exif_of_jpeg(std::span<const std::byte> file) noexcept {
+  constexpr char name[] = "Exif\0";  // and another zero
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
+  const auto size = static_cast<std::uint32_t>(std::min<std::size_t>(file.size(), 0xFFFFFFFF));
+  std::uint32_t at = 2;
+  for (;;) {
+    const std::uint32_t marker = seek_jpeg_marker(bytes, size, at).marker;
+    if (marker == 0 || marker == 0xDA || marker == 0xD9 || size - at < 2) return {};
+    const std::uint32_t length = std::uint32_t{bytes[at]} << 8U | bytes[at + 1];
+    if (length < 2 || length > size - at) return {};
+    if (marker == 0xE1 && length >= 2 + sizeof name &&
+        std::memcmp(bytes + at + 2, name, sizeof name) == 0)
+      return file.subspan(at + 2 + sizeof name, length - 2 - sizeof name);
+    at += length;
+  }
+}
+
+/// The data of a PNG's eXIf chunk.
+std::span<const std::byte> exif_of_png(std::span<const std::byte> file) noexcept {
+  const numbers of{file, false};
+  for (std::uint64_t at = 8; at + 12 <= file.size();) {
+    const std::uint64_t length = of.at(at, 4);
+    if (length > file.size() - at - 12) return {};
+    if (std::memcmp(file.data() + at + 4, "eXIf", 4) == 0)
+      return file.subspan(static_cast<std::size_t>(at) + 8, static_cast<std::size_t>(length));
+    at += length + 12;
+  }
+  return {};
+}
+
+}  // namespace
+
+orientation orientation::of(std::span<const std::byte> file) noexcept {
+  if (is_jpeg(file)) return orientation{orientation_in(exif_of_jpeg(file))};
+  if (is_png(file)) return orientation{orientation_in(exif_of_png(file))};
+  return {};
+}
+
+resample_window orientation::as_stored(const resample_window& shown,
+                                       image_extents original) const noexcept {
+  resample_window stored = shown;
+  if (transposes()) {
+    stored.resized = turned(shown.resized);
+    stored.extents = turned(shown.extents);
+    stored.source.extents = turned(shown.source.extents);
+    std::swap(stored.top, stored.left);
+    std::swap(stored.source.top, stored.source.left);
+  }
+  if (mirrors_rows()) stored.top = stored.resized.height - stored.extents.height - stored.top;
+  if (mirrors_columns()) stored.left = stored.resized.width - stored.extents.width - stored.left;
+  image_box& source = stored.source;
+  if (source.extents.pixels() == 0) return stored;
+  if (mirrors_rows()) source.top = original.height - source.extents.height - source.top;
+  if (mirrors_columns()) source.left = original.width - source.extents.width - source.left;
+  return stored;
+}
+
+void orientation::turn(std::span<const std::byte> from, image_extents stored, image_layout layout,
+                       std::span<std::byte> to) const noexcept {
+  const bool in_planes = layout == image_layout::chw;
+  const std::size_t pixel_stride = in_planes ? 1 : 3;
+  const std::size_t channel_stride = in_planes ? static_cast<std::size_t>(stored.pixels()) : 1;
+  const image_extents shown = turned(stored);
+  std::size_t at = 0;
+  for (std::uint32_t y = 0; y < shown.height; ++y)
+    for (std::uint32_t x = 0; x < shown.width; ++x, at += pixel_stride) {
+      std::uint32_t row = transposes() ? x : y;
+      std::uint32_t column = transposes() ? y : x;
+      if (mirrors_rows()) row = stored.height - 1 - row;
+      if (mirrors_columns()) column = stored.width - 1 - column;
+      const std::size_t pixel = (std::size_t{row} * stored.width + column) * pixel_stride;
+      for (std::size_t channel = 0; channel < 3; ++channel)
+        to[at + channel * channel_stride] = from[pixel + channel * channel_stride];
+    }
+}
+
+}  // namespace feedline::detail
