@@ -126,7 +126,7 @@ def test_keywords_of_a_dataloader_are_understood(numbered):
 @pytest.mark.parametrize(
     ("option", "advice"),
     [
-        ("num_workers", "readers=N"),
+        ("num_workers", "readers=N.*from_dataloader"),
         ("pin_memory", "always pinned"),
         ("collate_fn", "as_tuple="),
         ("batch_sampler", "explicit_order"),

@@ -27,6 +27,8 @@ from ._errors import StageError as StageError
 from ._errors import ThreadError as ThreadError
 from ._errors import UsageError as UsageError
 from ._feedline import *  # noqa: F403
+from ._from_torch import from_dataloader as from_dataloader
+from ._from_torch import from_torch as from_torch
 from ._loader import Loader as Loader
 from ._map import map as map
 from ._of_torch import ConvertedEpoch as ConvertedEpoch

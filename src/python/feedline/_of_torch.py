@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Keywords of DataLoader that mean something else here, with what to use instead.
 OF_DATALOADER = {
     "num_workers": "readers are threads: say readers=N, or leave it out; Python code runs in "
-    "processes by sequence_dataset(…, workers=N)",
+    "processes by sequence_dataset(…, workers=N); from_dataloader takes a DataLoader as it is",
     "pin_memory": "leave it out: memory that a GPU copies from is always pinned",
     "pin_memory_device": "leave it out, and say device='cuda:0' for batches on that GPU",
     "collate_fn": "batches are made of fields; say transforms=[…], as_torch=True or "

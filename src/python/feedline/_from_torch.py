@@ -1,0 +1,156 @@
+"""`from_torch` and `from_dataloader`: PyTorch's datasets and DataLoaders as feedline's."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Optional
+
+from ._errors import UsageError
+from ._feedline import Dataset, Sampler, Shard, make_memory_dataset, sequential, shuffle
+from ._loader import Loader
+
+
+def _torch_data() -> Any:
+    """torch.utils.data if the program uses it: else no object can be of its classes."""
+    return sys.modules.get("torch.utils.data")
+
+
+def from_torch(
+    dataset: Any, *, names: Optional[list[str]] = None, workers: int = 0, **options: Any
+) -> Dataset:
+    """A dataset of what a map-style dataset of PyTorch returns: anything with `__getitem__` and
+    `__len__`, also a Subset or a ConcatDataset.
+
+    Samples become fields as in `sequence_dataset`, and `options` are that function's:
+    `start_method`, `timeout`, `seeded`, `pad`, `concurrency`, `size`. `workers` processes make the
+    samples; 0: the loader's threads do. The fields of a tuple are named '0', '1', …, or by `names`.
+    A TensorDataset's tensors are used in place, with no Python code for each sample, so the other
+    options have no effect; they must be on the CPU and must not change. Raises TypeError for what
+    is no such dataset. Blocks while it makes sample 0 and starts workers."""
+    import feedline
+
+    data = _torch_data()
+    if data is not None and isinstance(dataset, data.DataLoader):
+        raise TypeError("from_torch: this is a DataLoader: say feedline.from_dataloader(loader)")
+    if data is not None and isinstance(dataset, data.IterableDataset):
+        raise TypeError(
+            f"from_torch: {type(dataset).__name__} is an IterableDataset, whose samples have no "
+            "numbers, so they can be neither shuffled nor resumed: give its data as a dataset with "
+            "__getitem__ and __len__, or open its files by feedline.open"
+        )
+    if not hasattr(dataset, "__getitem__"):
+        raise TypeError(
+            f"from_torch: dataset is a {type(dataset).__name__}, which has no __getitem__: it must "
+            "be a map-style dataset"
+        )
+    if data is None or type(dataset) is not data.TensorDataset:
+        return feedline.sequence_dataset(dataset, names=names, workers=workers, **options)
+    tensors = dataset.tensors
+    names = [str(i) for i in range(len(tensors))] if names is None else names
+    if len(names) != len(tensors):
+        raise UsageError(f"a sample has {len(tensors)} values for {len(names)} names")
+    return make_memory_dataset(dict(zip(names, tensors)))
+
+
+def from_dataloader(
+    dataloader: Any,
+    device: Any = None,
+    *,
+    workers: Optional[int] = None,
+    start_method: Optional[str] = None,
+    names: Optional[list[str]] = None,
+    pad: Optional[dict[str, int]] = None,
+    seeded: Optional[bool] = None,
+    seed: Optional[int] = None,
+    **options: Any,
+) -> Loader:
+    """A `Loader` that does what a DataLoader of PyTorch says, for the same loop.
+
+    Batches are tuples of PyTorch's tensors if samples are tuples and `names` is not given, else
+    dicts of them by the fields' names. Taken from the DataLoader: dataset, batch_size, drop_last,
+    num_workers (as `workers`), timeout (for a sample), multiprocessing_context (as `start_method`;
+    none: 'spawn'), a generator (its initial seed is `seed`; none: 0), and sampler: none or shuffle;
+    a DistributedSampler gives the shard. pin_memory, prefetch_factor, persistent_workers and
+    in_order have no effect: memory that a GPU copies from is pinned, samples are read ahead,
+    workers stay, batches come in order.
+
+    workers, start_method: instead of the DataLoader's. names, pad, seeded: as for `from_torch`.
+    seed, device, options: as for `Loader`, and before what the DataLoader says.
+
+    Raises TypeError, which names the argument of the DataLoader, for what it cannot do: a
+    collate_fn, a worker_init_fn, a sampler of one's own, batch_size=None."""
+    data = _torch_data()
+    if data is None or not isinstance(dataloader, data.DataLoader):
+        kind = type(dataloader).__name__
+        raise TypeError(f"from_dataloader: {kind!r} is not a torch.utils.data.DataLoader")
+    _refuse(dataloader, data)
+    workers = dataloader.num_workers if workers is None else workers
+    making: dict[str, Any] = {"pad": pad, "seeded": seeded}
+    if workers != 0:
+        context = dataloader.multiprocessing_context
+        said_method = context.get_start_method() if context else "spawn"
+        making["start_method"] = start_method or said_method
+        making["timeout"] = dataloader.timeout or None
+    dataset = from_torch(dataloader.dataset, names=names, workers=workers, **making)
+    order = dataloader.sampler
+    if seed is None:
+        generator = dataloader.generator or getattr(order, "generator", None)
+        seed = 0 if generator is None else generator.initial_seed() % 2**64
+    said: dict[str, Any] = {"batch_size": dataloader.batch_size, "as_torch": True}
+    if "sampler" not in options:
+        said |= _ordered(order, seed, data)
+    if dataloader.drop_last:
+        said["partial_batch"] = "drop"
+    numbered = [field.name for field in dataset.fields]
+    if numbered == [str(i) for i in range(len(numbered))]:
+        said["as_tuple"] = numbered
+    return Loader(dataset, device=device, seed=seed, **said | options)
+
+
+def _refuse(dataloader: Any, data: Any) -> None:
+    """What a DataLoader says and a Loader cannot do."""
+    if dataloader.collate_fn not in (data.default_collate, data.default_convert):
+        raise TypeError(
+            "from_dataloader: the DataLoader has a collate_fn of its own, but batches are made of "
+            "fields in place: let __getitem__ return what the function makes of one sample, with "
+            "pad={'name': length} for lengths that differ, and do the rest with the batch"
+        )
+    if dataloader.worker_init_fn is not None:
+        raise TypeError(
+            "from_dataloader: the DataLoader has a worker_init_fn: random, numpy and torch are "
+            "seeded for each sample, and feedline.sample_info().seed is for other generators; what "
+            "else a worker needs is made by the first __getitem__ in it"
+        )
+    if dataloader.batch_size is None:
+        raise TypeError(
+            "from_dataloader: the DataLoader has no batch_size: a loader makes the batches, so "
+            "give the DataLoader batch_size=N, and a dataset of single samples"
+        )
+
+
+def _ordered(order: Any, seed: int, data: Any) -> dict[str, Any]:
+    """Options of a Loader for a sampler of PyTorch's, as far as there is one for the same order."""
+
+    def drawn(shuffled: bool, number: int) -> Sampler:
+        return shuffle(seed=number) if shuffled else sequential()
+
+    kind = type(order)
+    if kind is data.SequentialSampler:
+        return {"sampler": sequential()}
+    if kind is data.RandomSampler and not order.replacement:
+        if order.num_samples == len(order.data_source):
+            return {"sampler": shuffle(seed=seed)}
+    if kind is data.distributed.DistributedSampler:
+        if order.drop_last:
+            raise TypeError(
+                "from_dataloader: DistributedSampler(drop_last=True) leaves out samples so that "
+                "ranks have equally many: say drop_last=True to the DataLoader alone"
+            )
+        return {
+            "sampler": drawn(order.shuffle, order.seed),
+            "shard": Shard(rank=order.rank, world=order.num_replicas),
+        }
+    raise TypeError(
+        f"from_dataloader: no order of feedline's is that of the sampler {kind.__name__}: say "
+        "sampler=feedline.explicit_order(indices) or another one of feedline's"
+    )
