@@ -72,7 +72,8 @@ device statistics loader cuda programs/inputs programs/words"
 loader interop cuda"
   "python/samples: dataset python"
   "python/workers: dataset device python python/samples"
-  "python/loader: sampler device statistics batch transform loader interop python"
+  "python/samplers: dataset ragged sampler python"
+  "python/loader: sampler device statistics batch transform loader interop python python/samplers"
 )
 
 # Formats are rooms of one kind: every other folder of src/formats.

@@ -159,14 +159,34 @@ def test_a_distributed_sampler_says_the_shard_and_ranks_get_its_samples():
     [
         ({"collate_fn": list}, "collate_fn of its own.*pad="),
         ({"worker_init_fn": print}, "worker_init_fn.*seeded for each sample"),
-        ({"batch_size": None}, "no batch_size.*batch_size=N"),
-        ({"sampler": data.SubsetRandomSampler(range(5))}, "sampler SubsetRandomSampler"),
+        ({"batch_size": None}, "batch_size=None.*batch_size=N"),
+        ({"batch_sampler": [[1, 2], [3]]}, "the batch_sampler, a list, has no batch_size"),
         ({"sampler": data.DistributedSampler(Pairs(), 2, 0, drop_last=True)}, "drop_last=True"),
     ],
 )
 def test_what_a_loader_cannot_do_is_refused_by_name(arguments, words):
     with pytest.raises(TypeError, match=words):
         feedline.from_dataloader(data.DataLoader(Pairs(), **arguments))
+
+
+@pytest.mark.parametrize("by", ["sampler", "batch_sampler", "own batches"])
+def test_any_sampler_of_a_dataloader_gives_its_order(by):
+    def arguments():
+        drawn = torch.Generator().manual_seed(2)
+        order = data.WeightedRandomSampler([1.0] * 25 + [0.0] * 25, 30, generator=drawn)
+        batches = data.BatchSampler(order, 8, drop_last=True)
+        return {
+            "sampler": {"sampler": order, "batch_size": 8},
+            "batch_sampler": {"batch_sampler": batches},
+            "own batches": {"batch_sampler": [[5, 9], [1, 1], [3]]},
+        }[by]
+
+    options = {"batch_size": 2} if by == "own batches" else {}
+    loader = feedline.from_dataloader(data.DataLoader(Pairs(), **arguments()), **options)
+    theirs = data.DataLoader(Pairs(), **arguments())
+    for _ in range(2):
+        for (image, label), other in zip(loader, theirs, strict=True):
+            same([image, label], other)
 
 
 def test_what_is_no_map_style_dataset_is_refused():

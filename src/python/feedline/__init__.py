@@ -33,6 +33,7 @@ from ._loader import Loader as Loader
 from ._map import map as map
 from ._of_torch import ConvertedEpoch as ConvertedEpoch
 from ._of_torch import LoaderSampler as LoaderSampler
+from ._orders import from_sampler as from_sampler
 
 
 __version__: str = _feedline.__version__  # type: ignore[attr-defined]

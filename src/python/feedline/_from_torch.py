@@ -69,16 +69,16 @@ def from_dataloader(
     Batches are tuples of PyTorch's tensors if samples are tuples and `names` is not given, else
     dicts of them by the fields' names. Taken from the DataLoader: dataset, batch_size, drop_last,
     num_workers (as `workers`), timeout (for a sample), multiprocessing_context (as `start_method`;
-    none: 'spawn'), a generator (its initial seed is `seed`; none: 0), and sampler: none or shuffle;
-    a DistributedSampler gives the shard. pin_memory, prefetch_factor, persistent_workers and
-    in_order have no effect: memory that a GPU copies from is pinned, samples are read ahead,
-    workers stay, batches come in order.
+    none: 'spawn'), a generator (its initial seed is `seed`; none: 0), and the order: none,
+    shuffle, a sampler or batch_sampler as for `from_sampler`; a DistributedSampler gives the shard.
+    pin_memory, prefetch_factor, persistent_workers and in_order have no effect: memory that a GPU
+    copies from is pinned, samples are read ahead, workers stay, batches come in order.
 
     workers, start_method: instead of the DataLoader's. names, pad, seeded: as for `from_torch`.
     seed, device, options: as for `Loader`, and before what the DataLoader says.
 
     Raises TypeError, which names the argument of the DataLoader, for what it cannot do: a
-    collate_fn, a worker_init_fn, a sampler of one's own, batch_size=None."""
+    collate_fn, a worker_init_fn, batch_size=None."""
     data = _torch_data()
     if data is None or not isinstance(dataloader, data.DataLoader):
         kind = type(dataloader).__name__
@@ -92,14 +92,14 @@ def from_dataloader(
         making["start_method"] = start_method or said_method
         making["timeout"] = dataloader.timeout or None
     dataset = from_torch(dataloader.dataset, names=names, workers=workers, **making)
-    order = dataloader.sampler
+    order, batch_size, drop_last = _batches(dataloader, options, data)
     if seed is None:
         generator = dataloader.generator or getattr(order, "generator", None)
         seed = 0 if generator is None else generator.initial_seed() % 2**64
-    said: dict[str, Any] = {"batch_size": dataloader.batch_size, "as_torch": True}
+    said: dict[str, Any] = {"batch_size": batch_size, "as_torch": True}
     if "sampler" not in options:
         said |= _ordered(order, seed, data)
-    if dataloader.drop_last:
+    if drop_last:
         said["partial_batch"] = "drop"
     numbered = [field.name for field in dataset.fields]
     if numbered == [str(i) for i in range(len(numbered))]:
@@ -121,15 +121,32 @@ def _refuse(dataloader: Any, data: Any) -> None:
             "seeded for each sample, and feedline.sample_info().seed is for other generators; what "
             "else a worker needs is made by the first __getitem__ in it"
         )
-    if dataloader.batch_size is None:
+    if dataloader.batch_sampler is None:
         raise TypeError(
-            "from_dataloader: the DataLoader has no batch_size: a loader makes the batches, so "
+            "from_dataloader: the DataLoader has batch_size=None: a loader makes the batches, so "
             "give the DataLoader batch_size=N, and a dataset of single samples"
         )
 
 
+def _batches(dataloader: Any, options: dict[str, Any], data: Any) -> tuple[Any, Any, bool]:
+    """Sampler, batch_size and drop_last of a DataLoader, which may have a sampler of batches."""
+    if dataloader.batch_size is not None:
+        return dataloader.sampler, dataloader.batch_size, dataloader.drop_last
+    batches = dataloader.batch_sampler
+    if type(batches) is data.BatchSampler:
+        return batches.sampler, batches.batch_size, batches.drop_last
+    size = options.get("batch_size", getattr(batches, "batch_size", None))
+    if size is None:
+        raise TypeError(
+            f"from_dataloader: the batch_sampler, a {type(batches).__name__}, has no batch_size: "
+            "say batch_size=N, the size of its batches"
+        )
+    return batches, size, False
+
+
 def _ordered(order: Any, seed: int, data: Any) -> dict[str, Any]:
-    """Options of a Loader for a sampler of PyTorch's, as far as there is one for the same order."""
+    """Options of a Loader for a sampler of PyTorch's. If feedline has a sampler for its order, that
+    one is used, because it is resumed at once."""
 
     def drawn(shuffled: bool, number: int) -> Sampler:
         return shuffle(seed=number) if shuffled else sequential()
@@ -150,7 +167,4 @@ def _ordered(order: Any, seed: int, data: Any) -> dict[str, Any]:
             "sampler": drawn(order.shuffle, order.seed),
             "shard": Shard(rank=order.rank, world=order.num_replicas),
         }
-    raise TypeError(
-        f"from_dataloader: no order of feedline's is that of the sampler {kind.__name__}: say "
-        "sampler=feedline.explicit_order(indices) or another one of feedline's"
-    )
+    return {"sampler": order}
