@@ -70,7 +70,7 @@ programs/convert/work programs/convert/output"
 device statistics loader cuda programs/inputs programs/words"
   "python: detail io dataset ragged image formats hdf5 sampler device statistics batch transform \
 loader interop cuda"
-  "python/samples: dataset python"
+  "python/samples: dataset ragged python"
   "python/workers: dataset device python python/samples"
   "python/samplers: dataset ragged sampler python"
   "python/loader: sampler device statistics batch transform loader interop python python/samplers"

@@ -34,6 +34,7 @@ from ._map import map as map
 from ._of_torch import ConvertedEpoch as ConvertedEpoch
 from ._of_torch import LoaderSampler as LoaderSampler
 from ._orders import from_sampler as from_sampler
+from ._ragged import ragged_sequence_dataset as ragged_sequence_dataset
 
 
 __version__: str = _feedline.__version__  # type: ignore[attr-defined]
