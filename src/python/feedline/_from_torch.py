@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from typing import Any, Optional
 
@@ -13,6 +14,43 @@ from ._loader import Loader
 def _torch_data() -> Any:
     """torch.utils.data if the program uses it: else no object can be of its classes."""
     return sys.modules.get("torch.utils.data")
+
+
+def _refuse_stream(caller: str, dataset: Any, data: Any) -> None:
+    if data is not None and isinstance(dataset, data.IterableDataset):
+        raise TypeError(
+            f"{caller}: {type(dataset).__name__} is an IterableDataset, whose samples have no "
+            "numbers, so they can be neither shuffled nor resumed: give its data as a dataset with "
+            "__getitem__ and __len__, or open its files by feedline.open"
+        )
+
+
+class _InWorkers:
+    """A dataset whose workers are like a DataLoader's: they have its `get_worker_info()`, and begin
+    with its worker_init_fn."""
+
+    def __init__(self, dataset: Any, workers: int, begin: Any) -> None:
+        self.dataset, self.workers, self.begin = dataset, workers, begin
+        if hasattr(dataset, "__getitems__"):
+            self.__getitems__ = dataset.__getitems__
+
+    def begin_worker(self) -> None:
+        """Called by `feedline._worker`, in the new process."""
+        import torch
+        from torch.utils.data._utils import worker
+
+        number = int(multiprocessing.current_process().name.rpartition(" ")[2])
+        worker._worker_info = worker.WorkerInfo(
+            id=number, num_workers=self.workers, seed=torch.initial_seed(), dataset=self.dataset
+        )
+        if self.begin is not None:
+            self.begin(number)
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.dataset[index]
 
 
 def from_torch(
@@ -32,12 +70,7 @@ def from_torch(
     data = _torch_data()
     if data is not None and isinstance(dataset, data.DataLoader):
         raise TypeError("from_torch: this is a DataLoader: say feedline.from_dataloader(loader)")
-    if data is not None and isinstance(dataset, data.IterableDataset):
-        raise TypeError(
-            f"from_torch: {type(dataset).__name__} is an IterableDataset, whose samples have no "
-            "numbers, so they can be neither shuffled nor resumed: give its data as a dataset with "
-            "__getitem__ and __len__, or open its files by feedline.open"
-        )
+    _refuse_stream("from_torch", dataset, data)
     if not hasattr(dataset, "__getitem__"):
         raise TypeError(
             f"from_torch: dataset is a {type(dataset).__name__}, which has no __getitem__: it must "
@@ -68,7 +101,7 @@ def from_dataloader(
 
     Batches are tuples of PyTorch's tensors if samples are tuples and `names` is not given, else
     dicts of them by the fields' names. Taken from the DataLoader: dataset, batch_size, drop_last,
-    num_workers (as `workers`), timeout (for a sample), multiprocessing_context (as `start_method`;
+    num_workers (as `workers`), worker_init_fn, timeout (for a sample), multiprocessing_context (as `start_method`;
     none: 'spawn'), a generator (its initial seed is `seed`; none: 0), and the order: none,
     shuffle, a sampler or batch_sampler as for `from_sampler`; a DistributedSampler gives the shard.
     pin_memory, prefetch_factor, persistent_workers and in_order have no effect: memory that a GPU
@@ -77,8 +110,10 @@ def from_dataloader(
     workers, start_method: instead of the DataLoader's. names, pad, seeded: as for `from_torch`.
     seed, device, options: as for `Loader`, and before what the DataLoader says.
 
+    Workers have PyTorch's `get_worker_info()`. This process makes sample 0, to tell the fields.
+
     Raises TypeError, which names the argument of the DataLoader, for what it cannot do: a
-    collate_fn, a worker_init_fn, batch_size=None."""
+    collate_fn, batch_size=None, an IterableDataset."""
     data = _torch_data()
     if data is None or not isinstance(dataloader, data.DataLoader):
         kind = type(dataloader).__name__
@@ -91,7 +126,11 @@ def from_dataloader(
         said_method = context.get_start_method() if context else "spawn"
         making["start_method"] = start_method or said_method
         making["timeout"] = dataloader.timeout or None
-    dataset = from_torch(dataloader.dataset, names=names, workers=workers, **making)
+    made_of = dataloader.dataset
+    if workers != 0 and type(made_of) is not data.TensorDataset:
+        _refuse_stream("from_dataloader", made_of, data)
+        made_of = _InWorkers(made_of, workers, dataloader.worker_init_fn)
+    dataset = from_torch(made_of, names=names, workers=workers, **making)
     order, batch_size, drop_last = _batches(dataloader, options, data)
     if seed is None:
         generator = dataloader.generator or getattr(order, "generator", None)
@@ -114,12 +153,6 @@ def _refuse(dataloader: Any, data: Any) -> None:
             "from_dataloader: the DataLoader has a collate_fn of its own, but batches are made of "
             "fields in place: let __getitem__ return what the function makes of one sample, with "
             "pad={'name': length} for lengths that differ, and do the rest with the batch"
-        )
-    if dataloader.worker_init_fn is not None:
-        raise TypeError(
-            "from_dataloader: the DataLoader has a worker_init_fn: random, numpy and torch are "
-            "seeded for each sample, and feedline.sample_info().seed is for other generators; what "
-            "else a worker needs is made by the first __getitem__ in it"
         )
     if dataloader.batch_sampler is None:
         raise TypeError(
