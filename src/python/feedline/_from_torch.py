@@ -101,9 +101,10 @@ def from_dataloader(
 
     Batches are tuples of PyTorch's tensors if samples are tuples and `names` is not given, else
     dicts of them by the fields' names. Taken from the DataLoader: dataset, batch_size, drop_last,
-    num_workers (as `workers`), worker_init_fn, timeout (for a sample), multiprocessing_context (as `start_method`;
-    none: 'spawn'), a generator (its initial seed is `seed`; none: 0), and the order: none,
-    shuffle, a sampler or batch_sampler as for `from_sampler`; a DistributedSampler gives the shard.
+    num_workers (as `workers`), worker_init_fn, timeout (for a sample), multiprocessing_context (as
+    `start_method`; none: 'spawn'), a generator (its initial seed is `seed`; none: 0), and the
+    order: none, shuffle, a sampler or batch_sampler as for `from_sampler`; a DistributedSampler
+    gives the shard.
     pin_memory, prefetch_factor, persistent_workers and in_order have no effect: memory that a GPU
     copies from is pinned, samples are read ahead, workers stay, batches come in order.
 
