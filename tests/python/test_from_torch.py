@@ -214,7 +214,7 @@ def test_any_sampler_of_a_dataloader_gives_its_order(by):
 
 
 def test_what_is_no_map_style_dataset_is_refused():
-    with pytest.raises(TypeError, match="Stream is an IterableDataset.*shuffled nor resumed"):
+    with pytest.raises(TypeError, match="Stream is an IterableDataset.*stream_dataset"):
         feedline.from_torch(Stream())
     with pytest.raises(TypeError, match="say feedline.from_dataloader"):
         feedline.from_torch(data.DataLoader(Pairs()))

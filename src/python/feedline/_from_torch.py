@@ -20,8 +20,8 @@ def _refuse_stream(caller: str, dataset: Any, data: Any) -> None:
     if data is not None and isinstance(dataset, data.IterableDataset):
         raise TypeError(
             f"{caller}: {type(dataset).__name__} is an IterableDataset, whose samples have no "
-            "numbers, so they can be neither shuffled nor resumed: give its data as a dataset with "
-            "__getitem__ and __len__, or open its files by feedline.open"
+            "numbers: feedline.stream_dataset(dataset, length=N) reads it in its order; a dataset "
+            "with __getitem__ and __len__, or the files by feedline.open, can be shuffled"
         )
 
 

@@ -96,6 +96,11 @@ class Loader:
                 f"by feedline.make_memory_dataset (arrays), feedline.open (files) or "
                 f"feedline.sequence_dataset (anything with __getitem__)"
             )
+        if getattr(dataset, "_is_stream", False) and (shuffle or sampler is not None):
+            raise UsageError(
+                "Loader: the dataset is a stream, which has one order: leave out sampler and "
+                "shuffle; stream_dataset(…, shuffle_buffer=N) shuffles it"
+            )
         if shuffle:
             if sampler is not None:
                 raise TypeError("Loader: shuffle=True and a sampler exclude each other: omit one")

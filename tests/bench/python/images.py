@@ -9,7 +9,7 @@ the GPU, or in host memory where there is none.
 
     DataLoader         all transforms in its workers; pinned and copied without blocking on a GPU
     from_dataloader    the same dataset in feedline's workers, its samples written in place
-    from_torch         the window in feedline's workers; flip, normalization and layout on the device
+    from_torch         the window in feedline's workers; flip, normalization, layout on the device
 
 Epochs after the first are measured, to the end of the last copy; the median of --runs is printed
 with the least and the largest. Images are as bright as their label says, and each batch of the
@@ -51,7 +51,8 @@ def write_folder(folder, images):
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         coarse = random.integers(-40, 40, (24, 32, 3)).astype(np.float32)
-        smooth = [PIL.Image.fromarray(each).resize((500, 375)) for each in coarse.transpose(2, 0, 1)]
+        channels = coarse.transpose(2, 0, 1)
+        smooth = [PIL.Image.fromarray(each).resize((500, 375)) for each in channels]
         pixels = np.stack(smooth, 2) + random.normal(0, 14, (375, 500, 3)) + brightness(label)
         image = PIL.Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
         image.save(path, "JPEG", quality=90)
@@ -155,7 +156,8 @@ def main():
     )
     print(f"{'loader':18} {'images/s':>9} {'least':>9} {'largest':>9} {'relative':>9}")
     usual_rate = None
-    for name, make in {"DataLoader": usual, "from_dataloader": same, "from_torch": on_device}.items():
+    kinds = {"DataLoader": usual, "from_dataloader": same, "from_torch": on_device}
+    for name, make in kinds.items():
         loader = make(options)
         epoch(loader, options, checks=True)
         rates = []
