@@ -50,7 +50,7 @@ def numbers_of(batches):
 
 
 @pytest.mark.parametrize("options", WORKERS)
-@pytest.mark.parametrize("readers", [0, 1, 3])
+@pytest.mark.parametrize("readers", [0, 1, feedline.automatic_readers])
 def test_an_epoch_is_an_iteration_in_order(options, readers):
     stream = feedline.stream_dataset(Numbers(), 90, **options)
     loader = feedline.Loader(stream, batch_size=8, readers=readers, epochs=3)
@@ -65,7 +65,7 @@ def test_threads_and_a_process_draw_the_same_numbers_in_each_run():
         return [taken(loader) for _ in range(2)]
 
     first = run(5)
-    assert run(5, readers=3) == run(5, **WORKERS[1]) == first
+    assert run(5, readers=0) == run(5, **WORKERS[1]) == first
     assert run(6) != first and first[0] != first[1]
 
 
@@ -89,6 +89,23 @@ def test_a_run_that_resumes_in_an_epoch_gets_the_same_samples(options, shuffle_b
     second.load_state_dict(state)
     assert taken(second) == taken(loop)
     assert taken(second) == taken(first)
+
+
+def test_a_state_of_another_buffer_is_refused():
+    first = feedline.Loader(feedline.stream_dataset(Numbers(), 100, shuffle_buffer=9), batch_size=8)
+    next(iter(first))
+    state = first.state_dict()
+    second = feedline.Loader(feedline.stream_dataset(Numbers(), 100), batch_size=8)
+    with pytest.raises(feedline.UsageError, match="fingerprints of the order"):
+        second.load_state_dict(state)
+
+
+@pytest.mark.parametrize("options", WORKERS)
+def test_one_reader_takes_a_stream_with_large_batches_of_small_samples(options):
+    stream = feedline.stream_dataset(range(30_000), names=["y"], **options)
+    loader = feedline.Loader(stream, batch_size=10_000)
+    assert loader.plan().readers == 1
+    assert numbers_of(loader) == list(range(30_000))
 
 
 def test_a_buffer_shuffles_each_epoch_in_its_own_way_and_loses_nothing():
@@ -159,7 +176,7 @@ def test_a_sample_that_fails_can_be_left_out_and_the_others_come_once():
 
 def test_another_order_is_refused():
     stream = feedline.stream_dataset(Numbers(), 100)
-    for options in ({"shuffle": True}, {"sampler": feedline.sequential()}):
+    for options in ({"shuffle": True}, {"sampler": feedline.sequential()}, {"readers": 2}):
         with pytest.raises(feedline.UsageError, match="is a stream.*shuffle_buffer=N"):
             feedline.Loader(stream, **options)
     long = feedline.stream_dataset(Numbers(10_000), 10_000)
@@ -192,6 +209,8 @@ def test_a_list_has_a_length_and_a_stream_can_be_pickled():
     stream = feedline.stream_dataset([{"y": number} for number in range(20)])
     again = pickle.loads(pickle.dumps(stream))
     assert numbers_of(feedline.Loader(again, batch_size=7)) == list(range(20))
+    with pytest.raises(feedline.UsageError, match="is a stream"):
+        feedline.Loader(again, shuffle=True)
 
 
 def test_an_iterable_dataset_of_pytorch_is_a_stream():

@@ -96,10 +96,12 @@ class Loader:
                 f"by feedline.make_memory_dataset (arrays), feedline.open (files) or "
                 f"feedline.sequence_dataset (anything with __getitem__)"
             )
-        if getattr(dataset, "_is_stream", False) and (shuffle or sampler is not None):
+        stream_order = getattr(dataset, "_stream_order", None)
+        if stream_order is not None and (shuffle or sampler is not None or readers > 1):
             raise UsageError(
-                "Loader: the dataset is a stream, which has one order: leave out sampler and "
-                "shuffle; stream_dataset(…, shuffle_buffer=N) shuffles it"
+                "Loader: the dataset is a stream, which has one order, and one reader takes it: "
+                "leave out sampler, shuffle and readers; stream_dataset(…, shuffle_buffer=N) "
+                "shuffles it"
             )
         if shuffle:
             if sampler is not None:
@@ -113,7 +115,7 @@ class Loader:
             partial_batch = "drop"
         self._dataset = dataset
         self._given_order = sampler
-        self._order = ordered(sampler)
+        self._order = ordered(sampler) if stream_order is None else stream_order
         self._resumes: Optional[State] = None  # what load_state_dict said, until an epoch begins
         self._next = 0
         self._told = shard is not None  # the shard stays as it is

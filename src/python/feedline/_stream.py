@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
 from . import _feedline
+from ._arguments import _Call
 from ._errors import UsageError
 from ._feedline import Dataset
 from ._samples import seed
@@ -44,8 +45,9 @@ def stream_dataset(
     Before each sample `random`, `numpy.random` and PyTorch's generator for the CPU are seeded by
     the loader's seed, the epoch and the sample's number, so that an iteration that draws from them
     is the same again. A loader that resumes iterates from the beginning of the epoch to its
-    position, so it must be the same again. The last 256 samples are kept, so that a read can be
-    repeated. What the iteration raises ends the epoch; an ErrorPolicy cannot leave it out."""
+    position, so it must be the same again; a state of another `shuffle_buffer` is refused. The last
+    256 samples are kept, so that a read can be repeated. What the iteration raises ends the epoch;
+    an ErrorPolicy cannot leave it out."""
     import feedline
 
     if not hasattr(samples, "__iter__") or hasattr(samples, "__next__"):
@@ -68,10 +70,14 @@ def stream_dataset(
             raise TypeError(f"stream_dataset: there is no option '{name}'")
     stream = _Stream(samples, length, shuffle_buffer, endless)
     made: Dataset = feedline.sequence_dataset(
-        stream, size=length, workers=workers, seeded=True, **options
+        stream, size=length, workers=workers, seeded=True, concurrency="serialized", **options
     )
     stream.end()
-    made._is_stream = True  # type: ignore[attr-defined]
+    identity = number_of((shuffle_buffer, int(endless)), 0)
+    made._stream_order = _feedline._stream_order(identity)  # type: ignore[attr-defined]
+    options |= {"shuffle_buffer": shuffle_buffer, "endless": endless, "workers": workers}
+    call = _Call("stream_dataset", (samples, length), options, -1)
+    made._call = call  # type: ignore[attr-defined]
     return made
 
 

@@ -79,6 +79,21 @@ sampler_object make_bucket_by_length(const ragged_dataset_ptr& of, std::uint64_t
       *of, {.seed = seed, .boundaries = std::move(boundaries), .buckets = buckets}}};
 }
 
+/// The dataset's order, in states of datasets that are identified by more than fields and size.
+struct stream_order : sequential {
+  std::uint64_t identity = 0;
+  [[nodiscard]] std::uint64_t digest(std::uint64_t /*samples*/,
+                                     std::uint64_t /*epoch*/) const noexcept {
+    return identity;
+  }
+};
+
+sampler_object make_stream_order(std::uint64_t identity) {
+  stream_order order;
+  order.identity = identity;
+  return {sampler{order}};
+}
+
 /// @param drawer A `feedline._orders.Drawer`.
 sampler_object make_own_order(nb::object drawer) {
   const nb::object held = held_objects::make();
@@ -145,6 +160,7 @@ void bind_samplers(nb::module_& module) {
       nb::sig("def explicit_order(indices: typing.Any, *, rows: int = 1) -> Sampler"),
       "A given order; `rows`: number of epochs whose orders follow one another in `indices`.");
   module.def("_own_order", &make_own_order, "drawer"_a);
+  module.def("_stream_order", &make_stream_order, "identity"_a);
   const bucket_options bucket;
   module.def("bucket_by_length", &make_bucket_by_length, "dataset"_a, nb::kw_only(),
              "seed"_a = bucket.seed, "boundaries"_a = bucket.boundaries,
