@@ -32,16 +32,9 @@ def usual(args):
 def with_feedline(args):
     # data
     size = feedline.ImageOptions(height=args.size, width=args.size)
-    train_set = feedline.open_tar(
-        args.shards,
-        [
-            ("image", ["jpg"], feedline.make_image_decoder(size)),
-            ("label", ["cls"], feedline.decode_decimal()),
-        ],
-    )
     train = feedline.Loader(
-        train_set, device=args.device, batch_size=args.batch_size, shuffle=True, drop_last=True,
-        as_torch=True, as_tuple=["image", "label"],
+        feedline.open(args.shards, image=size), device=args.device, batch_size=args.batch_size,
+        shuffle=True, drop_last=True, as_torch=True, as_tuple=["image", "label"],
     )  # fmt: skip
     # end
     return train

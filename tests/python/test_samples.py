@@ -147,6 +147,23 @@ def test_rows_of_hdf5_train(tmp_path, data):
     assert sizes == [f"({size}, 12), {kinds}, " for size in (32, 32, 6)]
 
 
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize(
+    ("sample", "package"),
+    [
+        ("lightning_rows", "lightning"),
+        ("accelerate_rows", "accelerate"),
+        ("trainer_rows", "transformers"),
+    ],
+)
+def test_frameworks_train_on_rows(tmp_path, sample, package, data):
+    arrays = {"x": np.random.default_rng(0).random((60, 12), np.float32), "y": np.arange(60) % 10}
+    np.savez(tmp_path / "rows.npz", **arrays)
+    printed = run(sample, data, tmp_path / "rows.npz", needs=("torch", package))
+    steps = [line for line in printed if line.startswith("(20, 12), torch.int64, loss")]
+    assert len(losses(steps)) == 6
+
+
 def lines_of(sample):
     """Lines of the two functions that make the data."""
     parts = re.findall(r"# data\n(.*?)# end\n", (LOOPS / f"{sample}.py").read_text(), re.DOTALL)
