@@ -166,15 +166,15 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 }  // namespace
 
-void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held) {
+void rethrow(nb::python_error& raised, std::optional<std::uint64_t> sample, held_objects& held) {
   nb::object origin = nb::borrow(raised.value());
   const std::string words = words_of(origin);
   if (nb::isinstance(origin, error_class("DatasetError"))) {
     const auto named = nb::cast<std::optional<std::uint64_t>>(origin.attr("sample"));
-    if (!named) origin.attr("sample") = sample;
+    if (!named && sample) origin.attr("sample") = *sample;
     dataset_location where{.path = nb::cast<std::string>(origin.attr("path")),
                            .field = nb::cast<std::string>(origin.attr("field")),
-                           .sample = named.value_or(sample)};
+                           .sample = named ? named : sample};
     throw python_dataset_error{std::move(where), words, held_object{std::move(origin), held}};
   }
   const auto kind = nb::cast<std::string>(raised.type().attr("__name__"));
@@ -182,7 +182,7 @@ void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held)
   python_exception made{kind + ": " + words, held_object{std::move(origin), held}};
   if (interruption* const call = interruption::current(); call != nullptr && interrupts)
     call->raised_ = made;
-  if (interrupts) throw made;
+  if (interrupts || !sample) throw made;
   try {
     throw made;
   } catch (const python_exception&) {

@@ -40,9 +40,10 @@ class python_dataset_error : public dataset_error, public carries_python {
 /// Throws a Python exception as one of the above: one that is an Exception, but no DatasetError, is
 /// nested in an error that names the sample, to which no policy applies. Call it with the
 /// interpreter's lock.
-/// @param sample The sample that was read; a DatasetError that names none gets it.
-/// @param held Those of the dataset that called Python.
-[[noreturn]] void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held);
+/// @param sample The sample that was read, if one was; a DatasetError that names none gets it.
+/// @param held Those of the dataset or sampler that called Python.
+[[noreturn]] void rethrow(nb::python_error& raised, std::optional<std::uint64_t> sample,
+                          held_objects& held);
 
 /// Throws the exception of a read again, for a caller who asked for the samples: as the user's
 /// function raised it. Call it in a handler.
@@ -68,7 +69,8 @@ class interruption {
   static void rethrow_if_any();
 
  private:
-  friend void rethrow(nb::python_error& raised, std::uint64_t sample, held_objects& held);
+  friend void rethrow(nb::python_error& raised, std::optional<std::uint64_t> sample,
+                      held_objects& held);
   static interruption*& current() noexcept;
 
   interruption* outer_;

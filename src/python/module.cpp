@@ -30,6 +30,7 @@ NB_MODULE(_feedline, module) {
 #ifdef FEEDLINE_HAS_HDF5
   bind_hdf5(module);
 #endif
+  bind_ragged_samples(module);
   bind_samplers(module);
   bind_loader_options(module);
   bind_reports(module);

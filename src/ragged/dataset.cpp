@@ -58,6 +58,7 @@ class ragged_rows final : public ragged_dataset {
   field element() const override { return element_; }
   std::uint64_t length(sample_index sample) const override { return offsets_.length(sample.value); }
   read_concurrency concurrency() const override { return values_->concurrency(); }
+  unsigned reads_in_processes() const override { return values_->reads_in_processes(); }
   bool wants_prefetch() const noexcept override { return values_->wants_prefetch(); }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {

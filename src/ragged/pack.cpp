@@ -57,6 +57,7 @@ class packed_rows final : public packed_dataset {
   }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   std::uint64_t max_samples() const noexcept override { return max_samples_; }
 
   void prefetch(std::span<const sample_index> rows) const noexcept override try {

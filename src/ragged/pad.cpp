@@ -154,6 +154,7 @@ class padded_dataset final : public dataset {
             {element_.name + "_length", element_type::i32, {}}};
   }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);

@@ -70,9 +70,10 @@ programs/convert/work programs/convert/output"
 device statistics loader cuda programs/inputs programs/words"
   "python: detail io dataset ragged image formats hdf5 sampler device statistics batch transform \
 loader interop cuda"
-  "python/samples: dataset python"
+  "python/samples: dataset ragged python"
   "python/workers: detail dataset device python python/samples"
-  "python/loader: sampler device statistics batch transform loader interop python"
+  "python/samplers: dataset ragged sampler python"
+  "python/loader: sampler device statistics batch transform loader interop python python/samplers"
 )
 
 # Formats are rooms of one kind: every other folder of src/formats.

@@ -23,6 +23,7 @@ COMPOSED = {
     "make_ragged_dataset": lambda data: ragged(data),
     "pad": lambda data: feedline.pad(ragged(data), length=1),
     "pack": lambda data: feedline.pack(ragged(data), capacity=4),
+    "_ragged_samples": lambda data: feedline.pad(unpadded(data)),
     "decode": lambda data: feedline.decode(ragged(data, "byte"), feedline.decode_raw("uint8")),
 }
 DATASETS = [name for name in COMPOSED if name != "make_ragged_dataset"]
@@ -31,6 +32,11 @@ DATASETS = [name for name in COMPOSED if name != "make_ragged_dataset"]
 def ragged(data, field="y"):
     values = feedline.select(feedline.subset(data, range(len(data) - 1)), [field])
     return feedline.make_ragged_dataset(values, feedline.select(data, ["offset"]))
+
+
+def unpadded(data):
+    padded = feedline.map(data, lambda sample: {"y": np.atleast_1d(sample["y"])}, pad={"y": 1})
+    return feedline._ragged_samples(padded, [1] * len(data))
 
 
 class Owner:

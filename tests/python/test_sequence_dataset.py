@@ -34,6 +34,12 @@ def test_a_sequence_is_a_dataset(readers, concurrency):
     assert labels(loader) == [i * i for i in range(100)]
 
 
+def test_the_values_of_a_tuple_without_names_are_numbered():
+    dataset = feedline.sequence_dataset(Squares())
+    assert [field.name for field in dataset.fields] == ["0", "1"]
+    assert dataset[9]["1"] == 81
+
+
 def test_a_function_is_a_dataset():
     dataset = feedline.sequence_dataset(lambda i: {"y": i, "z": [i] * 3}, size=10)
     assert [(f.name, f.dtype, f.shape) for f in dataset.fields] == [
@@ -44,8 +50,8 @@ def test_a_function_is_a_dataset():
 
 
 def test_what_is_no_dataset_is_refused():
-    with pytest.raises(feedline.UsageError, match="names="):
-        feedline.sequence_dataset(Squares())
+    with pytest.raises(feedline.UsageError, match="sample 0 is a ndarray.*names="):
+        feedline.sequence_dataset([np.zeros(2)])
     with pytest.raises(feedline.UsageError, match="2 values for 1 names"):
         feedline.sequence_dataset(Squares(), names=["x"])
     with pytest.raises(feedline.UsageError, match="size="):

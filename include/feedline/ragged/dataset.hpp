@@ -79,6 +79,9 @@ class ragged_dataset {
   /// Same as `dataset::concurrency`.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }
 
+  /// Same as `dataset::reads_in_processes`.
+  [[nodiscard]] virtual unsigned reads_in_processes() const { return 0; }
+
  private:
   /// Override this function to give your own elements; `read` calls it. Write every byte of each
   /// run's `out`.

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -35,6 +36,16 @@ template <class S>
 concept bindable_sampler = sampler_like<S> &&
     requires(const S& s, const dataset& of, std::uint64_t batch_size) {
   { s.bind(of, batch_size) } -> sampler_like;
+};
+
+/// A sampler whose order of an epoch becomes known when that epoch is first asked for, and may be
+/// costly or impossible to compute again, such as one that calls a program's own iterator. States
+/// have `digest(n, epoch)`, which identifies the whole order of their epoch, instead of a
+/// fingerprint of epochs 0 and 1. A state at the beginning of an epoch has none.
+template <class S>
+concept digesting_sampler = sampler_like<S> &&
+    requires(const S& s, std::uint64_t n, std::uint64_t epoch) {
+  { s.digest(n, epoch) } -> std::convertible_to<std::uint64_t>;
 };
 
 /// Holds any sampler by value, for loaders. Copies share one immutable object. Callable from any
@@ -67,6 +78,16 @@ class sampler {
     return order_->bind(*this, of, batch_size);
   }
 
+  /// The digest of an epoch's order if the held sampler is a `digesting_sampler`, else nothing.
+  /// @throws exceptions of the sampler's own `digest`.
+  [[nodiscard]] std::optional<std::uint64_t> digest(std::uint64_t samples,
+                                                    std::uint64_t epoch) const {
+    return order_->digest(samples, epoch);
+  }
+
+  /// Whether the held sampler is a `digesting_sampler`.
+  [[nodiscard]] bool has_digests() const noexcept { return order_->has_digests(); }
+
   /// The held sampler if it has this type; else null. Valid as long as this object.
   template <class S>
   [[nodiscard]] const S* target() const noexcept {
@@ -85,6 +106,9 @@ class sampler {
                          std::span<sample_index> out) const = 0;
     virtual sampler bind(const sampler& self, const dataset& of,
                          std::uint64_t batch_size) const = 0;
+    virtual bool has_digests() const noexcept = 0;
+    virtual std::optional<std::uint64_t> digest(std::uint64_t samples,
+                                                std::uint64_t epoch) const = 0;
   };
 
   template <class S>
@@ -100,6 +124,15 @@ class sampler {
         return order.bind(of, batch_size);
       } else {
         return self;
+      }
+    }
+    bool has_digests() const noexcept override { return digesting_sampler<S>; }
+    std::optional<std::uint64_t> digest([[maybe_unused]] std::uint64_t samples,
+                                        [[maybe_unused]] std::uint64_t epoch) const override {
+      if constexpr (digesting_sampler<S>) {
+        return order.digest(samples, epoch);
+      } else {
+        return std::nullopt;
       }
     }
     S order;

@@ -82,7 +82,7 @@ epoch_place progress::begin_of(std::uint64_t epoch) {
 }
 
 void progress::seek(const loader_state& to) {
-  const loader_state own = state({});
+  const loader_state own = state({to.epoch, to.batch});
   const std::string same_data = "give it the dataset that the state was taken with";
   require_same("the dataset's samples", to.samples, own.samples, same_data);
   require_same("the dataset's fields", to.fields, own.fields, same_data);
@@ -90,7 +90,8 @@ void progress::seek(const loader_state& to) {
                remedy_for(to.global_batch));
   const std::string same_order = "give it the same sampler, with the same seed and options";
   require_same("positions in an epoch", to.positions, own.positions, same_order);
-  require_same("fingerprints of the order", to_hex(to.order), to_hex(own.order), same_order);
+  if (has_order(to.batch))
+    require_same("fingerprints of the order", to_hex(to.order), to_hex(own.order), same_order);
   require_same("policies for a partial batch", to.partial_batch, own.partial_batch,
                "set loader_options::partial_batch to the state's");
   require_same("transform seeds", to.transform_seed, own.transform_seed,
@@ -146,15 +147,25 @@ loader_state progress::state(epoch_place at) const {
     state.unreadable = at.losses.unreadable;
     state.skipped = at.losses.skipped;
   }
-  if (!order_fingerprint_) order_fingerprint_ = fingerprint();
-  state.order = *order_fingerprint_;
+  if (has_order(at.batch)) state.order = order_of(at.epoch);
   return state;
+}
+
+bool progress::has_order(std::uint64_t batch) const noexcept {
+  return batch != 0 || !order_.has_digests();
+}
+
+std::uint64_t progress::order_of(std::uint64_t epoch) const {
+  if (const auto digest = order_.digest(own_.samples, epoch)) return *digest;
+  if (!order_fingerprint_) order_fingerprint_ = fingerprint();
+  return *order_fingerprint_;
 }
 
 std::uint64_t progress::digest() const {
   std::uint64_t hash = 0;
   const auto add = [&](std::uint64_t value) { hash = mix(hash + golden_gamma + mix(value)); };
   for (const char byte : to_json(state({}))) add(static_cast<unsigned char>(byte));
+  if (order_.has_digests()) add(order_of(0));
   add(world_);
   add(static_cast<std::uint64_t>(on_error_));
   add(substitute_);

@@ -46,6 +46,9 @@ class progress {
   [[nodiscard]] std::uint64_t digest() const;
 
  private:
+  /// Whether a state at this batch identifies the order.
+  [[nodiscard]] bool has_order(std::uint64_t batch) const noexcept;
+  [[nodiscard]] std::uint64_t order_of(std::uint64_t epoch) const;
   [[nodiscard]] std::uint64_t fingerprint() const;
   /// @throws usage_error if no pass can have counted the losses in the state.
   void check_losses(const loader_state& to) const;

@@ -27,10 +27,15 @@ from ._errors import StageError as StageError
 from ._errors import ThreadError as ThreadError
 from ._errors import UsageError as UsageError
 from ._feedline import *  # noqa: F403
+from ._from_torch import from_dataloader as from_dataloader
+from ._from_torch import from_torch as from_torch
 from ._loader import Loader as Loader
 from ._map import map as map
 from ._of_torch import ConvertedEpoch as ConvertedEpoch
 from ._of_torch import LoaderSampler as LoaderSampler
+from ._orders import from_sampler as from_sampler
+from ._ragged import ragged_sequence_dataset as ragged_sequence_dataset
+from ._stream import stream_dataset as stream_dataset
 
 
 __version__: str = _feedline.__version__  # type: ignore[attr-defined]

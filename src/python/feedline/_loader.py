@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Literal, Optional
+from typing import Any, Literal, Optional, Union
 
 from . import _ranks
 from ._arguments import follow_log_level, unknown_option
@@ -20,14 +20,17 @@ from ._feedline import FieldTransform, MemoryLimits, Mixing, Plan, Sampler, Shar
 from ._feedline import Statistics, Trace, automatic_readers, sequential
 from ._feedline import _Loader as _Compiled
 from ._feedline import shuffle as _shuffled
-from ._of_torch import OF_DATALOADER, ConvertedEpoch, LoaderSampler, device_of
+from ._of_torch import OF_DATALOADER, ConvertedEpoch, LoaderSampler, device_of, ordered
+from ._of_torch import refuse_shared_twice
 
 class Loader:
     """Feeds a loop: reads batches of a dataset ahead, in a sampler's order, into memory that its
     device can use. The options are those of the C++ library's loader_options.
 
     dataset: what `open`, `make_memory_dataset` and the other functions of this module return.
-    sampler: the order; None: the dataset's order, or a random one with `shuffle`.
+    sampler: the order, of all ranks together; what is no `Sampler` is given to `from_sampler`: a
+        sequence of indices, or a sampler of PyTorch's. None: the dataset's order, or a random one
+        with `shuffle`.
     device: where batches are used: 'cpu', 'cuda', 'cuda:1', a torch.device or a `Device`. 'cuda'
         is PyTorch's current GPU, or GPU 0 without PyTorch. None: the CPU.
     batch_size: samples in a batch, at least 1; with a shard, in the batch of one rank.
@@ -61,7 +64,7 @@ class Loader:
     def __init__(
         self,
         dataset: Dataset,
-        sampler: Optional[Sampler] = None,
+        sampler: Union[Sampler, Iterable[Any], None] = None,
         device: Any = None,
         *,
         batch_size: int = 1,
@@ -93,6 +96,13 @@ class Loader:
                 f"by feedline.make_memory_dataset (arrays), feedline.open (files) or "
                 f"feedline.sequence_dataset (anything with __getitem__)"
             )
+        stream_order = getattr(dataset, "_stream_order", None)
+        if stream_order is not None and (shuffle or sampler is not None or readers > 1):
+            raise UsageError(
+                "Loader: the dataset is a stream, which has one order, and one reader takes it: "
+                "leave out sampler, shuffle and readers; stream_dataset(…, shuffle_buffer=N) "
+                "shuffles it"
+            )
         if shuffle:
             if sampler is not None:
                 raise TypeError("Loader: shuffle=True and a sampler exclude each other: omit one")
@@ -104,7 +114,8 @@ class Loader:
                 )
             partial_batch = "drop"
         self._dataset = dataset
-        self._order = sampler
+        self._given_order = sampler
+        self._order = ordered(sampler) if stream_order is None else stream_order
         self._resumes: Optional[State] = None  # what load_state_dict said, until an epoch begins
         self._next = 0
         self._told = shard is not None  # the shard stays as it is
@@ -134,6 +145,7 @@ class Loader:
 
     def _made(self) -> _Compiled:
         follow_log_level()
+        refuse_shared_twice(self._given_order, self._shard)
         return _Compiled(
             self._dataset, self._order, self._device, shard=self._shard, **self._options
         )
@@ -210,7 +222,11 @@ class Loader:
                     "Loader.set_epoch: with action='skip' a batch's samples depend on those that "
                     "were left out before: resume by state_dict() and load_state_dict()"
                 )
-            self.load_state_dict(self.state_dict() | {"epoch": epoch, "batch": batch})
+            there: dict[str, Any] = {"epoch": epoch, "batch": batch}
+            if self._order is not None:
+                digest = self._order._digest(len(self._dataset), epoch)
+                there |= {} if digest is None else {"order": f"{digest:016x}"}
+            self.load_state_dict(self.state_dict() | there)
         self._next = epoch
 
     @property
@@ -270,7 +286,8 @@ class Loader:
     def sampler(self) -> LoaderSampler:
         """The order of the samples; frameworks call its `set_epoch`."""
         order = self._order if self._order is not None else sequential()
-        return LoaderSampler(self, order.bind(self._dataset, self.batch_size))
+        global_batch = self.batch_size * self._shard.world
+        return LoaderSampler(self, order.bind(self._dataset, global_batch))
 
     def plan(self) -> Plan:
         """All choices of the loader."""

@@ -7,7 +7,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
-from ._feedline import Batch, Device, Epoch, Sampler, make_cuda_device, make_host_device
+from ._errors import UsageError
+from ._feedline import Batch, Device, Epoch, Sampler, Shard, make_cuda_device
+from ._feedline import make_host_device
+from ._orders import from_sampler
 
 if TYPE_CHECKING:
     from ._loader import Loader
@@ -15,12 +18,13 @@ if TYPE_CHECKING:
 #: Keywords of DataLoader that mean something else here, with what to use instead.
 OF_DATALOADER = {
     "num_workers": "readers are threads: say readers=N, or leave it out; Python code runs in "
-    "processes by sequence_dataset(…, workers=N)",
+    "processes by sequence_dataset(…, workers=N); from_dataloader takes a DataLoader as it is",
     "pin_memory": "leave it out: memory that a GPU copies from is always pinned",
     "pin_memory_device": "leave it out, and say device='cuda:0' for batches on that GPU",
     "collate_fn": "batches are made of fields; say transforms=[…], as_torch=True or "
     "as_tuple=('image', 'label')",
-    "batch_sampler": "say sampler= and batch_size=; explicit_order takes any order of samples",
+    "batch_sampler": "say it as sampler=, which may give lists of equal size, and that size as "
+    "batch_size=",
     "prefetch_factor": "say expert=feedline.ExpertOptions(staging_slots=N)",
     "persistent_workers": "leave it out: readers live as long as the loader",
     "worker_init_fn": "leave it out: what is random is drawn from seed=",
@@ -47,6 +51,23 @@ def device_of(spelled: Any) -> Optional[Device]:
         return make_cuda_device(int(found[2]))
     torch = sys.modules.get("torch")
     return make_cuda_device(torch.cuda.current_device() if torch is not None else 0)
+
+
+def ordered(sampler: Any) -> Optional[Sampler]:
+    """A sampler as feedline's; None stays None."""
+    return sampler if sampler is None or isinstance(sampler, Sampler) else from_sampler(sampler)
+
+
+def refuse_shared_twice(sampler: Any, shard: Shard) -> None:
+    """Refuses to share a rank's share of an order again, such as DistributedSampler's."""
+    if shard.world == 1 or getattr(sampler, "num_replicas", 1) == 1:
+        return
+    raise UsageError(
+        f"Loader: sampler is a {type(sampler).__name__} of {sampler.num_replicas} replicas, one "
+        f"rank's share already, and would be shared among {shard.world} ranks again: give "
+        "sampler=feedline.shuffle(seed=N), or the sampler of all samples; or say "
+        "shard=feedline.Shard(), and ranks have different states"
+    )
 
 
 class LoaderSampler:

@@ -47,11 +47,12 @@ def describe(sample, names, pad):
             raise UsageError(f"sample 0 has no {missing[0]!r}; it has {list(sample)}")
         structure = {key: visit(sample[key], str(key)) for key in keys}
     else:
-        names = getattr(sample, "_fields", None) if names is None else names
+        if names is None and isinstance(sample, (tuple, list)):
+            names = getattr(sample, "_fields", [str(place) for place in range(len(sample))])
         if names is None:
             raise UsageError(
-                "sample 0 is not a dict, so its fields have no names: give names=[…], one for each "
-                "value"
+                f"sample 0 is a {type(sample).__name__}, which has no names for its fields: give "
+                "names=['x'], or let it be a dict or a tuple"
             )
         if isinstance(sample, (tuple, list)):
             if len(sample) != len(names):

@@ -127,6 +127,8 @@ def run(sockets, collects, generators, samples, is_function, structure, leaves, 
         importlib.import_module(module)
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)  # the other workers use the other cores
+    if hasattr(samples, "begin_worker"):
+        samples.begin_worker()
     get = samples if is_function else samples.__getitem__
     get_all = getattr(samples, "__getitems__", None)
     numbers = [each.number for each in sockets]

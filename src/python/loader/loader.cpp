@@ -7,6 +7,7 @@
 #include "python/loader/stream.hpp"
 #include "python/loader/usual_options.hpp"
 #include "python/named.hpp"
+#include "python/samplers/sampler_object.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -29,11 +30,12 @@ using seconds = std::chrono::duration<double>;
 /// `Loader`.
 class loader_object {
  public:
-  loader_object(const dataset_object& of, const std::optional<sampler>& order,
+  loader_object(const dataset_object& of, const std::optional<sampler_object>& order,
                 const std::optional<device_ptr>& given, loader_options options)
       : held_{of.held},
-        core_{make(of.of, order.value_or(sampler{sequential{}}),
+        core_{make(of.of, order ? order->of : sampler{sequential{}},
                    given ? *given : make_host_device(), std::move(options))} {
+    if (order) add(held_, order->held);
     close_at_exit(core_.share());
   }
 
@@ -81,7 +83,7 @@ class loader_object {
     std::uint64_t batch;
   };
 
-  const holds held_;  ///< the dataset's
+  holds held_;  ///< the dataset's and the sampler's
   core_ref core_;
   std::optional<place> sought_;  ///< until the next epoch begins
 };
@@ -150,7 +152,7 @@ void bind_loader(nb::module_& module) {
       "The compiled part of feedline.Loader. Options are those of C++'s loader_options.");
   bound.def(
       "__init__",
-      [](loader_object* self, const dataset_object& of, const std::optional<sampler>& order,
+      [](loader_object* self, const dataset_object& of, const std::optional<sampler_object>& order,
          const std::optional<device_ptr>& device, std::uint64_t batch_size,
          const named<partial_batch>& partial, const shard& part, std::uint64_t epochs, int readers,
          const named<placement>& place, const named<decode_on>& who_decodes,

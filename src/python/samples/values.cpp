@@ -167,8 +167,9 @@ void sample_values::refuse(const leaf& to, const field& found, std::uint64_t sam
   throw dataset_error{
       {.path = {}, .field = {}, .sample = sample},
       words + (to.padded_to
-                   ? "it is padded to " + wanted +
-                         ": give pad the length of the longest sample, or shorten this one"
+                   ? "there is room for " + wanted +
+                         ": give pad, or lengths, the length of the longest sample, or shorten "
+                         "this one"
                    : "sample 0 was " + wanted + ": all samples must have one type and shape; " +
                          "pad={'" + fields_[to.field].name + "': …} takes lengths that differ")};
 }

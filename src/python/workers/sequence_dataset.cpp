@@ -79,9 +79,10 @@ std::optional<std::chrono::milliseconds> patience_of(std::optional<double> timeo
 dataset_object make_sequence_dataset(const nb::object& samples,
                                      const std::optional<std::vector<std::string>>& names,
                                      std::optional<std::uint64_t> size,
-                                     const named<read_concurrency>& concurrency, unsigned workers,
-                                     const std::string& start_method, std::optional<double> timeout,
-                                     std::optional<bool> seeded, const nb::object& pad) {
+                                     const std::optional<named<read_concurrency>>& concurrency,
+                                     unsigned workers, const std::string& start_method,
+                                     std::optional<double> timeout, std::optional<bool> seeded,
+                                     const nb::object& pad) {
   const bool is_function =
       PyCallable_Check(samples.ptr()) != 0 && !nb::hasattr(samples, "__getitem__");
   const nb::object get = is_function ? samples : nb::object{samples.attr("__getitem__")};
@@ -94,7 +95,8 @@ dataset_object make_sequence_dataset(const nb::object& samples,
   if (count == 0)
     throw usage_error{"there is no sample, but sample 0 is needed to tell the fields"};
   const bool is_seeded = seeded.value_or(workers != 0);
-  const auto wanted = workers != 0 ? read_concurrency::parallel : read_concurrency{concurrency};
+  const auto usual = workers != 0 ? read_concurrency::parallel : read_concurrency::serialized;
+  const auto wanted = concurrency ? read_concurrency{*concurrency} : usual;
   if (workers == 0 && is_seeded && wanted == read_concurrency::parallel)
     throw usage_error{
         "seeded=True seeds generators that all threads of the process share, so a sample's numbers "
@@ -126,20 +128,18 @@ dataset_object make_sequence_dataset(const nb::object& samples,
 void bind_sequence_dataset(nb::module_& module) {
   module.def(
       "sequence_dataset", &make_sequence_dataset, "samples"_a, nb::kw_only(),
-      "names"_a = nb::none(), "size"_a = nb::none(),
-      "concurrency"_a = named<read_concurrency>{read_concurrency::serialized}, "workers"_a = 0,
+      "names"_a = nb::none(), "size"_a = nb::none(), "concurrency"_a = nb::none(), "workers"_a = 0,
       "start_method"_a = "spawn", "timeout"_a = nb::none(), "seeded"_a = nb::none(),
       "pad"_a = nb::none(),
       "Samples made by Python: by worker processes, or by the loader's threads.\n\n"
       "`samples` is a sequence (`__getitem__`, `__len__`), such as PyTorch's map-style dataset, or "
       "a function of the index, with `size`. If it has `__getitems__`, which takes a list of "
-      "indices "
-      "and returns a list of samples, that is called for several samples at once, unless they are "
-      "seeded. A sample is a dict, or a tuple, list or single value "
-      "with `names`. Dicts and tuples within it become fields with dotted names ('image.left', "
-      "'boxes.0'). Values are numbers, arrays and PyTorch's tensors on the CPU, and what "
-      "numpy.asarray takes, such as Pillow's images. Structure, types and shapes of all samples "
-      "are those of sample 0, which is made now, in this process.\n\n"
+      "indices and returns a list of samples, that is called for several samples at once, unless "
+      "they are seeded. A sample is a dict; or a tuple or list, whose fields are named by `names`, "
+      "or '0', '1', …; or a single value with `names`. Dicts and tuples within it become fields "
+      "with dotted names ('image.left', 'boxes.0'). Values are numbers, arrays and PyTorch's "
+      "tensors on the CPU, and what numpy.asarray takes, such as Pillow's images. Structure, types "
+      "and shapes of all samples are those of sample 0, which is made now, in this process.\n\n"
       "`pad={'caption': 64}`: text, bytes and arrays whose first dimension differs are padded with "
       "zeros to this length. Text is its UTF-8 bytes. A further field, 'caption_length' (int32), "
       "has the length before. A longer value raises DatasetError.\n\n"
@@ -160,7 +160,8 @@ void bind_sequence_dataset(nb::module_& module) {
       "samples may differ from epoch to epoch, and cannot be cached or loaded into memory. By "
       "default with workers. On threads it seeds the generators of the whole program.\n\n"
       "`concurrency='parallel'`: without workers, several readers call Python, which helps where "
-      "it releases the interpreter's lock; by default one at a time does.\n\n"
+      "it releases the interpreter's lock; by default one at a time does. 'serialized': with "
+      "workers, one request at a time is made; by default several.\n\n"
       "What a sample raises becomes the `__cause__` of a StageError; a worker's traceback is its "
       "cause, as text. ErrorPolicy applies to a sample that raises DatasetError, or whose worker "
       "ended or took longer than `timeout`.");

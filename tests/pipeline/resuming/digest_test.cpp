@@ -6,9 +6,14 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 #include "support/devices/data_paths.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 using namespace feedline;
@@ -84,4 +89,50 @@ TEST_CASE("digest: ranks with other data, orders, sizes or options have another 
       CAPTURE(i, j);
       CHECK(digests[i] != digests[j]);
     }
+}
+
+namespace {
+
+/// Its order of an epoch is known once that epoch is asked for. @param shift Makes other orders.
+struct order_of_asked {
+  std::uint64_t shift = 0;
+  std::shared_ptr<std::set<std::uint64_t>> asked = std::make_shared<std::set<std::uint64_t>>();
+
+  std::uint64_t size(std::uint64_t samples) const { return samples; }
+  void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+               std::span<sample_index> out) const {
+    asked->insert(epoch);
+    for (std::uint64_t i = 0; i < out.size(); ++i)
+      out[i] = {(first.value + i + epoch + shift) % samples};
+  }
+  std::uint64_t digest(std::uint64_t /*samples*/, std::uint64_t epoch) const {
+    asked->insert(epoch);
+    return 1000 * shift + epoch;
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "digest: a sampler's own one is in states within an epoch, and no other epoch is asked for",
+    "[loader][host]") {
+  const auto rows = make_identity_rows(100, 8);
+  const order_of_asked order;
+  loader first{rows, order, make_host_device(), rank_of(0, 1)};
+  epoch_range third = first.epoch(3);
+  auto step = third.begin();
+  ++step;
+  loader_state within = first.state();
+  CHECK(within.order == 3);
+  CHECK(*order.asked == std::set<std::uint64_t>{3});
+
+  loader second{rows, order_of_asked{}, make_host_device(), rank_of(0, 1)};
+  second.seek(within);
+  CHECK((*second.epoch(3).begin()).index() == within.batch);
+  loader other{rows, order_of_asked{.shift = 1}, make_host_device(), rank_of(0, 1)};
+  CHECK(message_of<usage_error>([&] { other.seek(within); }).find("fingerprints of the order") !=
+        std::string::npos);
+  within.batch = 0;
+  other.seek(within);  // nothing of the epoch was taken, so any order may follow
+  CHECK(first.order_digest() != other.order_digest());
 }

@@ -1,10 +1,14 @@
 #include <feedline/backend/device.hpp>
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/map.hpp>
+#include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/loader/loader_options.hpp>
+#include <feedline/ragged/dataset.hpp>
+#include <feedline/ragged/pack.hpp>
+#include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/sequential.hpp>
 
 #include "loader/plan/resolved_plan.hpp"
@@ -16,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -47,10 +52,16 @@ TEST_CASE("plan: as many readers wait for processes as these serve at once, in a
           "[loader][host]") {
   const auto elsewhere = std::make_shared<const read_elsewhere>();
   CHECK(readers_of(elsewhere) == 6);
+  std::vector<std::uint64_t> offsets(1001);
+  std::iota(offsets.begin(), offsets.end(), 0);
   CHECK(readers_of(subset(elsewhere, {sample_index{3}, sample_index{4}})) == 6);
   CHECK(readers_of(concatenate({elsewhere, elsewhere})) == 6);
   CHECK(readers_of(select(elsewhere, {{"x", "y"}})) == 6);
   CHECK(readers_of(feedline::zip({elsewhere, select(elsewhere, {{"x", "y"}})})) == 6);
+  const auto numbers = make_ragged_dataset(select(elsewhere, {{"x", "x"}}),
+                                           make_memory_dataset({own("offset", offsets)}));
+  CHECK(readers_of(pad(numbers, {})) == 6);
+  CHECK(readers_of(pack(numbers, {.capacity = 9})) == 6);
   const auto same = [](sample_index, std::span<const std::span<const std::byte>> in,
                        std::span<const std::span<std::byte>> out) {
     std::ranges::copy(in[0], out[0].begin());

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""torchvision's ImageFolder and transforms in processes: feedline beside PyTorch's DataLoader.
+
+    build/python/bin/python tests/bench/python/images.py --workers 14
+
+All make the same batches for training with the same number of processes: JPEGs of 500x375 from a
+folder, a random window resized to 224x224, flipped at random, normalized floats, channels first, on
+the GPU, or in host memory where there is none.
+
+    DataLoader         all transforms in its workers; pinned and copied without blocking on a GPU
+    from_dataloader    the same dataset in feedline's workers, its samples written in place
+    from_torch         the window in feedline's workers; flip, normalization, layout on the device
+
+Epochs after the first are measured, to the end of the last copy; the median of --runs is printed
+with the least and the largest. Images are as bright as their label says, and each batch of the
+first epoch is checked. The folder is written to --folder, and used again if it is there.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import torch
+import torchvision
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+from torchvision.transforms import v2
+
+import feedline
+
+MEAN, DEVIATION = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+CLASSES = 10
+
+
+def brightness(label):
+    return 40 + 16 * label
+
+
+def write_folder(folder, images):
+    """Images of smooth noise, which compress as photographs do: some 100 kB each."""
+    random = np.random.default_rng(0)
+    for number in range(images):
+        label = number % CLASSES
+        path = folder / f"class{label}" / f"{number}.jpg"
+        if path.exists():
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        coarse = random.integers(-40, 40, (24, 32, 3)).astype(np.float32)
+        channels = coarse.transpose(2, 0, 1)
+        smooth = [PIL.Image.fromarray(each).resize((500, 375)) for each in channels]
+        pixels = np.stack(smooth, 2) + random.normal(0, 14, (375, 500, 3)) + brightness(label)
+        image = PIL.Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
+        image.save(path, "JPEG", quality=90)
+
+
+def check(image, label):
+    """Whether a batch's images are those of its labels."""
+    assert image.shape[1:] == (3, 224, 224) and image.dtype == torch.float32
+    found = image.cpu().mean(dim=(2, 3)) * torch.tensor(DEVIATION) + torch.tensor(MEAN)
+    wrong = (found.mean(dim=1) * 255 - brightness(label.cpu())).abs()
+    assert wrong.max() < 40 and wrong.mean() < 8, wrong
+
+
+def usual(options):
+    transform = v2.Compose(
+        [
+            v2.RandomResizedCrop(224),
+            v2.RandomHorizontalFlip(),
+            v2.PILToTensor(),
+            v2.ToDtype(torch.float32, scale=True),
+            v2.Normalize(MEAN, DEVIATION),
+        ]
+    )
+    return DataLoader(
+        ImageFolder(options.folder, transform),
+        batch_size=options.batch,
+        shuffle=True,
+        num_workers=options.workers,
+        pin_memory=options.device == "cuda",
+        persistent_workers=True,
+        prefetch_factor=4,
+        multiprocessing_context=options.start_method,
+    )
+
+
+def same(options):
+    return feedline.from_dataloader(
+        usual(options), options.device, seed=1, seeded=options.seeded, epochs=100
+    )
+
+
+def on_device(options):
+    dataset = feedline.from_torch(
+        ImageFolder(options.folder, v2.RandomResizedCrop(224)),
+        names=["image", "label"],
+        workers=options.workers,
+        start_method=options.start_method,
+        seeded=options.seeded,
+    )
+    image = feedline.FieldTransform(
+        "image", scale=1 / 255, mean=MEAN, stddev=DEVIATION, flip=0.5, layout="hwc", to_layout="chw"
+    )
+    return feedline.Loader(
+        dataset, device=options.device, batch_size=options.batch, shuffle=True, seed=1,
+        transforms=[image], epochs=100, as_torch=True, as_tuple=["image", "label"],
+    )  # fmt: skip
+
+
+def epoch(loader, options, checks=False):
+    seen = []
+    for image, label in loader:
+        image = image.to(options.device, non_blocking=True)
+        label = label.to(options.device, non_blocking=True)
+        if checks:
+            check(image, label)
+            seen += label.tolist()
+        del image, label
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+    if checks:
+        assert np.bincount(seen).tolist() == [options.images // CLASSES] * CLASSES
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 2))
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--images", type=int, default=8000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--folder", type=Path, default=Path("build/bench-images"))
+    parser.add_argument("--start-method", default="forkserver")
+    parser.add_argument("--seeded", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--host", action="store_true", help="host memory, though there is a GPU")
+    options = parser.parse_args()
+    options.images -= options.images % CLASSES
+    options.folder /= str(options.images)
+    options.device = "cuda" if torch.cuda.is_available() and not options.host else "cpu"
+    write_folder(options.folder, options.images)
+    torch.set_num_threads(1)
+
+    where = platform.processor() or platform.machine()
+    if options.device == "cuda":
+        where += ", " + torch.cuda.get_device_name(0)
+    print(
+        f"{where}, {os.cpu_count()} CPUs, Python {platform.python_version()}, "
+        f"feedline {feedline.__version__}, torch {torch.__version__}, "
+        f"torchvision {torchvision.__version__}, Pillow {PIL.__version__}; to {options.device}; "
+        f"{options.workers} workers ({options.start_method}), batches of {options.batch}, "
+        f"{options.images} images an epoch, {options.runs} runs, "
+        f"{'seeded' if options.seeded else 'not seeded'}"
+    )
+    print(f"{'loader':18} {'images/s':>9} {'least':>9} {'largest':>9} {'relative':>9}")
+    usual_rate = None
+    kinds = {"DataLoader": usual, "from_dataloader": same, "from_torch": on_device}
+    for name, make in kinds.items():
+        loader = make(options)
+        epoch(loader, options, checks=True)
+        rates = []
+        for _ in range(options.runs):
+            began = time.perf_counter()
+            epoch(loader, options)
+            rates.append(options.images / (time.perf_counter() - began))
+        del loader
+        rate = statistics.median(rates)
+        usual_rate = usual_rate or rate
+        print(
+            f"{name:18} {rate:9.0f} {min(rates):9.0f} {max(rates):9.0f} {rate / usual_rate:9.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
