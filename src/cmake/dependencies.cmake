@@ -15,12 +15,6 @@ foreach(library IN LISTS FEEDLINE_WITHOUT)
   endif()
 endforeach()
 
-if(FEEDLINE_HAS_CUDA)
-  feedline_before_cuda_toolkit()
-  find_package(CUDAToolkit REQUIRED)
-  feedline_after_cuda_toolkit()
-endif()
-
 set(feedline_library_suffixes "${CMAKE_FIND_LIBRARY_SUFFIXES}")
 if(FEEDLINE_STATIC_DEPENDENCIES)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
@@ -109,9 +103,6 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES "${feedline_library_suffixes}")
 
 # All that was looked for and not found, with the packages of Debian and Ubuntu.
 set(missing "")
-if(NOT FEEDLINE_HAS_CUDA AND NOT FEEDLINE_CUDA STREQUAL "OFF")
-  list(APPEND missing "CUDA (NVIDIA's toolkit)")
-endif()
 if(NOT FEEDLINE_HAS_HDF5 AND NOT FEEDLINE_HDF5 STREQUAL "OFF")
   list(APPEND missing "HDF5 (libhdf5-dev)")
 endif()
@@ -119,8 +110,8 @@ foreach(library IN LISTS feedline_optional_libraries)
   set(package "lib${library}-dev")
   string(REGEX REPLACE "^liblib" "lib" package "${package}")
   string(REPLACE "bzip2" "bz2" package "${package}")
-  string(REGEX REPLACE "^lib(.*)$" "FEEDLINE_HAS_\\1" has "${library}")
-  string(TOUPPER "${has}" has)
+  string(REGEX REPLACE "^lib" "" has "${library}")
+  string(TOUPPER "FEEDLINE_HAS_${has}" has)
   if(NOT library IN_LIST FEEDLINE_WITHOUT AND NOT library STREQUAL "lzo"
       AND NOT TARGET feedline_libraries::${library} AND NOT ${has}
       AND (FEEDLINE_HAS_HDF5 OR NOT library IN_LIST feedline_optional_filters))

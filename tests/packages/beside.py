@@ -30,7 +30,7 @@ def h5():
             pass
 
 def images():
-    found = feedline.open_image_folder(folder + "/images")
+    found, _ = feedline.open_image_folder(folder + "/images")
     for batch in feedline.Loader(found, batch_size=1):
         pixels = batch["image"].numpy()[0]
         assert abs(pixels.astype(int) - 90).max() <= 2, pixels

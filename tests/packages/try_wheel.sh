@@ -19,7 +19,7 @@ if ! command -v "$python" >/dev/null; then
   apt-get -qq install --yes --no-install-recommends python3-venv >/dev/null
 fi
 for compiler in cc gcc c++ g++ clang cmake; do
-  if command -v $compiler; then fail "this system has a $compiler: it does not show what is needed"; fi
+  if command -v $compiler; then fail "this system has $compiler: it shows nothing"; fi
 done
 "$python" -m venv /tmp/venv
 began=$(date +%s%N)
