@@ -42,7 +42,7 @@ feedline_packages_of() {
       ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks," \
-        "python, coverage, debs" >&2
+        "python, coverage, debs, wheels" >&2
       return 1
       ;;
   esac
