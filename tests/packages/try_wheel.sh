@@ -38,7 +38,7 @@ TIMEFORMAT='%R %U %S'
 { time use >/tmp/words 2>&1; } 2>/tmp/time || { cat /tmp/words; fail "no first batch came"; }
 read -r real user system </tmp/time
 cat /tmp/words
-echo "try_wheel.sh: installed, with numpy, and the first batch, in $real s ($user + $system s of CPU)"
+echo "try_wheel.sh: installed with numpy, and a first batch, in $real s; CPU $user + $system s"
 ((${user%.*} + ${system%.*} <= 10)) || fail "that is more than 10 s of CPU"  # others may be busy
 
 module=$(echo /tmp/venv/lib/python3*/site-packages/feedline/_feedline*.so)
