@@ -12,6 +12,7 @@
 #            reference; ccache; python3 for the test of prose
 #   python   Python's headers and virtual environments, for tests/python.sh
 #   coverage gcovr, for tests/coverage.sh
+#   wheels   what the libraries of wheels are made with besides (.ci/wheel-libraries)
 #   debs     what Debian packages are made and checked with
 #
 # Says nothing when nothing is missing. Works as root or through sudo.
@@ -33,6 +34,7 @@ feedline_packages_of() {
       ;;
     python) echo "python3-dev python3-venv" ;;
     coverage) echo "gcovr" ;;
+    wheels) echo "nasm dpkg-dev unzip debootstrap" ;;
     debs) echo "libcli11-dev dpkg-dev file lintian" ;;
     checks)
       echo "clang-14 libclang-rt-14-dev lld-14 clang-format-14 clang-tidy-14 doxygen ccache" \
@@ -40,7 +42,7 @@ feedline_packages_of() {
       ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks," \
-        "python, coverage, debs" >&2
+        "python, coverage, debs, wheels" >&2
       return 1
       ;;
   esac

@@ -4,7 +4,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 
 set(FEEDLINE_WITHOUT "" CACHE STRING
   "Optional libraries to build without, though they are there: libjpeg libpng lz4 zstd …")
-set(feedline_optional_filters libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2)
+# A static blosc needs lz4 and zstd after it.
+set(feedline_optional_filters libdeflate blosc lz4 zstd libaec bzip2 lzo zfp blosc2)
 set(feedline_optional_libraries libjpeg libpng libzip ${feedline_optional_filters})
 foreach(library IN LISTS FEEDLINE_WITHOUT)
   if(NOT library IN_LIST feedline_optional_libraries)
@@ -14,16 +15,13 @@ foreach(library IN LISTS FEEDLINE_WITHOUT)
   endif()
 endforeach()
 
-find_package(Threads REQUIRED)
-find_package(Boost 1.74 REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(spdlog 1.10 REQUIRED)
-
-if(FEEDLINE_HAS_CUDA)
-  feedline_before_cuda_toolkit()
-  find_package(CUDAToolkit REQUIRED)
-  feedline_after_cuda_toolkit()
+set(feedline_library_suffixes "${CMAKE_FIND_LIBRARY_SUFFIXES}")
+if(FEEDLINE_STATIC_DEPENDENCIES)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(HDF5_USE_STATIC_LIBRARIES ON)
 endif()
+
+include(${CMAKE_CURRENT_LIST_DIR}/requirements.cmake)
 
 set(FEEDLINE_HAS_HDF5 OFF)
 if(NOT FEEDLINE_HDF5 STREQUAL "OFF")
@@ -99,4 +97,28 @@ if(NOT libzip IN_LIST FEEDLINE_WITHOUT)
 endif()
 if(TARGET feedline_libraries::libzip)
   list(APPEND FEEDLINE_CORE_LIBRARIES libzip)
+endif()
+
+set(CMAKE_FIND_LIBRARY_SUFFIXES "${feedline_library_suffixes}")
+
+# All that was looked for and not found, with the packages of Debian and Ubuntu.
+set(missing "")
+if(NOT FEEDLINE_HAS_HDF5 AND NOT FEEDLINE_HDF5 STREQUAL "OFF")
+  list(APPEND missing "HDF5 (libhdf5-dev)")
+endif()
+foreach(library IN LISTS feedline_optional_libraries)
+  set(package "lib${library}-dev")
+  string(REGEX REPLACE "^liblib" "lib" package "${package}")
+  string(REPLACE "bzip2" "bz2" package "${package}")
+  string(REGEX REPLACE "^lib" "" has "${library}")
+  string(TOUPPER "FEEDLINE_HAS_${has}" has)
+  if(NOT library IN_LIST FEEDLINE_WITHOUT AND NOT library STREQUAL "lzo"
+      AND NOT TARGET feedline_libraries::${library} AND NOT ${has}
+      AND (FEEDLINE_HAS_HDF5 OR NOT library IN_LIST feedline_optional_filters))
+    list(APPEND missing "${library} (${package})")
+  endif()
+endforeach()
+if(missing)
+  list(JOIN missing ", " missing_text)
+  message(STATUS "Not found, and left out: ${missing_text}")
 endif()

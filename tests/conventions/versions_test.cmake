@@ -41,6 +41,7 @@ if(NOT newest MATCHES "^## \\[${version}\\] - 20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]
 endif()
 expect(src/cmake/vcpkg/feedline/vcpkg.json "\"version-semver\": \"([0-9.]+)\"" ${version})
 expect(docs/guide/installing.md "feedline/([0-9]+[.][0-9]+[.][0-9]+)" ${version})
+expect(docs/guide/python.md "feedline-([0-9.]+)-cp" ${version})
 expect(samples/outside_project/.github/workflows/test.yml "VERSION: v([0-9.]+)" ${version})
 expect(samples/outside_project/CMakeLists.txt "find_package\\(feedline ([0-9.]+)" ${minor})
 foreach(project whole core_alone cuda)

@@ -1,6 +1,9 @@
 """The package is whole: version, stubs, no numpy before it is needed."""
 
+import importlib
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +42,53 @@ def test_stubs_are_python():
 
 def test_the_package_is_not_that_of_the_source_tree():
     assert ROOT / "src" not in PACKAGE.parents
+
+
+def read_elf(*what):
+    """Lines of readelf about the compiled module."""
+    if shutil.which("readelf") is None:
+        pytest.skip("there is no readelf")
+    ran = subprocess.run(
+        ["readelf", "--wide", *what, feedline._feedline.__file__],
+        capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"},
+    )
+    return ran.stdout.splitlines()
+
+
+def test_the_module_exports_nothing_but_its_initialization():
+    symbols = [line.split() for line in read_elf("--dyn-syms")]
+    exported = [
+        words[7] for words in symbols
+        if len(words) >= 8 and words[4] in ("GLOBAL", "WEAK", "UNIQUE") and words[6] != "UND"
+    ]
+    assert exported == ["PyInit__feedline"]
+
+
+def test_the_module_can_be_loaded_where_there_is_no_driver_and_no_cuda():
+    needed = [line for line in read_elf("--dynamic") if "(NEEDED)" in line]
+    assert any("libc.so" in line for line in needed)
+    assert not [line for line in needed if "cuda" in line or "nvidia" in line]
+
+
+def test_the_description_has_absolute_links_or_none(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "src/python"))
+    metadata = importlib.import_module("index_metadata")
+    text = (ROOT / metadata.PAGE).read_text()
+    linked = metadata.description(text, "https://host.example/feedline", "1.2.3")
+    assert "(https://host.example/feedline/blob/v1.2.3/docs/guide/options.md#" in linked
+    assert "(https://host.example/feedline/blob/v1.2.3/tests/bench/results/" in linked
+    targets = re.findall(r"\]\(([^)\s]+)\)", linked)
+    assert len(targets) == len(re.findall(r"\]\([^)\s]+\)", text))
+    assert all(target.startswith("https://") for target in targets)
+    for target in targets:
+        path = target.split("/blob/v1.2.3/")[1].split("#")[0]
+        assert (ROOT / path).exists(), path
+    bare = metadata.description(text, "", "1.2.3")
+    assert "](" not in bare and "Loops and frameworks" in bare
+    assert metadata.description("```\n[a](b)\n```", "", "1") == "```\n[a](b)\n```"
+    monkeypatch.setenv("FEEDLINE_REPOSITORY", "host.example/feedline")
+    with pytest.raises(ValueError, match="must begin with https://"):
+        metadata.dynamic_metadata("urls", {}, {"version": "1.2.3"})
 
 
 def test_importing_it_needs_no_numpy():
