@@ -195,7 +195,6 @@ class device_ring final : public slot_ring<device_slot>,
   void postpone_mark(device_slot& leased);
   void report(const device_slot& leased) noexcept;
   void end_use(slot_index slot) noexcept;
-  void postpone(slot_index slot);
   void end_further(slot_index slot);
   void free_spare(bool all = false) noexcept;
   [[nodiscard]] std::optional<slot_index> take_done(bool all) noexcept;
@@ -203,8 +202,8 @@ class device_ring final : public slot_ring<device_slot>,
   [[nodiscard]] std::size_t next_bytes();
   [[nodiscard]] std::optional<slot_index> spare_slot(std::size_t room);
   [[nodiscard]] std::optional<slot_index> new_slot(std::size_t bytes, std::string& why_not);
-  [[nodiscard]] bool has_empty() const;
-  [[nodiscard]] slot_index empty_slot();
+  /// A spare slot without memory; nothing if there are the most further slots.
+  [[nodiscard]] std::optional<slot_index> empty_slot();
   void put_empty(slot_index slot) noexcept;
   void count_unfinished() noexcept {
     unfinished_.store(postponed_.size() + spare_.size());  // under the lock

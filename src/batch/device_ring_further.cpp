@@ -65,21 +65,21 @@ std::optional<slot_index> device_ring::new_slot(std::size_t bytes, std::string& 
     why_not += whose + " allows " + std::to_string(limit);
     return std::nullopt;
   }
-  if (further() == max_further && !has_empty()) {
+  const auto slot = empty_slot();
+  if (!slot) {
     why_not += "there are " + std::to_string(max_further) + " of them, the most";
     return std::nullopt;
   }
-  const slot_index slot = empty_slot();
   try {
-    (*this)[slot].data = further_->fit(slot.value - size(), bytes);
-    if (in_place_) (*staging_)[slot].data = (*this)[slot].data;
+    (*this)[*slot].data = further_->fit(slot->value - size(), bytes);
+    if (in_place_) (*staging_)[*slot].data = (*this)[*slot].data;
     return slot;
   } catch (const out_of_memory& refused) {
-    put_empty(slot);
+    put_empty(*slot);
     why_not += refused.what();
     return std::nullopt;
   } catch (...) {
-    put_empty(slot);
+    put_empty(*slot);
     throw;
   }
 }
@@ -89,18 +89,14 @@ void device_ring::put_empty(slot_index slot) noexcept {
   empty_.push_back(slot);  // there is room
 }
 
-bool device_ring::has_empty() const {
-  const std::scoped_lock lock{unfinished_mutex_};
-  return !empty_.empty();
-}
-
-slot_index device_ring::empty_slot() {
+std::optional<slot_index> device_ring::empty_slot() {
   const std::scoped_lock lock{unfinished_mutex_};
   if (!empty_.empty()) {
     const slot_index slot = empty_.back();
     empty_.pop_back();
     return slot;
   }
+  if (further() == max_further) return std::nullopt;
   spare_.reserve(further() + 1);  // a slot becomes spare in a destructor
   empty_.reserve(further() + 1);
   if (in_place_ && staging_->further() == further()) (void)staging_->add();

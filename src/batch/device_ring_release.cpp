@@ -87,7 +87,11 @@ void device_ring::end_use(slot_index slot) noexcept {
   device_slot& leased = (*this)[slot];
   if (leased.lost) return;
   try {
-    if (leased.unmarked) return postpone(slot);
+    if (leased.unmarked) {
+      const std::scoped_lock lock{unfinished_mutex_};
+      postponed_.push_back(slot);
+      return count_unfinished();
+    }
     if (is_further(slot)) return end_further(slot);
     move(slot, device_state::leased, device_state::free);
     recycle(slot);
@@ -99,12 +103,6 @@ void device_ring::end_use(slot_index slot) noexcept {
 void device_ring::report(const device_slot& leased) noexcept {
   failures_->report(failure{leased.content.at(stage::batch), std::current_exception()});
   close();
-}
-
-void device_ring::postpone(slot_index slot) {
-  const std::scoped_lock lock{unfinished_mutex_};
-  postponed_.push_back(slot);
-  count_unfinished();
 }
 
 std::optional<slot_index> device_ring::take_postponed() noexcept {

@@ -283,20 +283,14 @@ class planner {
   loader_plan plan_ = {};
 };
 
-/// With tuning the budget of pinned memory is the limit of staging memory.
-loader_options within_budget(const loader_options& options) {
-  loader_options within = options;
-  if (options.expert.tuning.max_pinned_bytes != 0)
-    within.memory.pinned = options.expert.tuning.max_pinned_bytes;
-  return within;
-}
-
 }  // namespace
 
 resolved_plan resolve(const dataset& dataset, const sampler& sampler,
                       const device_capabilities& device, const loader_options& options) {
   check_fields(dataset.fields(), "the dataset");
-  const loader_options within = within_budget(options);
+  loader_options within = options;
+  if (options.expert.tuning.max_pinned_bytes != 0)  // it limits staging memory then
+    within.memory.pinned = options.expert.tuning.max_pinned_bytes;
   return planner{dataset, sampler, device, within}.resolve();
 }
 
