@@ -12,7 +12,8 @@ using namespace nb::literals;
 // The additions of each file here to the module. Call them in this order, because stubs and
 // defaults name classes that were added before.
 
-void bind_logging(nb::module_& module);  // first, so that it ends after the loaders
+void bind_logging(nb::module_& module);        // first, so that it ends after the loaders
+void bind_interruptible(nb::module_& module);  // second, because workers' ends end reads
 void bind_errors(nb::module_& module);
 void bind_held_objects(nb::module_& module);
 void bind_devices(nb::module_& module);

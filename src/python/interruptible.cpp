@@ -1,13 +1,15 @@
 #include "python/interruptible.hpp"
 
-#include <sys/types.h>
-#include <unistd.h>
+#include "python/bindings.hpp"
+
+#include <pthread.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace feedline::python {
@@ -32,8 +34,7 @@ struct {
   int count = 0;
 } running;
 
-void await_left(pid_t registered_by) {
-  if (::getpid() != registered_by) return;  // a child of fork has none of the threads
+void await_left() {
   unlocked([] {
     std::unique_lock lock{running.guard};
     running.changed.wait_for(lock, 1500ms, [] { return running.count == 0; });
@@ -68,11 +69,6 @@ bool is_main_thread() {
 
 void run_interruptibly(std::function<void()> work) {
   if (!is_main_thread()) return unlocked(work);
-  static const nb::handle at_exit =
-      nb::module_::import_("atexit")
-          .attr("register")(nb::cpp_function([by = ::getpid()] { await_left(by); }))
-          .release();
-  (void)at_exit;
   const auto own = std::make_shared<task>();
   {
     const std::scoped_lock lock{running.guard};
@@ -94,6 +90,17 @@ void run_interruptibly(std::function<void()> work) {
     if (PyErr_CheckSignals() != 0) nb::raise_python_error();
   }
   if (own->thrown) std::rethrow_exception(own->thrown);
+}
+
+void bind_interruptible(nb::module_& /*module*/) {
+  const auto lock = [] { running.guard.lock(); };
+  const auto unlock = [] { running.guard.unlock(); };
+  const auto forget = [] {  // a child of fork has none of the threads
+    running.count = 0;
+    running.guard.unlock();
+  };
+  if (::pthread_atfork(lock, unlock, forget) != 0) throw std::bad_alloc{};
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&await_left));
 }
 
 }  // namespace feedline::python

@@ -15,6 +15,7 @@ NB_MODULE(_feedline, module) {
                                std::to_string(FEEDLINE_VERSION_MINOR) + "." +
                                std::to_string(FEEDLINE_VERSION_PATCH);
   bind_logging(module);
+  bind_interruptible(module);
   bind_errors(module);
   bind_held_objects(module);
   bind_devices(module);

@@ -329,7 +329,9 @@ WAITING = """
 
     if __name__ == "__main__":
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        dataset = feedline.sequence_dataset(read, size=9, workers=2, start_method={method!r})
+        dataset = feedline.sequence_dataset(
+            read, size=9, workers=2, start_method={method!r}, seeded=False
+        )
         loader = feedline.Loader(dataset, batch_size=1)
         epoch = loader.epoch(0)
         sys.stdin.readline()  # until workers hang
@@ -373,7 +375,12 @@ def test_a_program_ends_within_two_seconds_though_workers_hang(tmp_path, method,
     assert all(ended(pid) for pid in pids)
 
 
-WAITS = ["loader.close()", "next(epoch); next(epoch)", "dataset.read([3])"]
+WAITS = [
+    "loader.close()",
+    "next(epoch); next(epoch)",
+    "dataset.read([3])",
+    "feedline.load_into_memory(dataset)",
+]
 
 
 @pytest.mark.parametrize("waits", WAITS)
