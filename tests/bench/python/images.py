@@ -13,8 +13,8 @@ the GPU, or in host memory where there is none.
 
 Epochs after the first are measured, to the end of the last copy; the median of --runs is printed
 with the least and the largest, and the CPU time of this process and its workers for an image, which
-depends less on what else the machine does. Images are as bright as their label says, and each batch of the
-first epoch is checked. The folder is written to --folder, and used again if it is there.
+depends less on what else the machine does. Images are as bright as their label says, and each batch
+of the first epoch is checked. The folder is written to --folder, and used again if it is there.
 """
 
 import argparse
