@@ -1,4 +1,7 @@
-"""Orders that Python objects give: sequences, PyTorch's samplers, batches, states, errors."""
+"""Orders that Python objects give: sequences, PyTorch's samplers, batches, states, errors.
+
+Over 250 lines: each way in which an order can be given, or be wrong, has its test.
+"""
 
 import gc
 import pickle
