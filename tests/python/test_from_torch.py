@@ -1,4 +1,7 @@
-"""PyTorch's datasets and DataLoaders as feedline's."""
+"""PyTorch's datasets and DataLoaders as feedline's.
+
+Over 250 lines: each argument of DataLoader has its test.
+"""
 
 import collections
 import random
@@ -211,6 +214,35 @@ def test_any_sampler_of_a_dataloader_gives_its_order(by):
     for _ in range(2):
         for (image, label), other in zip(loader, theirs, strict=True):
             same([image, label], other)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_iterable_dataset_s_batches_are_those_of_its_dataloader(workers):
+    class Sized(Stream):
+        def __iter__(self):
+            return ((torch.full((2,), number), number) for number in range(21))
+
+        def __len__(self):
+            return 21
+
+    theirs = data.DataLoader(Sized(), batch_size=4, num_workers=workers, drop_last=True)
+    loader = feedline.from_dataloader(theirs, start_method="fork")
+    for _ in range(2):
+        for pair, other in zip(loader, theirs, strict=True):
+            same(pair, other)
+
+
+def test_what_a_stream_cannot_do_is_refused_by_name():
+    with pytest.raises(TypeError, match="one worker iterates.*num_workers is 2: say workers=1"):
+        feedline.from_dataloader(data.DataLoader(Stream(), num_workers=2))
+    with pytest.raises(feedline.UsageError, match="say length="):
+        feedline.from_dataloader(data.DataLoader(Stream()))
+    with pytest.raises(TypeError, match="length is for an IterableDataset"):
+        feedline.from_dataloader(data.DataLoader(Pairs()), length=5)
+    loader = feedline.from_dataloader(
+        data.DataLoader(Stream(), batch_size=5), length=10, names=["y"]
+    )
+    assert [batch["y"].tolist() for batch in loader] == [list(range(5)), list(range(5, 10))]
 
 
 def test_what_is_no_map_style_dataset_is_refused():

@@ -247,20 +247,3 @@ def test_launchers_whose_ranks_are_not_taken_are_told(numbered, monkeypatch, var
     monkeypatch.setenv(variable, "8")
     with pytest.warns(UserWarning, match="takes all samples in each of them: say shard="):
         assert len(samples_of(make(numbered))) == 1000
-
-
-def test_the_sampler_of_a_rank_has_the_order_of_all_ranks():
-    lengths = np.arange(40) % 7
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    texts = feedline.make_ragged_dataset(
-        feedline.make_memory_dataset({"text": np.zeros(offsets[-1], np.int32)}),
-        feedline.make_memory_dataset({"offset": offsets}),
-    )
-    rows = feedline.pad(texts, length=8)
-    order = feedline.bucket_by_length(texts, seed=3, buckets=2)
-    ranks = [
-        feedline.Loader(rows, order, batch_size=4, shard=feedline.Shard(rank=rank, world=2))
-        for rank in range(2)
-    ]
-    batches = [batch.samples().tolist() for pair in zip(*ranks) for batch in pair]
-    assert sum(batches, []) == list(ranks[0].sampler.order.indices(40, 0))

@@ -1,4 +1,7 @@
-"""Orders that Python objects give: sequences, PyTorch's samplers, batches, states, errors."""
+"""Orders that Python objects give: sequences, PyTorch's samplers, batches, states, errors.
+
+Over 250 lines: each way in which an order can be given, or be wrong, has its test.
+"""
 
 import gc
 import pickle
@@ -128,8 +131,10 @@ def test_without_set_epoch_an_epoch_is_an_iteration_and_a_state_continues_it(num
 
 def test_an_order_that_cannot_be_drawn_again_is_refused_and_named(numbered):
     loader = feedline.Loader(numbered, Drawn(), batch_size=1000)
+    digest = loader.order_digest()
     first = [samples_of(loader.epoch(epoch)) for epoch in range(6)]
     assert samples_of(loader.epoch(4)) == first[4]  # the last ones are kept
+    assert loader.order_digest() == digest and len(loader.sampler) == 1000  # no order is drawn
     with pytest.raises(feedline.StageError) as failure:
         next(loader.epoch(0))
     cause = failure.value

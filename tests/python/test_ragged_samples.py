@@ -154,3 +154,20 @@ def test_an_object_that_holds_a_ragged_dataset_of_itself_is_collected():
     alive = weakref.ref(Own())
     gc.collect()
     assert alive() is None
+
+
+def test_the_sampler_of_a_rank_has_the_order_of_all_ranks():
+    lengths = np.arange(40) % 7
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    texts = feedline.make_ragged_dataset(
+        feedline.make_memory_dataset({"text": np.zeros(offsets[-1], np.int32)}),
+        feedline.make_memory_dataset({"offset": offsets}),
+    )
+    rows = feedline.pad(texts, length=8)
+    order = feedline.bucket_by_length(texts, seed=3, buckets=2)
+    ranks = [
+        feedline.Loader(rows, order, batch_size=4, shard=feedline.Shard(rank=rank, world=2))
+        for rank in range(2)
+    ]
+    batches = [batch.samples().tolist() for pair in zip(*ranks) for batch in pair]
+    assert sum(batches, []) == list(ranks[0].sampler.order.indices(40, 0))

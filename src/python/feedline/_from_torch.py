@@ -9,20 +9,12 @@ from typing import Any, Optional
 from ._errors import UsageError
 from ._feedline import Dataset, Sampler, Shard, make_memory_dataset, sequential, shuffle
 from ._loader import Loader
+from ._stream import stream_dataset
 
 
 def _torch_data() -> Any:
     """torch.utils.data if the program uses it: else no object can be of its classes."""
     return sys.modules.get("torch.utils.data")
-
-
-def _refuse_stream(caller: str, dataset: Any, data: Any) -> None:
-    if data is not None and isinstance(dataset, data.IterableDataset):
-        raise TypeError(
-            f"{caller}: {type(dataset).__name__} is an IterableDataset, whose samples have no "
-            "numbers: feedline.stream_dataset(dataset, length=N) reads it in its order; a dataset "
-            "with __getitem__ and __len__, or the files by feedline.open, can be shuffled"
-        )
 
 
 class _InWorkers:
@@ -70,7 +62,12 @@ def from_torch(
     data = _torch_data()
     if data is not None and isinstance(dataset, data.DataLoader):
         raise TypeError("from_torch: this is a DataLoader: say feedline.from_dataloader(loader)")
-    _refuse_stream("from_torch", dataset, data)
+    if data is not None and isinstance(dataset, data.IterableDataset):
+        raise TypeError(
+            f"from_torch: {type(dataset).__name__} is an IterableDataset, whose samples have no "
+            "numbers: feedline.stream_dataset(dataset, length=N) reads it in its order; a dataset "
+            "with __getitem__ and __len__, or the files by feedline.open, can be shuffled"
+        )
     if not hasattr(dataset, "__getitem__"):
         raise TypeError(
             f"from_torch: dataset is a {type(dataset).__name__}, which has no __getitem__: it must "
@@ -95,6 +92,7 @@ def from_dataloader(
     pad: Optional[dict[str, int]] = None,
     seeded: Optional[bool] = None,
     seed: Optional[int] = None,
+    length: Optional[int] = None,
     **options: Any,
 ) -> Loader:
     """A `Loader` that does what a DataLoader of PyTorch says, for the same loop.
@@ -110,11 +108,13 @@ def from_dataloader(
 
     workers, start_method: instead of the DataLoader's. names, pad, seeded: as for `from_torch`.
     seed, device, options: as for `Loader`, and before what the DataLoader says.
+    length: samples of an epoch, if the dataset is an IterableDataset: it is read as by
+        `stream_dataset`, so by one worker; None: its `len()`.
 
     Workers have PyTorch's `get_worker_info()`. This process makes sample 0, to tell the fields.
 
     Raises TypeError, which names the argument of the DataLoader, for what it cannot do: a
-    collate_fn, batch_size=None, an IterableDataset."""
+    collate_fn, batch_size=None, several workers for an IterableDataset."""
     data = _torch_data()
     if data is None or not isinstance(dataloader, data.DataLoader):
         kind = type(dataloader).__name__
@@ -127,17 +127,29 @@ def from_dataloader(
         said_method = context.get_start_method() if context else "spawn"
         making["start_method"] = start_method or said_method
         making["timeout"] = dataloader.timeout or None
-    made_of = dataloader.dataset
-    if workers != 0 and type(made_of) is not data.TensorDataset:
-        _refuse_stream("from_dataloader", made_of, data)
-        made_of = _InWorkers(made_of, workers, dataloader.worker_init_fn)
-    dataset = from_torch(made_of, names=names, workers=workers, **making)
     order, batch_size, drop_last = _batches(dataloader, options, data)
+    made_of = dataloader.dataset
+    is_stream = isinstance(made_of, data.IterableDataset)
+    if is_stream:
+        if workers > 1 or dataloader.worker_init_fn is not None or seeded is False:
+            raise TypeError(
+                f"from_dataloader: {type(made_of).__name__} is an IterableDataset, which one "
+                f"worker iterates, seeded for each sample, and num_workers is {workers}: say "
+                "workers=1, and give the DataLoader no worker_init_fn"
+            )
+        making = {name: value for name, value in making.items() if name != "seeded"}
+        dataset = stream_dataset(made_of, length, names=names, workers=workers, **making)
+    else:
+        if length is not None:
+            raise TypeError("from_dataloader: length is for an IterableDataset")
+        if workers != 0 and type(made_of) is not data.TensorDataset:
+            made_of = _InWorkers(made_of, workers, dataloader.worker_init_fn)
+        dataset = from_torch(made_of, names=names, workers=workers, **making)
     if seed is None:
         generator = dataloader.generator or getattr(order, "generator", None)
         seed = 0 if generator is None else generator.initial_seed() % 2**64
     said: dict[str, Any] = {"batch_size": batch_size, "as_torch": True}
-    if "sampler" not in options:
+    if "sampler" not in options and not is_stream:
         said |= _ordered(order, seed, data)
     if drop_last:
         said["partial_batch"] = "drop"

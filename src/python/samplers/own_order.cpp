@@ -34,6 +34,7 @@ struct own_order::epoch_order {
 struct own_order::shared {
   std::shared_ptr<held_objects> among;
   held_object drawer;
+  std::shared_ptr<const epoch_order> first;  ///< epoch 0, with its largest sample alone
   std::uint64_t size = 0;
   std::optional<std::uint64_t> batch_size;  ///< the object gives batches of this size
   std::mutex mutex;                         ///< never held while Python runs
@@ -46,10 +47,13 @@ own_order::own_order(nb::object drawer, std::shared_ptr<held_objects> among)
   shared_->size = nb::cast<std::uint64_t>(drawer.attr("size"));
   shared_->batch_size = nb::cast<std::optional<std::uint64_t>>(drawer.attr("batch_size"));
   shared_->drawer = held_object{std::move(drawer), *shared_->among};
+  auto first = std::make_shared<epoch_order>(*drawn(0));
+  first->samples = {first->samples[first->largest]};
+  shared_->first = std::move(first);
 }
 
 std::uint64_t own_order::size(std::uint64_t samples) const {
-  (void)order_of(samples, 0);
+  require_within(samples, *shared_->first, shared_->first->samples[0]);
   return shared_->size;
 }
 
@@ -60,7 +64,7 @@ void own_order::indices(std::uint64_t samples, std::uint64_t epoch, position fir
 }
 
 std::uint64_t own_order::digest(std::uint64_t samples, std::uint64_t epoch) const {
-  return order_of(samples, epoch)->digest;
+  return (epoch == 0 ? shared_->first : order_of(samples, epoch))->digest;
 }
 
 own_order own_order::bind(const dataset& /*data*/, std::uint64_t batch_size) const {
@@ -74,10 +78,15 @@ own_order own_order::bind(const dataset& /*data*/, std::uint64_t batch_size) con
 std::shared_ptr<const own_order::epoch_order> own_order::order_of(std::uint64_t samples,
                                                                   std::uint64_t epoch) const {
   auto found = drawn(epoch);
-  const std::uint64_t largest = found->samples[found->largest];
-  if (largest < samples) return found;
+  require_within(samples, *found, found->samples[found->largest]);
+  return found;
+}
+
+void own_order::require_within(std::uint64_t samples, const epoch_order& order,
+                               std::uint64_t largest) {
+  if (largest < samples) return;
   throw usage_error{"the sampler gives sample " + std::to_string(largest) + " at position " +
-                    std::to_string(found->largest) + " of epoch " + std::to_string(epoch) +
+                    std::to_string(order.largest) + " of epoch " + std::to_string(order.epoch) +
                     ", but the dataset has samples 0 to " + std::to_string(samples - 1)};
 }
 

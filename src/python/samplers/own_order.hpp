@@ -36,6 +36,8 @@ class own_order {
   struct epoch_order;
   struct shared;
 
+  static void require_within(std::uint64_t samples, const epoch_order& order,
+                             std::uint64_t largest);
   [[nodiscard]] std::shared_ptr<const epoch_order> order_of(std::uint64_t samples,
                                                             std::uint64_t epoch) const;
   [[nodiscard]] std::shared_ptr<const epoch_order> drawn(std::uint64_t epoch) const;

@@ -12,8 +12,9 @@ the GPU, or in host memory where there is none.
     from_torch         the window in feedline's workers; flip, normalization, layout on the device
 
 Epochs after the first are measured, to the end of the last copy; the median of --runs is printed
-with the least and the largest. Images are as bright as their label says, and each batch of the
-first epoch is checked. The folder is written to --folder, and used again if it is there.
+with the least and the largest, and the CPU time of this process and its workers for an image, which
+depends less on what else the machine does. Images are as bright as their label says, and each batch
+of the first epoch is checked. The folder is written to --folder, and used again if it is there.
 """
 
 import argparse
@@ -126,6 +127,25 @@ def epoch(loader, options, checks=False):
         assert np.bincount(seen).tolist() == [options.images // CLASSES] * CLASSES
 
 
+def cpu_seconds():
+    """CPU time of this process and of all below it that still run."""
+    of = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        of[int(path.parent.name)] = int(words[1]), int(words[11]) + int(words[12])
+
+    def is_below(process):
+        while process in of and process != os.getpid():
+            process = of[process][0]
+        return process == os.getpid()
+
+    ticks = sum(used for process, (_, used) in of.items() if is_below(process))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 2))
@@ -154,22 +174,25 @@ def main():
         f"{options.images} images an epoch, {options.runs} runs, "
         f"{'seeded' if options.seeded else 'not seeded'}"
     )
-    print(f"{'loader':18} {'images/s':>9} {'least':>9} {'largest':>9} {'relative':>9}")
-    usual_rate = None
+    titles = ["images/s", "least", "largest", "relative", "CPU ms", "relative"]
+    print(f"{'loader':18} " + " ".join(f"{title:>9}" for title in titles))
+    usual_rate = usual_time = None
     kinds = {"DataLoader": usual, "from_dataloader": same, "from_torch": on_device}
     for name, make in kinds.items():
         loader = make(options)
         epoch(loader, options, checks=True)
-        rates = []
+        rates, used = [], cpu_seconds()
         for _ in range(options.runs):
             began = time.perf_counter()
             epoch(loader, options)
             rates.append(options.images / (time.perf_counter() - began))
+        spent = (cpu_seconds() - used) / (options.runs * options.images) * 1000
         del loader
         rate = statistics.median(rates)
-        usual_rate = usual_rate or rate
+        usual_rate, usual_time = usual_rate or rate, usual_time or spent
         print(
-            f"{name:18} {rate:9.0f} {min(rates):9.0f} {max(rates):9.0f} {rate / usual_rate:9.2f}",
+            f"{name:18} {rate:9.0f} {min(rates):9.0f} {max(rates):9.0f} {rate / usual_rate:9.2f} "
+            f"{spent:9.2f} {spent / usual_time:9.2f}",
             flush=True,
         )
 
