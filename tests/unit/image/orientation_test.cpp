@@ -7,8 +7,8 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/images/image_bytes.hpp"
 #include "unit/image/decoded_file.hpp"
 #include "unit/image/decoded_images.hpp"
 

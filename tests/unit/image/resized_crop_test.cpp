@@ -12,8 +12,8 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
-#include "support/files/image_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/images/image_bytes.hpp"
 #include "unit/image/decoded_images.hpp"
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 #include "codecs/jpeg/needed_blocks.hpp"
 
 #include "support/checks/catch.hpp"
-#include "support/files/image_bytes.hpp"
-#include "support/files/jpeg_pixels.hpp"
-#include "support/files/jpeg_scans.hpp"
+#include "support/images/image_bytes.hpp"
+#include "support/images/jpeg_pixels.hpp"
+#include "support/images/jpeg_scans.hpp"
 
 #include <cstdint>
 #include <random>
