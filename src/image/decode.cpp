@@ -6,6 +6,7 @@
 #include "detail/known_value.hpp"
 #include "detail/log.hpp"
 #include "detail/text.hpp"
+#include "image/damage_count.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
@@ -115,7 +116,6 @@ class image_decoder final : public decoder {
     if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
       return std::nullopt;
     if (frame.components != 3) return std::nullopt;  // devices decode color images only
-    if (frame.has_stray_bytes) return std::nullopt;  // readers count and report them
     if (!orientation_of(file).is_upright()) return std::nullopt;  // readers turn images
     const image_extents extents{frame.height, frame.width};
     if (extents.pixels() > max_image_pixels) return std::nullopt;
@@ -129,6 +129,7 @@ class image_decoder final : public decoder {
     } catch (const image_error&) {
       return std::nullopt;
     }
+    if (frame.has_stray_bytes) count_damaged(options_, "stray bytes between its segments");
     return described;
   }
 

@@ -54,9 +54,10 @@ struct image_options {
   /// distinguished from them, unless the error is within the last few MCUs. After a scan of a
   /// progressive file the two cannot be distinguished, so such bytes are an error there.
   bool allow_damaged = false;
-  /// Counter of images that readers accept in spite of damage or stray bytes; any thread may read
-  /// it. Null: only the log reports them, at the 1st, 10th, 100th and so on. Files that a device
-  /// decodes are neither counted nor logged.
+  /// Counter of images that are accepted in spite of damage or stray bytes; any thread may read it.
+  /// Null: only the log reports them, at the 1st, 10th, 100th and so on. A file that a device
+  /// decodes is counted if it has stray bytes before the scan; stray bytes after it, and damage
+  /// that `allow_damaged` accepts, are not.
   std::shared_ptr<std::atomic<std::uint64_t>> damaged_images = nullptr;
   /// An image with more pixels in its header is refused, because it would take gigabytes of memory.
   std::uint64_t max_pixels = std::uint64_t{1} << 26;

@@ -1,6 +1,7 @@
 # Images: folders and shards of them, JPEG and PNG, and decoding and resizing as GPUs do it.
 
 feedline_add_tests(feedline_images_left_out_tests SOURCES
+  ${PROJECT_SOURCE_DIR}/src/image/damage_count.cpp
   ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
   ${PROJECT_SOURCE_DIR}/src/image/orientation.cpp
   ${PROJECT_SOURCE_DIR}/src/image/random_crop.cpp
