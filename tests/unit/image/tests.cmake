@@ -27,6 +27,7 @@ feedline_add_tests(feedline_image_tests
   unit/codecs/jpeg/scan_segments_test.cpp
   unit/codecs/jpeg/scan_test.cpp
   unit/image/jpeg_test.cpp
+  unit/image/mask_test.cpp
   unit/image/orientation_test.cpp
   unit/image/packed_taps_test.cpp
   unit/image/png_test.cpp
