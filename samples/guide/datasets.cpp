@@ -51,6 +51,15 @@ void formats(const std::vector<std::string>& shards) {
             << skipped_files << examples.size();
 }
 
+feedline::dataset_ptr masks(const std::vector<std::string>& shards) {
+  // [masks]
+  feedline::image_options cut{.height = 512, .width = 512, .resized_crop = feedline::crop_ranges{}};
+  auto pairs = feedline::open_tar(shards, {{"image", {"jpg"}, feedline::make_image_decoder(cut)},
+                                           {"mask", {"png"}, feedline::make_mask_decoder(cut)}});
+  // [/masks]
+  return pairs;
+}
+
 void list() {
   // [list]
   for (const auto& found : feedline::list_fields("train.h5"))

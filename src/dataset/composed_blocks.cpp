@@ -32,12 +32,18 @@ class plain_blocks final : public encoded_blocks {
   std::size_t max_stored_bytes(std::size_t) const noexcept override { return rows_ * row_bytes_; }
 
   stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
-                    const sample_context&) const override {
+                    const sample_context& context) const override {
     std::uint64_t next = block * rows_;
     std::vector<sample_index> samples(std::min(rows_, size_ - next));
     for (sample_index& each : samples) each.value = next++;
     const auto rows = out.first(samples.size() * row_bytes_);
-    of_->read(samples, {&rows, 1});
+    read_context of_samples{samples};
+    if (rows_ == 1 && context.epoch)
+      of_samples = {context.seed,
+                    *context.epoch,
+                    {&context.sample, 1},
+                    context.position.value_or(position{})};
+    of_->read({samples, {&rows, 1}, of_samples});
     std::ranges::fill(out.subspan(rows.size()), std::byte{0});
     return stored(field, block);
   }
@@ -177,25 +183,26 @@ bool has_steps(const encoded_blocks& blocks, std::size_t fields) {
 blocks_ptr make_joined_blocks(const std::vector<dataset_ptr>& parts) {
   std::uint64_t rows = 0;
   bool has_plain = false;
+  bool varies_plain = false;  // a part without encoded blocks varies by epoch
   std::vector<blocks_ptr> of_parts;
   for (const dataset_ptr& part : parts) {
     const blocks_ptr& blocks = of_parts.emplace_back(part->encoded());
-    if (!blocks && part->varies_by_epoch()) return nullptr;  // plain rows have no epoch
-    if (!blocks) continue;
+    if (!blocks) {
+      varies_plain = varies_plain || part->varies_by_epoch();
+      continue;
+    }
     if (!has_steps(*blocks, part->fields().size())) {
       has_plain = true;
+      varies_plain = varies_plain || part->varies_by_epoch();
       continue;
     }
     if (rows != 0 && blocks->rows() != rows) return nullptr;
     rows = blocks->rows();
   }
   if (rows == 0 && has_plain) rows = 1;
-  if (rows == 0) return nullptr;
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    if (!of_parts[part] || of_parts[part]->rows() == rows) continue;
-    if (parts[part]->varies_by_epoch()) return nullptr;
-    of_parts[part] = nullptr;
-  }
+  if (rows == 0 || (rows != 1 && varies_plain)) return nullptr;
+  for (blocks_ptr& blocks : of_parts)
+    if (blocks && blocks->rows() != rows) blocks = nullptr;
   std::vector<chosen_field> fields;
   for (std::size_t part = 0; part < parts.size(); ++part)
     for (std::size_t field = 0; field < parts[part]->fields().size(); ++field)

@@ -6,6 +6,7 @@
 #include "detail/known_value.hpp"
 #include "detail/log.hpp"
 #include "detail/text.hpp"
+#include "image/damage_count.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
@@ -25,32 +26,11 @@ namespace {
 
 constexpr std::uint32_t largest_side = 65535;  // the same as JPEG's
 
-image_options checked(image_options options) {
-  const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
-    if (value >= least && value <= largest_side) return;
-    throw usage_error{std::string{"image_options::"} + name + " is " + std::to_string(value) +
-                      ", but must be " + std::to_string(least) + " to " +
-                      std::to_string(largest_side)};
-  };
-  require_side("height", options.height, 1);
-  require_side("width", options.width, 1);
-  if (options.shorter_side != 0)
-    require_side("shorter_side", options.shorter_side, std::max(options.height, options.width));
-  if (options.resized_crop && options.shorter_side != 0)
-    throw usage_error{
-        "image_options::resized_crop and shorter_side are set: each says which part "
-        "of an image becomes a sample; set one"};
-  require_known("image_options::layout", options.layout, {"hwc", "chw"});
-  if (options.max_pixels == 0) throw usage_error{"image_options::max_pixels is 0"};
-  if (!options.damaged_images)
-    options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return options;
-}
-
 /// Readers of one thread.
 struct image_worker {
   image_worker(const image_options& options, std::shared_ptr<std::atomic<bool>> palette_told)
-      : jpeg{make_jpeg_reader(options)}, png{make_png_reader(options, std::move(palette_told))} {}
+      : jpeg{make_jpeg_reader(options)},
+        png{make_png_reader(png_pixels::colors, std::move(palette_told))} {}
 
   std::unique_ptr<image_reader> jpeg;
   std::unique_ptr<image_reader> png;
@@ -71,7 +51,7 @@ block_step step_of(const image_options& options) {
 class image_decoder final : public decoder {
  public:
   explicit image_decoder(const image_options& options)
-      : options_{checked(options)},
+      : options_{checked_image_options(options)},
         geometry_{options_},
         steps_{step_of(options_)},
         workers_{[checked = options_, told = std::make_shared<std::atomic<bool>>(false)] {
@@ -115,7 +95,6 @@ class image_decoder final : public decoder {
     if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
       return std::nullopt;
     if (frame.components != 3) return std::nullopt;  // devices decode color images only
-    if (frame.has_stray_bytes) return std::nullopt;  // readers count and report them
     if (!orientation_of(file).is_upright()) return std::nullopt;  // readers turn images
     const image_extents extents{frame.height, frame.width};
     if (extents.pixels() > max_image_pixels) return std::nullopt;
@@ -129,6 +108,7 @@ class image_decoder final : public decoder {
     } catch (const image_error&) {
       return std::nullopt;
     }
+    if (frame.has_stray_bytes) count_damaged(options_, "stray bytes between its segments");
     return described;
   }
 
@@ -170,8 +150,7 @@ class image_decoder final : public decoder {
     const auto present = [](const std::unique_ptr<image_reader>& reader,
                             const std::string& library) -> image_reader& {
       if (reader) return *reader;
-      throw image_error{"this feedline was built without " + library + "; install " + library +
-                        "-dev, and build feedline again"};
+      throw image_error{missing_library(library)};
     };
     if (is_jpeg(file)) return present(worker.jpeg, "libjpeg");
     if (is_png(file)) return present(worker.png, "libpng");
@@ -188,6 +167,33 @@ class image_decoder final : public decoder {
 };
 
 }  // namespace
+
+image_options checked_image_options(image_options options) {
+  const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
+    if (value >= least && value <= largest_side) return;
+    throw usage_error{std::string{"image_options::"} + name + " is " + std::to_string(value) +
+                      ", but must be " + std::to_string(least) + " to " +
+                      std::to_string(largest_side)};
+  };
+  require_side("height", options.height, 1);
+  require_side("width", options.width, 1);
+  if (options.shorter_side != 0)
+    require_side("shorter_side", options.shorter_side, std::max(options.height, options.width));
+  if (options.resized_crop && options.shorter_side != 0)
+    throw usage_error{
+        "image_options::resized_crop and shorter_side are set: each says which part "
+        "of an image becomes a sample; set one"};
+  require_known("image_options::layout", options.layout, {"hwc", "chw"});
+  if (options.max_pixels == 0) throw usage_error{"image_options::max_pixels is 0"};
+  if (!options.damaged_images)
+    options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
+  return options;
+}
+
+std::string missing_library(const std::string& name) {
+  return "this feedline was built without " + name + "; install " + name +
+         "-dev, and build feedline again";
+}
 
 void image_geometry::check(image_extents original) const {
   const std::string size = std::to_string(original.width) + " x " + std::to_string(original.height);
@@ -223,8 +229,7 @@ std::unique_ptr<image_reader> make_jpeg_reader(const image_options&) {
 }
 #endif
 #ifndef FEEDLINE_HAS_PNG
-std::unique_ptr<image_reader> make_png_reader(const image_options&,
-                                              std::shared_ptr<std::atomic<bool>>) {
+std::unique_ptr<image_reader> make_png_reader(png_pixels, std::shared_ptr<std::atomic<bool>>) {
   return nullptr;
 }
 #endif

@@ -1,6 +1,6 @@
 #include "codecs/jpeg/frame.hpp"
 #include "codecs/jpeg/scan.hpp"
-#include "detail/log.hpp"
+#include "image/damage_count.hpp"
 #include "image/reader.hpp"
 
 #include <algorithm>
@@ -81,12 +81,6 @@ void on_message(j_common_ptr info, int level) {
     info->err->format_message(info, current.words.data());
 }
 
-/// Whether a count is 1, 10, 100 and so on: only such counts are logged.
-bool is_power_of_ten(std::uint64_t count) {
-  while (count >= 10 && count % 10 == 0) count /= 10;
-  return count == 1;
-}
-
 void on_progress(j_common_ptr info) {
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= max_scans) return;
   jpeg_session& current = session_of(info);
@@ -141,7 +135,7 @@ class jpeg_reader final : public image_reader {
     window.source = read_part(part, out, is_cmyk ? 4 : 3);
     if (session_.has_bytes_after_scan && !are_stray_after_scan(file)) session_.fail();
     if (is_cmyk) to_rgb(out.data(), out.extents().pixels());
-    if (errors_.num_warnings != 0) count_damaged();
+    if (errors_.num_warnings != 0) count_damaged(options_, session_.words.data());
     return window;
   } catch (...) {
     jpeg_abort_decompress(&info_);
@@ -149,13 +143,6 @@ class jpeg_reader final : public image_reader {
   }
 
  private:
-  void count_damaged() {
-    const std::uint64_t count = options_.damaged_images->fetch_add(1) + 1;
-    if (is_power_of_ten(count))
-      log()->warn("damaged JPEGs taken as libjpeg repairs them: {}; the last: {}", count,
-                  session_.words.data());
-  }
-
   /// Chooses the smallest size to which libjpeg decodes at which the part is at least as large as
   /// wanted. Only the reduced sizes 1/8, 1/4 and 1/2 have vector code: 5/8, for example, takes
   /// longer than the full size.

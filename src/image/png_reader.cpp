@@ -45,7 +45,8 @@ struct png_structs {
 
 class png_reader final : public image_reader {
  public:
-  explicit png_reader(std::shared_ptr<std::atomic<bool>> told) : told_{std::move(told)} {}
+  png_reader(png_pixels pixels, std::shared_ptr<std::atomic<bool>> told)
+      : pixels_{pixels}, told_{std::move(told)} {}
 
   resample_window read(std::span<const std::byte> file, const image_cut& cut,
                        rgb_image& out) override {
@@ -57,13 +58,15 @@ class png_reader final : public image_reader {
     const bool has_palette =
         png_get_color_type(current.png, current.info) == PNG_COLOR_TYPE_PALETTE;
     const resample_window window = cut(extents);
-    out.resize(extents);
-    read_rows(current, out);
-    if (has_palette && !told_->exchange(true))
+    if (pixels_ == png_pixels::indices) require_indices(current);
+    const std::size_t pixel_bytes = pixels_ == png_pixels::indices ? 1 : 3;
+    out.resize(extents, pixel_bytes);
+    read_rows(current, out, pixel_bytes * extents.width);
+    if (pixels_ == png_pixels::colors && has_palette && !told_->exchange(true))
       log()->warn(
           "images: a PNG of {} x {} pixels has a palette, and its colours are read, not its "
           "indices; "
-          "if it is a mask of classes, save it as an array (.npy). This is logged once for all "
+          "if it is a mask of classes, decode it by make_mask_decoder. This is logged once for all "
           "images of one decoder",
           extents.width, extents.height);
     return window;
@@ -88,33 +91,46 @@ class png_reader final : public image_reader {
     });
   }
 
-  void read_rows(png_structs& current, rgb_image& out) {
+  static void require_indices(png_structs& current) {
+    const auto type = png_get_color_type(current.png, current.info);
+    if (type != PNG_COLOR_TYPE_PALETTE && type != PNG_COLOR_TYPE_GRAY)
+      throw image_error{"it has colours or alpha, not a palette or grey values"};
+    if (png_get_bit_depth(current.png, current.info) > 8)
+      throw image_error{"it has 16 bits a pixel, but values of masks have up to 8"};
+  }
+
+  void read_rows(png_structs& current, rgb_image& out, std::size_t row_bytes) {
     session_.guard([&] {
-      png_set_palette_to_rgb(current.png);
-      png_set_expand_gray_1_2_4_to_8(current.png);
-      png_set_gray_to_rgb(current.png);
-      png_set_scale_16(current.png);
-      png_set_strip_alpha(current.png);
+      if (pixels_ == png_pixels::indices) {
+        png_set_packing(current.png);  // a byte a pixel
+      } else {
+        png_set_palette_to_rgb(current.png);
+        png_set_expand_gray_1_2_4_to_8(current.png);
+        png_set_gray_to_rgb(current.png);
+        png_set_scale_16(current.png);
+        png_set_strip_alpha(current.png);
+      }
       const int passes = png_set_interlace_handling(current.png);
       png_read_update_info(current.png, current.info);
-      if (png_get_rowbytes(current.png, current.info) != out.row_bytes())
-        png_error(current.png, "its pixels do not become RGB");
+      if (png_get_rowbytes(current.png, current.info) != row_bytes)
+        png_error(current.png, "its pixels do not become those that are wanted");
       for (int pass = 0; pass < passes; ++pass)
         for (std::uint32_t y = 0; y < out.extents().height; ++y)
-          png_read_row(current.png, out.data() + y * out.row_bytes(), nullptr);
+          png_read_row(current.png, out.data() + y * row_bytes, nullptr);
       png_read_end(current.png, nullptr);
     });
   }
 
+  png_pixels pixels_;
   std::shared_ptr<std::atomic<bool>> told_;
   png_session session_{{.library = "libpng"}};
 };
 
 }  // namespace
 
-std::unique_ptr<image_reader> make_png_reader(const image_options&,
+std::unique_ptr<image_reader> make_png_reader(png_pixels pixels,
                                               std::shared_ptr<std::atomic<bool>> told) {
-  return std::make_unique<png_reader>(std::move(told));
+  return std::make_unique<png_reader>(pixels, std::move(told));
 }
 
 }  // namespace feedline::detail

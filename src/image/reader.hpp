@@ -97,9 +97,18 @@ class image_reader {
 
 /// Null if the library was absent when feedline was built.
 [[nodiscard]] std::unique_ptr<image_reader> make_jpeg_reader(const image_options& options);
+/// How a reader gives pixels: in 3 bytes as colours, or in one byte as they are stored.
+enum class png_pixels : std::uint8_t { colors, indices };
+
 /// @param told Whether the log has said that palettes are converted to colors; set once it has.
-///        Shared by the readers of one decoder.
+///        Shared by the readers of one decoder. Not used for indices.
 [[nodiscard]] std::unique_ptr<image_reader> make_png_reader(
-    const image_options& options, std::shared_ptr<std::atomic<bool>> told);
+    png_pixels pixels, std::shared_ptr<std::atomic<bool>> told);
+
+/// The reason why no image of a format can be read.
+[[nodiscard]] std::string missing_library(const std::string& name);
+
+/// @throws usage_error if options contradict each other.
+[[nodiscard]] image_options checked_image_options(image_options options);
 
 }  // namespace feedline::detail

@@ -104,6 +104,8 @@ void bind_decoders(nb::module_& module) {
                                 "Turns stored values into a field's values.");
   module.def("make_image_decoder", &make_image_decoder, "options"_a = image,
              "JPEG and PNG into uint8 pixels.");
+  module.def("make_mask_decoder", &make_mask_decoder, "options"_a = image,
+             "PNG with a palette or grey values into uint8 classes, resized by the nearest pixel.");
   module.def(
       "decode_raw",
       [](const dtype_argument& type, shape of) { return decode_raw(type, std::move(of)); },

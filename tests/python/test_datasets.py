@@ -278,6 +278,21 @@ def test_images_are_turned_as_pillow_turns_them(tmp_path):
             path.unlink()
 
 
+def test_masks_keep_their_classes(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    classes = np.random.default_rng(1).choice([0, 7, 20], (30, 40)).astype(np.uint8)
+    mask = image.fromarray(classes)
+    mask.putpalette([255, 0, 0] * 256)
+    mask.save(tmp_path / "0.png")
+    with tarfile.open(tmp_path / "masks.tar", "w") as shard:
+        shard.add(tmp_path / "0.png", "0.png")
+    for size in [(30, 40), (17, 61)]:
+        decoder = feedline.make_mask_decoder(feedline.ImageOptions(height=size[0], width=size[1]))
+        data = feedline.open_tar(tmp_path / "masks.tar", [("mask", ["png"], decoder)])
+        wanted = image.fromarray(classes).resize(size[::-1], image.Resampling.NEAREST)
+        assert np.array_equal(data[0]["mask"], np.asarray(wanted))
+
+
 def test_several_folders_of_images_have_one_list_of_classes(tmp_path):
     image = pytest.importorskip("PIL.Image")
     for name in ["a/dog", "a/cat", "b/dog", "b/emu"]:

@@ -54,9 +54,10 @@ struct image_options {
   /// distinguished from them, unless the error is within the last few MCUs. After a scan of a
   /// progressive file the two cannot be distinguished, so such bytes are an error there.
   bool allow_damaged = false;
-  /// Counter of images that readers accept in spite of damage or stray bytes; any thread may read
-  /// it. Null: only the log reports them, at the 1st, 10th, 100th and so on. Files that a device
-  /// decodes are neither counted nor logged.
+  /// Counter of images that are accepted in spite of damage or stray bytes; any thread may read it.
+  /// Null: only the log reports them, at the 1st, 10th, 100th and so on. A file that a device
+  /// decodes is counted if it has stray bytes before the scan; stray bytes after it, and damage
+  /// that `allow_damaged` accepts, are not.
   std::shared_ptr<std::atomic<std::uint64_t>> damaged_images = nullptr;
   /// An image with more pixels in its header is refused, because it would take gigabytes of memory.
   std::uint64_t max_pixels = std::uint64_t{1} << 26;
@@ -66,16 +67,30 @@ struct image_options {
 /// `feedline::images`.
 ///
 /// All images become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked
-/// up, alpha dropped. A mask with classes as palette indices loses them, so the log reports the
-/// first palette that a decoder meets. Like torchvision's ImageFolder, it ignores colour profiles,
-/// and EXIF orientation unless `image_options::follow_orientation` is set. libjpeg decodes with its
-/// accurate inverse transform and smooth chroma, as in PIL and torchvision. So pixels agree with
-/// theirs except for the resize's rounding and for reduced decoding. The pixels are the same on
-/// every machine with the same libjpeg and kind of processor. Devices produce the pixels of
-/// libjpeg-turbo's vector code for x86-64. Other libjpegs, and those for other processors, differ
-/// only for files with coefficients that no real image has.
+/// up, alpha dropped. A mask with classes as palette indices loses them (`make_mask_decoder` keeps
+/// them), so the log reports the first palette that a decoder meets. Like torchvision's
+/// ImageFolder, it ignores colour profiles, and EXIF orientation unless
+/// `image_options::follow_orientation` is set. libjpeg decodes with its accurate inverse transform
+/// and smooth chroma, as in PIL and torchvision. So pixels agree with theirs except for the
+/// resize's rounding and for reduced decoding. The pixels are the same on every machine with the
+/// same libjpeg and kind of processor. Devices produce the pixels of libjpeg-turbo's vector code
+/// for x86-64. Other libjpegs, and those for other processors, differ only for files with
+/// coefficients that no real image has.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] decoder_ptr make_image_decoder(const image_options& options = {});
+
+/// Decodes masks: PNGs whose pixels are classes. Values become u8[height, width]: the indices of a
+/// palette, or grey values of up to 8 bits, as they are stored. No value is blended: resizing takes
+/// the nearest pixel, like Pillow's `NEAREST` and torchvision's `NEAREST_EXACT`.
+///
+/// Size, cut and window are those of `options`. A mask and an image of the same sample and the same
+/// size have the same `resized_crop`, and the same flip. Readers decode masks, also where a device
+/// decodes the images beside them. `layout`, `reduced_decoding` and what is about JPEGs have no
+/// effect. A mask that has an EXIF orientation is an error if `follow_orientation` is set, because
+/// masks are not turned.
+/// @throws usage_error if the options contradict each other. When a mask is read: dataset_error if
+/// it is no PNG, or has colours, alpha or 16 bits.
+[[nodiscard]] decoder_ptr make_mask_decoder(const image_options& options = {});
 
 }  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -27,8 +27,8 @@ namespace {
 constexpr std::uint32_t image_count = 700;
 const image_folder_options to_96{.image = {.height = 96, .width = 96, .shorter_side = 104}};
 
-/// Images of many sizes. Each seventh is of a kind that readers decode, and some have stray bytes,
-/// which readers see before the scan and the GPU after it.
+/// Images of many sizes. Each seventh is of a kind that readers decode, and some have stray bytes
+/// before the scan or after it.
 byte_vector image_file(std::uint32_t i, std::optional<std::uint32_t> damaged) {
   const bool is_grey = i % 14 == 6;
   byte_vector file = jpeg_bytes(paint(110 + i % 37, 120 + i % 23, is_grey ? 1 : 3, i),

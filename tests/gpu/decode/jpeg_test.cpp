@@ -199,7 +199,7 @@ TEST_CASE("jpeg on the GPU: damage is found, and images beside it are whole",
 }
 
 TEST_CASE(
-    "jpeg on the GPU: stray bytes after a scan change no pixel, and data that is left is damage",
+    "jpeg on the GPU: stray bytes before and after a scan change no pixel, data that is left does",
     "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const image_row row{.height = 120, .width = 90};
@@ -211,6 +211,12 @@ TEST_CASE(
       images.push_back(each);
       byte_vector& file = images.back().stored;
       file.insert(file.end() - 2, count, std::byte{0});
+    }
+  for (const arriving_image& each : {whole, restarts})
+    for (const std::size_t count : {1U, 8U, 3000U}) {
+      images.push_back(each);
+      byte_vector& file = images.back().stored;
+      file.insert(file.begin() + 20, count, std::byte{0});  // after JFIF's segment
     }
   const std::size_t good = images.size();
   for (const arriving_image& each :
@@ -228,7 +234,7 @@ TEST_CASE(
   for (std::size_t i = 0; i < images.size(); ++i) {
     CAPTURE(i);
     CHECK(got.good[i] == (i < good));
-    if (i < good) CHECK(got.rows[i] == decode_on_cpu(row, (i < 3 ? whole : restarts).stored));
+    if (i < good) CHECK(got.rows[i] == decode_on_cpu(row, (i % 6 < 3 ? whole : restarts).stored));
   }
 }
 

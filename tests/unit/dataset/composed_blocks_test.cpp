@@ -54,7 +54,10 @@ class varying final : public dataset {
   std::uint64_t size() const override { return 20; }
   std::vector<field> fields() const override { return {{"draw", element_type::u8, {}}}; }
   bool varies_by_epoch() const override { return true; }
-  void do_read(const read_request&) const override {}
+  void do_read(const read_request& request) const override {
+    for (std::size_t i = 0; i < request.samples.size(); ++i)
+      request.out[0][i] = static_cast<std::byte>(request.context[i].random()());
+  }
 };
 
 }  // namespace
@@ -80,12 +83,29 @@ TEST_CASE("blocks of a zip: rows after the last sample are zeros", "[dataset][ho
   CHECK(last == std::vector<std::byte>{std::byte{3}, std::byte{3}, {}, {}, {}, {}});
 }
 
-TEST_CASE("blocks of a zip: none where parts' blocks differ, or samples are new each epoch",
-          "[dataset][host]") {
+TEST_CASE("blocks of a zip: none where parts' blocks differ", "[dataset][host]") {
   const dataset_ptr one = encoded_rows(20, 1);
   CHECK_FALSE(zip({one, with_names(encoded_rows(20, 2), "other ")})->encoded());
-  CHECK_FALSE(zip({one, std::make_shared<const varying>()})->encoded());
   CHECK_FALSE(zip({make_identity_rows(20, 5), halves(one)})->encoded());
+}
+
+TEST_CASE(
+    "blocks of a zip: rows that vary by epoch are read for their sample, if blocks are samples",
+    "[dataset][host]") {
+  const auto drawn = std::make_shared<const varying>();
+  CHECK_FALSE(zip({encoded_rows(20, 2), drawn})->encoded());
+  const dataset_ptr joined = zip({encoded_rows(20, 1), drawn});
+  const auto blocks = joined->encoded();
+  REQUIRE(blocks);
+  const std::size_t field = joined->fields().size() - 1;
+  CHECK(blocks->steps(field).empty());
+  for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
+    const sample_context context{
+        .seed = 3, .epoch = epoch, .sample = {70 + epoch}, .position = position{9}};
+    std::byte row{};
+    CHECK(blocks->read(field, 4, {&row, 1}, context).bytes == 1);
+    CHECK(row == static_cast<std::byte>(context.random()()));
+  }
 }
 
 TEST_CASE("blocks of a subset: its samples', where a block is a sample", "[dataset][host]") {

@@ -22,10 +22,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,7 +85,7 @@ TEST_CASE("image blocks: files that devices take come as they are, others as row
   }
 }
 
-TEST_CASE("image blocks: readers decode files with stray bytes before the scan, which they tell of",
+TEST_CASE("image blocks: files with stray bytes before the scan are counted and reported",
           "[dataset][host]") {
   const image_tree tree;
   auto before = image_file(2);
@@ -93,10 +95,18 @@ TEST_CASE("image blocks: readers decode files with stray bytes before the scan, 
   after.insert(after.end() - 2, 40, std::byte{0});
   tree.write(3, after);
   const log_capture captured;
-  const dataset_ptr data = tree.open();
-  CHECK(given(data, 2).skipped == 1);
-  CHECK(captured.text().find("2 extraneous bytes before marker 0xdb") != std::string::npos);
+  image_options options = small;
+  options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const dataset_ptr data = tree.open(options);
+  CHECK(given(data, 2).skipped == 0);
+  CHECK(*options.damaged_images == 1);
+  CHECK(
+      contains(captured.text(),
+               "damaged JPEGs taken as libjpeg repairs them: 1; the last: stray bytes between its "
+               "segments"));
+  CHECK(given(data, 4).skipped == 0);
   CHECK(given(data, 3).skipped == 0);
+  CHECK(*options.damaged_images == 1);  // the device reads past bytes after the scan
   CHECK(given(data, 3).bytes == after.size());
 }
 

@@ -135,7 +135,8 @@ TEST_CASE("png: a decoder warns once that palettes become colours", "[dataset][h
   for (int i = 0; i < 3; ++i) decoder->decode(with_palette, spec, out, {});
   CHECK(log.lines() == 1);
   CHECK(log.text().find("images: a PNG of 34 x 21 pixels has a palette, and its colours are read, "
-                        "not its indices; if it is a mask of classes, save it as an array (.npy). "
+                        "not its indices; if it is a mask of classes, decode it by "
+                        "make_mask_decoder. "
                         "This is logged once for all images of one decoder") != std::string::npos);
   (void)decode(with_palette);  // another folder's decoder
   CHECK(log.lines() == 2);

@@ -1,6 +1,7 @@
 # Images: folders and shards of them, JPEG and PNG, and decoding and resizing as GPUs do it.
 
 feedline_add_tests(feedline_images_left_out_tests SOURCES
+  ${PROJECT_SOURCE_DIR}/src/image/damage_count.cpp
   ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
   ${PROJECT_SOURCE_DIR}/src/image/orientation.cpp
   ${PROJECT_SOURCE_DIR}/src/image/random_crop.cpp
@@ -26,6 +27,7 @@ feedline_add_tests(feedline_image_tests
   unit/codecs/jpeg/scan_segments_test.cpp
   unit/codecs/jpeg/scan_test.cpp
   unit/image/jpeg_test.cpp
+  unit/image/mask_test.cpp
   unit/image/orientation_test.cpp
   unit/image/packed_taps_test.cpp
   unit/image/png_test.cpp

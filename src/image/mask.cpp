@@ -1,0 +1,106 @@
+#include <feedline/dataset/read_counts.hpp>
+#include <feedline/error.hpp>
+#include <feedline/image/decode.hpp>
+
+#include "image/orientation.hpp"
+#include "image/reader.hpp"
+#include "io/file_magic.hpp"
+#include "rows/scratch_pool.hpp"
+
+#include <cassert>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+/// Working memory of one thread.
+struct mask_worker {
+  std::unique_ptr<image_reader> png = make_png_reader(png_pixels::indices, nullptr);
+  rgb_image decoded;
+  std::vector<std::size_t> columns;
+};
+
+/// The source element nearest to the middle of element `i` of an axis of `from` elements that is
+/// resized to `to`, as Pillow chooses it.
+constexpr std::size_t nearest(std::uint32_t i, std::uint32_t from, std::uint32_t to) noexcept {
+  return static_cast<std::size_t>((2 * std::uint64_t{i} + 1) * from / (2 * std::uint64_t{to}));
+}
+
+class mask_decoder final : public decoder {
+ public:
+  explicit mask_decoder(const image_options& options)
+      : options_{checked_image_options(options)}, geometry_{options_} {}
+
+  field describe(std::span<const std::byte>) const override {
+    return {{}, element_type::u8, {options_.height, options_.width}};
+  }
+
+  bool varies_by_epoch() const override { return geometry_.is_random(); }
+
+  void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
+              const sample_context& context) const override {
+    assert(out.size() == sample_bytes(as));
+    static_cast<void>(as);
+    const auto worker = workers_.take();
+    try {
+      const resample_window window = read(stored, context, *worker);
+      pick(*worker, window, reinterpret_cast<std::uint8_t*>(out.data()));
+    } catch (const image_error& error) {
+      throw dataset_error{{}, std::string{"the mask cannot be decoded: "} + error.what()};
+    }
+    count_read({.decoded = 1});
+  }
+
+ private:
+  resample_window read(std::span<const std::byte> stored, const sample_context& context,
+                       mask_worker& worker) const {
+    if (stored.empty()) throw image_error{"it is empty"};
+    if (is_jpeg(stored))
+      throw image_error{"it is a JPEG, which changes values: store masks as PNG, or as .npy"};
+    if (!is_png(stored)) throw image_error{"it is not a PNG"};
+    if (!worker.png) throw image_error{missing_library("libpng")};
+    if (options_.follow_orientation)
+      if (const orientation turns = orientation::of(stored); !turns.is_upright())
+        throw image_error{"it has EXIF orientation " + std::to_string(turns.number()) +
+                          ", and masks are not turned: store it as it is shown"};
+    return worker.png->read(
+        stored, [&](image_extents original) { return geometry_.window(original, context); },
+        worker.decoded);
+  }
+
+  static void pick(mask_worker& worker, const resample_window& window, std::uint8_t* to) {
+    const rgb_image& from = worker.decoded;
+    image_box source = window.source;
+    if (source.extents.pixels() == 0) source = {0, 0, from.extents()};
+    worker.columns.resize(window.extents.width);
+    for (std::uint32_t x = 0; x < window.extents.width; ++x)
+      worker.columns[x] =
+          source.left + nearest(window.left + x, source.extents.width, window.resized.width);
+    for (std::uint32_t y = 0; y < window.extents.height; ++y) {
+      const std::size_t row =
+          source.top + nearest(window.top + y, source.extents.height, window.resized.height);
+      const std::uint8_t* const line = from.data() + row * from.extents().width;
+      for (const std::size_t column : worker.columns) *to++ = line[column];
+    }
+  }
+
+  image_options options_;
+  image_geometry geometry_;
+  mutable scratch_pool<mask_worker> workers_{[] { return std::make_unique<mask_worker>(); }};
+};
+
+}  // namespace
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+decoder_ptr make_mask_decoder(const image_options& options) {
+  return std::make_shared<const detail::mask_decoder>(options);
+}
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline
