@@ -42,7 +42,8 @@ __device__ image_box wanted_part(const jpeg_image& image) {
 
 /// Eight threads make a block: each reads eight coefficients and stores them at their positions,
 /// then transforms a column, then a row.
-__global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__ jpeg_batch batch) {
+__global__ void __launch_bounds__(threads, 5)
+    sample_kernel(const __grid_constant__ jpeg_batch batch) {
   // A block's coefficients, then its columns. The 9 keeps two threads from using one bank.
   alignas(uint4) __shared__ std::int32_t columns[threads / 8][8][9];
   const image_memory memory{batch, batch.images[blockIdx.y]};
