@@ -94,7 +94,7 @@ TEST_CASE("mask: resizing, cutting and windows take the nearest pixel, and blend
   const image_options windows{.height = 16, .width = 24, .resized_crop = crop_ranges{}};
   CHECK(make_mask_decoder(windows)->varies_by_epoch());
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
-    const sample_context context{.epoch = epoch, .sample = {3}};
+    const sample_context context{.epoch = epoch, .sample = {3}, .position = {}};
     const auto part = detail::random_crop{crop_ranges{}}.draw({61, 85}, context);
     CHECK((decoded(file, windows, context) == nearest(mask, part, 16, 24)));
   }

@@ -237,7 +237,7 @@ TEST_CASE("shards decoded on a device: windows of images are those that readers 
   const dataset_ptr data =
       shards.open(make_image_decoder({.height = 12, .width = 10, .resized_crop = crop_ranges{}}));
   CHECK(data->varies_by_epoch());
-  CHECK(given(data, 2, {.epoch = 3}).window.height != 0);
+  CHECK(given(data, 2, {.epoch = 3, .sample = {}, .position = {}}).window.height != 0);
   const int readers = GENERATE(0, 4);
   check_same(data, shuffle{.seed = 4}, {.batch_size = 7, .readers = readers, .seed = 2}, 3);
 }
