@@ -1,3 +1,5 @@
+// Over 250 lines: the same few lines for the values of each enumeration.
+
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>

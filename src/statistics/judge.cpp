@@ -1,3 +1,5 @@
+// Over 250 lines: one short function for the verdict on each limit, in the order of the checks.
+
 // The rules are one decision, and their order is part of it: so they stand in one file, though it
 // is long.
 

@@ -1,3 +1,5 @@
+// Over 250 lines: one class, whose members are all that the threads of a loader share.
+
 #pragma once
 
 #include <feedline/backend/device.hpp>

@@ -1,5 +1,7 @@
 """Signatures of the compiled functions and classes, errors that name the wrong argument, and
-pickling: what was called with which arguments makes the same dataset or sampler again."""
+pickling: what was called with which arguments makes the same dataset or sampler again.
+
+Over 250 lines: all three need the signatures that are read here."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def map(dataset: Dataset, function: Callable[[dict[str, Any]], Any], **options: 
     `function` gets a sample, a dict of NumPy arrays and scalars by the fields' names, and returns
     one as for `sequence_dataset`. `options` are that function's: `names`, `workers`, `seeded`,
     `pad` and others. With workers the dataset is sent to them, so it must be one that can be
-    pickled, or `start_method` be 'fork'. Samples that the dataset draws anew in each epoch are
+    pickled, or `start_method` be 'fork'. Samples that the dataset draws again in each epoch are
     refused: the function would get those of no epoch."""
     import feedline
 

@@ -13,7 +13,7 @@ namespace feedline::python {
 namespace nb = nanobind;
 
 /// Names of a batch's fields as Python's strings. An epoch makes them once for all its batches, so
-/// that a batch of many fields costs the loop no more than one of few. With the interpreter's lock.
+/// a batch of many fields costs the loop no more than one of few. Used with the interpreter's lock.
 class field_names {
  public:
   explicit field_names(const batch& of);
