@@ -11,7 +11,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-batch::batch(lease_type lease) noexcept : lease_{std::move(lease)} {}
+batch::batch(std::shared_ptr<detail::device_ring> ring, const detail::leased_batch& place) noexcept
+    : lease_{std::move(ring), place} {}
 batch::batch(batch&& other) noexcept = default;
 batch& batch::operator=(batch&& other) noexcept = default;
 batch::~batch() = default;

@@ -43,10 +43,13 @@ class batch_cursor {
   /// The epoch begun last; null if none.
   [[nodiscard]] const std::shared_ptr<epoch_pass>& pass() const noexcept { return pass_; }
 
+  /// Whether the current slot has a batch to hand out.
+  [[nodiscard]] bool has_batch() const noexcept { return slot_.has_value(); }
   /// The next batch, if the current slot has one; never blocks.
-  [[nodiscard]] std::optional<batch> hand_out() {
-    if (!slot_) return std::nullopt;
-    std::optional<batch> handed_out{ring_->lease_batch(*slot_, next_)};
+  [[nodiscard]] optional_lease<batch> hand_out() {
+    optional_lease<batch> handed_out;
+    if (!has_batch()) return handed_out;
+    handed_out.emplace(ring_->lease_batch(*slot_, next_));
     ++next_;
     ++handed_out_;
     tally_.handed_out(next_ * ring_->format().layout.batch_size());

@@ -118,12 +118,12 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
   leased.leases.add();
   const slot_layout& layout = format_->layout;
   const std::uint64_t before = place * layout.batch_size();
-  return batch{{shared_from_this(),
-                {.slot = slot,
-                 .data = leased.data + place * layout.batch_bytes(),
-                 .epoch = leased.content.pass->epoch,
-                 .index = leased.content.first_batch + place,
-                 .samples = std::min(layout.batch_size(), leased.content.samples - before)}}};
+  return {shared_from_this(),
+          {.slot = slot,
+           .data = leased.data + place * layout.batch_bytes(),
+           .epoch = leased.content.pass->epoch,
+           .index = leased.content.first_batch + place,
+           .samples = std::min(layout.batch_size(), leased.content.samples - before)}};
 }
 
 bool device_ring::all_leased() const noexcept {

@@ -6,12 +6,8 @@
 #include <new>
 
 namespace feedline::detail {
-namespace {
 
-// One for the whole process, so it is defined in a single source.
 constinit std::atomic<std::uint32_t> forks{0};
-
-}  // namespace
 
 own_process::own_process() : id_{::getpid()} {
   [[maybe_unused]] static const bool is_counting = [] {
@@ -19,10 +15,6 @@ own_process::own_process() : id_{::getpid()} {
     return true;
   }();
   forks_ = forks.load();
-}
-
-bool own_process::is_this() const noexcept {
-  return forks_ == forks.load();
 }
 
 }  // namespace feedline::detail

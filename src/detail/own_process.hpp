@@ -2,12 +2,17 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <utility>
 
 namespace feedline::detail {
+
+/// Counts the forks that lead to this process. One for the whole process, so it is defined in a
+/// single source.
+extern constinit std::atomic<std::uint32_t> forks;
 
 /// The process in which something was made. A child of fork has the memory of its parent, but none
 /// of its threads: a lock that one of them held stays locked forever, and a wait for one never
@@ -20,7 +25,7 @@ class own_process {
   own_process();
 
   /// Whether this is still the same process, and not a child of it made by fork.
-  [[nodiscard]] bool is_this() const noexcept;
+  [[nodiscard]] bool is_this() const noexcept { return forks_ == forks.load(); }
   [[nodiscard]] pid_t id() const noexcept { return id_; }
 
  private:

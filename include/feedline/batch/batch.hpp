@@ -97,7 +97,7 @@ class batch {
   friend class detail::device_ring;
   friend class stream_use;
   using lease_type = detail::lease<detail::device_ring, detail::leased_batch>;
-  explicit batch(lease_type lease) noexcept;
+  batch(std::shared_ptr<detail::device_ring> ring, const detail::leased_batch& place) noexcept;
   [[nodiscard]] const detail::batch_format& format() const;
 
   lease_type lease_;

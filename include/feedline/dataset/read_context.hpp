@@ -15,14 +15,15 @@ inline namespace FEEDLINE_ABI {
 /// The sample and epoch for which a loader reads. A value computed only from this is the same for
 /// any number of readers, any slot size, placement and device.
 struct sample_context {
-  std::uint64_t seed = 0;              ///< `loader_options::seed`
-  std::optional<std::uint64_t> epoch;  ///< empty: the read is not by a loader, so there is no epoch
+  std::uint64_t seed = 0;  ///< `loader_options::seed`
+  /// Empty: the read is not by a loader, so there is no epoch.
+  std::optional<std::uint64_t> epoch = {};
   /// Index of the sample in the loader's dataset. So the same sample of a part that is concatenated
   /// twice has two numbers.
-  sample_index sample;
+  sample_index sample = {};
   /// Position in the epoch's order, which all ranks share. A repeat's position is past the epoch's
   /// end. Empty if `epoch` is.
-  std::optional<feedline::position> position;
+  std::optional<feedline::position> position = {};
 
   /// Random numbers for this sample in this epoch, keyed by (seed, epoch, sample) like those of the
   /// device's transforms. Without an epoch they are those of epoch 0.

@@ -112,18 +112,14 @@ pipeline::~pipeline() {
   }
 }
 
-std::optional<batch> pipeline::next(const std::shared_ptr<epoch_pass>& pass, stream_ref stream,
-                                    const take_limits& limits) {
+optional_lease<batch> pipeline::next(const std::shared_ptr<epoch_pass>& pass, stream_ref stream,
+                                     const take_limits& limits) {
   require_own_process();
   if (failed_) failures_->rethrow();
   if (pass_failure_) throw stage_error{pass_failure_->where, pass_failure_->cause};
   if (stopped_.load() || pass->ended || limits.stop.stop_requested()) return std::nullopt;
   if (cursor_.pass() != pass) begin(pass, stream);
-  for (;;) {
-    if (auto handed_out = cursor_.hand_out()) {
-      count(*handed_out);
-      return handed_out;
-    }
+  while (!cursor_.has_batch()) {
     if (auto failure = cursor_.take_failure()) fail_pass(std::move(*failure));
     if (cursor_.at_end(plan_.batches_per_epoch)) {
       pass->ended = true;
@@ -146,6 +142,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_pass>& pass, str
     }
     tune();
   }
+  return hand_out();
 }
 
 void pipeline::begin(const std::shared_ptr<epoch_pass>& pass, stream_ref stream) {

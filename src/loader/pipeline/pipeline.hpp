@@ -74,15 +74,13 @@ class pipeline {
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it
   /// differs from the last one. @throws stage_error; deadline_error, after which the next call
   /// waits for the same batch; usage_error in a child of fork.
-  [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_pass>& pass,
-                                          stream_ref stream, const take_limits& limits = {});
+  [[nodiscard]] optional_lease<batch> next(const std::shared_ptr<epoch_pass>& pass,
+                                           stream_ref stream, const take_limits& limits = {});
   /// The same if the current slot has a batch of the epoch; never blocks.
-  [[nodiscard]] std::optional<batch> hand_out(const std::shared_ptr<epoch_pass>& pass) {
+  [[nodiscard]] optional_lease<batch> hand_out(const std::shared_ptr<epoch_pass>& pass) {
     if (!belongs_here() || failed_ || stopped_.load() || cursor_.pass() != pass)
       return std::nullopt;
-    auto handed_out = cursor_.hand_out();
-    if (handed_out) count(*handed_out);
-    return handed_out;
+    return hand_out();
   }
   /// The rest of an epoch is not wanted any more.
   void abandon(const std::shared_ptr<epoch_pass>& pass) {
@@ -152,9 +150,14 @@ class pipeline {
     if (pass->ended) return {pass->epoch + 1, 0};
     return {pass->epoch, pass->first_batch + cursor_.handed_out(), cursor_.losses()};
   }
-  void count(const batch& handed_out) {
-    consumer_.count_batches(1);
-    consumer_.count_samples(handed_out.size());
+  /// The next batch, if the current slot has one.
+  [[nodiscard]] optional_lease<batch> hand_out() {
+    optional_lease<batch> handed_out = cursor_.hand_out();
+    if (handed_out) {
+      consumer_.count_batches(1);
+      consumer_.count_samples(handed_out->size());
+    }
+    return handed_out;
   }
   void leave_epoch() {
     consumer_.enter(activity::idle);

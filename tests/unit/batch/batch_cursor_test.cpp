@@ -110,7 +110,7 @@ TEST_CASE("batch cursor: beginning an epoch releases the rest of the one before"
   cached.reset();
   CHECK(on.state(slot) == device_state::free);
   on.cursor.accept(on.arrive(next, 0));
-  CHECK(on.cursor.hand_out()->stream() == other);
+  CHECK(on.cursor.hand_out().value().stream() == other);
 }
 
 TEST_CASE("batch cursor: its end releases the current slot", "[batch][host]") {
