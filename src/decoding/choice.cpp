@@ -44,7 +44,7 @@ std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& f
 bool has_images(const encoded_blocks& blocks, std::size_t fields) {
   for (std::size_t field = 0; field < fields; ++field)
     for (const block_step& step : blocks.steps(field))
-      if (step.filter == block_filter::jpeg) return true;
+      if (step.filter == block_filter::image) return true;
   return false;
 }
 

@@ -21,7 +21,7 @@ namespace {
 using does = decode_operation;
 
 block_step image_step(image_row row = {.height = 10, .width = 20}) {
-  return {.filter = block_filter::jpeg, .image = row};
+  return {.filter = block_filter::image, .image = row};
 }
 
 decode_program image_program(image_row row = {.height = 10, .width = 20}) {
@@ -91,17 +91,17 @@ TEST_CASE("decode program: an image's steps and rows that no kernel makes are re
   const auto refusal = [](std::vector<block_step> steps) { return refusal_of_program(steps); };
   CHECK(refusal({image_step()}).empty());
   CHECK(refusal({image_step({.height = 10, .width = 20, .shorter_side = 20})}).empty());
-  CHECK(refusal({image_step(), {block_filter::deflate}}) == "JPEG beside other steps");
-  CHECK(refusal({{block_filter::deflate}, image_step()}) == "JPEG beside other steps");
-  CHECK(refusal({image_step(), image_step()}) == "JPEG beside other steps");
-  CHECK(refusal({image_step({.height = 0, .width = 20})}) == "JPEG of rows without pixels");
-  CHECK(refusal({image_step({.height = 10, .width = 0})}) == "JPEG of rows without pixels");
+  CHECK(refusal({image_step(), {block_filter::deflate}}) == "images beside other steps");
+  CHECK(refusal({{block_filter::deflate}, image_step()}) == "images beside other steps");
+  CHECK(refusal({image_step(), image_step()}) == "images beside other steps");
+  CHECK(refusal({image_step({.height = 0, .width = 20})}) == "images of rows without pixels");
+  CHECK(refusal({image_step({.height = 10, .width = 0})}) == "images of rows without pixels");
   CHECK(refusal({image_step({.height = 65536, .width = 1})}) ==
-        "JPEG of rows with a side above 65535");
+        "images of rows with a side above 65535");
   CHECK(refusal({image_step({.height = 10, .width = 20, .shorter_side = 19})}) ==
-        "JPEG resized to less than its row");
+        "images resized to less than their row");
   CHECK(refusal({image_step({.height = 1, .width = 1, .layout = static_cast<image_layout>(9)})}) ==
-        "JPEG of an unknown layout");
+        "images of an unknown layout");
 }
 
 TEST_CASE("decode plan: images are counted, and have memory for their pixels",

@@ -81,7 +81,7 @@ TEST_CASE("decoding_choice: three groups of blocks are ahead, and a group is as 
 TEST_CASE("decoding_choice: a group of images is no longer than a call may take",
           "[decoding][host]") {
   const auto script = std::make_shared<encoded_script>();
-  script->filter = block_filter::jpeg;
+  script->filter = block_filter::image;
   const chosen images{make_encoded(make_identity_rows(100'000, 10), 1, script), {}};
   CHECK(images.blocks->group == 256);
   CHECK(images.blocks->ahead == 512);
@@ -151,7 +151,7 @@ TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks fo
           "[decoding][host]") {
   const auto choose = [](std::size_t blocks, decode_on who) {
     const auto script = std::make_shared<encoded_script>();
-    script->filter = block_filter::jpeg;  // 256 a call
+    script->filter = block_filter::image;  // 256 a call
     const dataset_ptr images = make_encoded(make_identity_rows(blocks, 10), 1, script);
     const scripted_device device;
     const loader_options options{.decode_on = who};
