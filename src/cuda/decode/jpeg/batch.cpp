@@ -57,7 +57,8 @@ constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
 std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept {
   // An image of 500 x 375 pixels, and some margin.
   const std::uint64_t usual = (std::uint64_t{1920} << 10U) + taps_bytes(0, row);
-  const std::uint64_t images = std::max(largest_image_bytes(row), max_images * usual);
+  const std::uint64_t batch = std::min<std::uint64_t>(max_images, 256);
+  const std::uint64_t images = std::max(largest_image_bytes(row), batch * usual);
   return static_cast<std::size_t>(table_bytes + images);
 }
 

@@ -12,7 +12,7 @@
 namespace feedline::detail {
 
 /// Most images that are decoded at once: the number of blocks in a group.
-inline constexpr std::size_t max_jpeg_batch = 256;
+inline constexpr std::size_t max_jpeg_batch = 512;
 /// Most images that one kernel is given: a kernel's parameters have 4 KB.
 inline constexpr std::size_t max_given_images = 64;
 /// The largest image that the GPU decodes, in pixels.
@@ -67,7 +67,7 @@ struct jpeg_image {
 }
 
 /// Working memory of a decoder whose calls decode up to this many images: enough for a batch of
-/// usual images, and for the largest image.
+/// usual images, 256 at most, and for the largest image.
 /// @param row Row to which images are resized.
 [[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept;
 
