@@ -116,7 +116,6 @@ class image_decoder final : public decoder {
     jpeg_frame frame;
     if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
       return std::nullopt;
-    if (frame.components != 3) return std::nullopt;  // devices decode color images only
     if (image_extents{frame.height, frame.width}.pixels() > max_image_pixels) return std::nullopt;
     has_stray_bytes = frame.has_stray_bytes;
     return stored_block{.bytes = file.size(), .height = frame.height, .width = frame.width};

@@ -91,8 +91,7 @@ struct jpeg_taps {
 /// Bytes before an image's pixels.
 inline constexpr std::size_t jpeg_header_bytes = 512;
 
-/// The most blocks that a file of three components can have: at 4:4:4, and a whole number of MCUs
-/// at any sampling.
+/// The most blocks that a file can have: at 4:4:4, and a whole number of MCUs at any sampling.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t max_jpeg_blocks(
     image_extents extents) noexcept {
   const auto mcus = [](std::uint32_t side) { return (std::uint64_t{side} + 15) / 16; };
