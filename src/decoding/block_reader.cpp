@@ -31,6 +31,7 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
       entry->height = stored.height;
       entry->width = stored.width;
       entry->window = stored.window;
+      entry->format = stored.format;
       entry->missing = 0;
     } catch (...) {  // it is missing, as the entry says
       failed = std::current_exception();

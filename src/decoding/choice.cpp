@@ -17,8 +17,8 @@ constexpr std::size_t max_block_slot_bytes = std::size_t{64} << 20;
 constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
 /// Limit of either.
 constexpr std::uint64_t max_blocks = 2048;
-/// The same for images; a decoder has memory for this many.
-constexpr std::uint32_t max_images = 256;
+/// The same for images. A warp inflates a PNG, however many others there are.
+constexpr std::uint32_t max_images = 512;
 /// Groups of images in flight at once: one is decoded while the next one arrives. Each has a
 /// decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 2;
@@ -44,7 +44,7 @@ std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& f
 bool has_images(const encoded_blocks& blocks, std::size_t fields) {
   for (std::size_t field = 0; field < fields; ++field)
     for (const block_step& step : blocks.steps(field))
-      if (step.filter == block_filter::jpeg) return true;
+      if (step.filter == block_filter::image) return true;
   return false;
 }
 

@@ -3,6 +3,7 @@
 #include <feedline/image/decode.hpp>
 
 #include "codecs/jpeg/frame.hpp"
+#include "codecs/png/frame.hpp"
 #include "detail/known_value.hpp"
 #include "detail/log.hpp"
 #include "detail/text.hpp"
@@ -40,7 +41,7 @@ struct image_worker {
 };
 
 block_step step_of(const image_options& options) {
-  return {.filter = block_filter::jpeg,
+  return {.filter = block_filter::image,
           .image = {.height = options.height,
                     .width = options.width,
                     .shorter_side = options.shorter_side,
@@ -54,7 +55,7 @@ class image_decoder final : public decoder {
       : options_{checked_image_options(options)},
         geometry_{options_},
         steps_{step_of(options_)},
-        workers_{[checked = options_, told = std::make_shared<std::atomic<bool>>(false)] {
+        workers_{[checked = options_, told = palette_told_] {
           return std::make_unique<image_worker>(checked, told);
         }} {}
 
@@ -91,28 +92,47 @@ class image_decoder final : public decoder {
   /// Images that must be refused are not left to devices: decoding them gives the reason.
   std::optional<encoded_blocks::stored_block> for_device(
       std::span<const std::byte> file, const sample_context& context) const override {
-    jpeg_frame frame;
-    if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
-      return std::nullopt;
-    if (frame.components != 3) return std::nullopt;  // devices decode color images only
-    if (!orientation_of(file).is_upright()) return std::nullopt;  // readers turn images
-    const image_extents extents{frame.height, frame.width};
-    if (extents.pixels() > max_image_pixels) return std::nullopt;
-    encoded_blocks::stored_block described{
-        .bytes = file.size(), .height = frame.height, .width = frame.width};
+    bool has_stray_bytes = false;
+    auto described = is_png(file) ? png_for_device(file) : jpeg_for_device(file, has_stray_bytes);
+    if (!described || !orientation_of(file).is_upright()) return std::nullopt;  // readers turn
+    const image_extents extents{described->height, described->width};
     try {
       const image_box source = geometry_.window(extents, context).source;
       const auto narrow = [](std::uint32_t side) { return static_cast<std::uint16_t>(side); };
-      described.window = {narrow(source.top), narrow(source.left), narrow(source.extents.height),
-                          narrow(source.extents.width)};
+      described->window = {narrow(source.top), narrow(source.left), narrow(source.extents.height),
+                           narrow(source.extents.width)};
     } catch (const image_error&) {
       return std::nullopt;
     }
-    if (frame.has_stray_bytes) count_damaged(options_, "stray bytes between its segments");
+    if (has_stray_bytes) count_damaged(options_, "stray bytes between its segments");
     return described;
   }
 
  private:
+  using stored_block = encoded_blocks::stored_block;
+
+  static std::optional<stored_block> jpeg_for_device(std::span<const std::byte> file,
+                                                     bool& has_stray_bytes) {
+    jpeg_frame frame;
+    if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
+      return std::nullopt;
+    if (image_extents{frame.height, frame.width}.pixels() > max_image_pixels) return std::nullopt;
+    has_stray_bytes = frame.has_stray_bytes;
+    return stored_block{.bytes = file.size(), .height = frame.height, .width = frame.width};
+  }
+  std::optional<stored_block> png_for_device(std::span<const std::byte> file) const {
+    png_frame frame;
+    if (!read_png_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
+      return std::nullopt;
+    const image_extents extents{frame.height, frame.width};
+    if (extents.pixels() > max_png_pixels) return std::nullopt;
+    if (frame.colours == png_frame::palette) report_palette(*palette_told_, extents);
+    return stored_block{.bytes = file.size(),
+                        .height = static_cast<std::uint16_t>(frame.height),
+                        .width = static_cast<std::uint16_t>(frame.width),
+                        .format = image_format::png};
+  }
+
   /// How an image has to be turned.
   orientation orientation_of(std::span<const std::byte> file) const {
     if (options_.follow_orientation) return orientation::of(file);
@@ -162,6 +182,7 @@ class image_decoder final : public decoder {
   image_options options_;
   image_geometry geometry_;
   std::array<block_step, 1> steps_;
+  std::shared_ptr<std::atomic<bool>> palette_told_ = std::make_shared<std::atomic<bool>>(false);
   mutable std::atomic<bool> orientation_told_{false};
   mutable scratch_pool<image_worker> workers_;
 };
@@ -188,6 +209,15 @@ image_options checked_image_options(image_options options) {
   if (!options.damaged_images)
     options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
   return options;
+}
+
+void report_palette(std::atomic<bool>& told, image_extents extents) {
+  if (told.exchange(true)) return;
+  log()->warn(
+      "images: a PNG of {} x {} pixels has a palette, and its colours are read, not its indices; "
+      "if it is a mask of classes, decode it by make_mask_decoder. This is logged once for all "
+      "images of one decoder",
+      extents.width, extents.height);
 }
 
 std::string missing_library(const std::string& name) {

@@ -1,4 +1,3 @@
-#include "detail/log.hpp"
 #include "image/reader.hpp"
 
 #include <csetjmp>
@@ -62,13 +61,7 @@ class png_reader final : public image_reader {
     const std::size_t pixel_bytes = pixels_ == png_pixels::indices ? 1 : 3;
     out.resize(extents, pixel_bytes);
     read_rows(current, out, pixel_bytes * extents.width);
-    if (pixels_ == png_pixels::colors && has_palette && !told_->exchange(true))
-      log()->warn(
-          "images: a PNG of {} x {} pixels has a palette, and its colours are read, not its "
-          "indices; "
-          "if it is a mask of classes, decode it by make_mask_decoder. This is logged once for all "
-          "images of one decoder",
-          extents.width, extents.height);
+    if (pixels_ == png_pixels::colors && has_palette) report_palette(*told_, extents);
     return window;
   }
 

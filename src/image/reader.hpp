@@ -105,6 +105,9 @@ enum class png_pixels : std::uint8_t { colors, indices };
 [[nodiscard]] std::unique_ptr<image_reader> make_png_reader(
     png_pixels pixels, std::shared_ptr<std::atomic<bool>> told);
 
+/// Logs that a palette's colours are read, unless `told`, which is set.
+void report_palette(std::atomic<bool>& told, image_extents extents);
+
 /// The reason why no image of a format can be read.
 [[nodiscard]] std::string missing_library(const std::string& name);
 

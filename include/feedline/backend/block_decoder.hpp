@@ -25,10 +25,16 @@ struct block_load {
   std::uint16_t height = 0;   ///< same as in `encoded_blocks::stored_block`
   std::uint16_t width = 0;
   source_window window = {};
+  image_format format = image_format::jpeg;
 
   /// The block as its `read` described it.
   [[nodiscard]] encoded_blocks::stored_block stored() const noexcept {
-    return {.bytes = bytes, .skipped = skipped, .height = height, .width = width, .window = window};
+    return {.bytes = bytes,
+            .skipped = skipped,
+            .height = height,
+            .width = width,
+            .window = window,
+            .format = format};
   }
 };
 

@@ -24,8 +24,9 @@ enum class block_filter : std::uint8_t {
   bit_shuffle_lz4,   ///< bit_shuffle, then LZ4, like that filter
   bit_shuffle_zstd,  ///< bit_shuffle, then Zstandard, like that filter
   fletcher32,        ///< HDF5's checksum of four bytes appended
-  /// An image file that decodes to a row as described by `block_step::image`.
-  jpeg,
+  /// An image file that decodes to a row as described by `block_step::image`: a JPEG or PNG, as
+  /// `encoded_blocks::stored_block::format` says.
+  image,
   other,  ///< a step that only `encoded_blocks::decode` can undo
 };
 
@@ -41,6 +42,9 @@ struct image_row {
   friend bool operator==(const image_row&, const image_row&) = default;
 };
 
+/// The format of an image file that a device decodes.
+enum class image_format : std::uint8_t { jpeg, png };
+
 /// The part of an image from which its row is made, in pixels of the image as it is stored; no
 /// height: the row is made from the whole image, as `image_row` says.
 struct source_window {
@@ -55,6 +59,8 @@ struct source_window {
 /// Images with more pixels are not given to devices as files, because devices allocate memory to
 /// decode one of the maximum size.
 inline constexpr std::uint64_t max_image_pixels = std::uint64_t{4096} * 4096;
+/// The same for PNGs, which may have twice as many bytes a pixel.
+inline constexpr std::uint64_t max_png_pixels = max_image_pixels / 2;
 
 /// One step of an encoding.
 struct block_step {
@@ -82,6 +88,7 @@ class encoded_blocks {
     std::uint16_t height = 0;
     std::uint16_t width = 0;
     source_window window = {};  ///< within the image; it is resized to the row's height × width
+    image_format format = image_format::jpeg;
   };
 
   encoded_blocks() = default;

@@ -82,7 +82,7 @@ class inflater {
     for (std::uint32_t i = Team::lane(); i < inflate_tables::max_symbols; i += Team::width)
       tables_.bits[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < 288 ? 8 : 5;
     Team::sync();
-    return build<Team>(tables_.literals, tables_.bits, 288, huffman_alphabet::literals) &&
+    return literal_code(288) &&
            build<Team>(tables_.distances, tables_.bits + 288, 32, huffman_alphabet::distances);
   }
 
@@ -94,9 +94,15 @@ class inflater {
     if (literals > 286 || distances > 30) return false;
     if (!code_of_lengths(lengths) || !lengths_of_codes(literals + distances)) return false;
     // The code of distances overwrites the code of lengths.
-    return build<Team>(tables_.literals, tables_.bits, literals, huffman_alphabet::literals) &&
-           build<Team>(tables_.distances, tables_.bits + literals, distances,
-                       huffman_alphabet::distances);
+    return literal_code(literals) && build<Team>(tables_.distances, tables_.bits + literals,
+                                                 distances, huffman_alphabet::distances);
+  }
+
+  FEEDLINE_HOST_DEVICE bool literal_code(std::uint32_t symbols) {
+    if (!build<Team>(tables_.literals, tables_.bits, symbols, huffman_alphabet::literals))
+      return false;
+    join_literals<Team>(tables_.literals);
+    return true;
   }
 
   FEEDLINE_HOST_DEVICE bool code_of_lengths(std::uint32_t count) {
@@ -146,7 +152,7 @@ class inflater {
       in_.need(max_code_bits + 5);
       const symbol_entry symbol = decode<Team>(in_, tables_.literals, huffman_alphabet::literals);
       if (symbol.is_value()) {  // tested first, because most are values
-        if (!out_.put(symbol.value())) return false;
+        if (!out_.put(symbol.value(), symbol.values())) return false;
         continue;
       }
       if (symbol.kind() != symbol_kind::copy) return symbol.kind() == symbol_kind::end;

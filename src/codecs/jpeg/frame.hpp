@@ -9,8 +9,7 @@
 namespace feedline::detail {
 
 /// Facts that a decoder needs about a JPEG file. The file is baseline with 8 bits a sample, its one
-/// scan holds all components, and it is grey, or YCbCr at 4:4:4, 4:2:2, 4:2:0 or 4:4:0. Any device
-/// that decodes JPEG accepts such files.
+/// scan holds all components, and it is grey, or YCbCr at 4:4:4, 4:2:2, 4:2:0, 4:4:0 or 4:1:1.
 struct jpeg_frame {
   /// Numbers of the tables that a component uses.
   struct component_tables {
@@ -23,7 +22,7 @@ struct jpeg_frame {
   std::uint16_t width;
   std::uint16_t restart_interval;  ///< MCUs between restart markers; 0: there are none
   std::uint8_t components;         ///< 1: grey; 3: YCbCr
-  std::uint8_t luma_across;        ///< blocks of luma in an MCU, 1 or 2; chroma has one each
+  std::uint8_t luma_across;        ///< blocks of luma in an MCU, 1, 2 or 4; chroma has one each
   std::uint8_t luma_down;
   component_tables tables[3];
   /// Offsets in the file of the Huffman tables, DC 0, DC 1, AC 0, AC 1: the 16 counts of their
@@ -137,12 +136,21 @@ class jpeg_header {
         return false;
       }
     }
-    const std::uint32_t most = out_.components == 1 ? 1 : 2;
-    if (out_.luma_across == 0 || out_.luma_across > most) return false;
-    if (out_.luma_down == 0 || out_.luma_down > most) return false;
+    if (!is_sampling_known()) return false;
     if (out_.components == 1) return true;
     if (ids_[0] == ids_[1] || ids_[0] == ids_[2] || ids_[1] == ids_[2]) return false;
     return ids_[0] != 'R' || ids_[1] != 'G' || ids_[2] != 'B';
+  }
+
+  FEEDLINE_HOST_DEVICE bool is_sampling_known() {
+    const std::uint32_t across = out_.luma_across;
+    const std::uint32_t down = out_.luma_down;
+    if (across == 0 || across > 4 || down == 0 || down > 4) return false;
+    if (out_.components == 1) {  // an MCU of one component is one block
+      out_.luma_across = out_.luma_down = 1;
+      return true;
+    }
+    return across <= 2 ? down <= 2 : across == 4 && down == 1;
   }
 
   FEEDLINE_HOST_DEVICE bool huffman_tables() {

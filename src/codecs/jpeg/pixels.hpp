@@ -42,17 +42,20 @@ class jpeg_pixels {
   static constexpr std::uint32_t square = 4;
 
   /// @param samples Samples of all blocks, in the order of the scan; aligned to 8.
-  /// @param frame A frame of three components.
   FEEDLINE_HOST_DEVICE jpeg_pixels(const std::uint8_t* samples, const jpeg_frame& frame)
       : samples_{samples},
         height_{frame.height},
         width_{frame.width},
+        is_grey_{frame.components == 1},
+        luma_across_{frame.luma_across},
+        width_shift_{frame.luma_across / 2U},
         halves_height_{frame.luma_down - 1U},
-        halves_width_{frame.luma_across - 1U},
+        halves_width_{frame.luma_across == 2 ? 1U : 0U},
         blocks_{frame.blocks()},
         mcus_across_{frame.mcus_across()},
         chroma_height_{(height_ + halves_height_) >> halves_height_},
-        chroma_width_{(width_ + halves_width_) >> halves_width_} {
+        chroma_width_{(width_ + frame.luma_across - 1U) >> width_shift_} {
+    if (width_shift_ == 2) step_ = 0;  // a sample is that of four pixels
     constexpr std::uint32_t widest_repeated = 2;
     if (halves_width_ != 0 && chroma_width_ <= widest_repeated) return;
     const std::uint32_t halved = halves_width_ + halves_height_;
@@ -76,10 +79,11 @@ class jpeg_pixels {
   /// @param threads A multiple of `line_threads`.
   FEEDLINE_HOST_DEVICE void fill(jpeg_chroma_tile& tile, std::uint32_t top, std::uint32_t left,
                                  std::uint32_t thread, std::uint32_t threads) const {
+    if (is_grey_) return;
     // A thread copies the samples of one row of a block that is in the tile or next to it.
     const std::uint32_t number = thread % line_threads;
-    const std::uint32_t begin = (left >> halves_width_) / 8;
-    const std::uint32_t count = (tile.width >> halves_width_) / 8 + 2 * halves_width_;
+    const std::uint32_t begin = (left >> width_shift_) / 8;
+    const std::uint32_t count = (tile.width >> width_shift_) / 8 + 2 * halves_width_;
     const std::uint32_t last = (chroma_width_ - 1) / 8;
     const std::uint32_t column = begin + number - halves_width_;  // wraps below 0
     if (number >= count || column > last) return;
@@ -112,6 +116,7 @@ class jpeg_pixels {
     const std::uint8_t* const luma_at = luma(y, x);
     std::uint32_t light[square];
     for (std::uint32_t i = 0; i < square; ++i) light[i] = load_word(luma_at + std::size_t{8} * i);
+    if (is_grey_) return repeat(light, y, x, pixels);
     const near_rows blue = near_rows_of(tile, 0, y, x);
     const near_rows red = near_rows_of(tile, 1, y, x);
     const std::uint32_t row_bytes = jpeg_row_bytes(width_);
@@ -145,14 +150,23 @@ class jpeg_pixels {
     std::uint32_t blue;
   };
 
+  /// Writes a square of grey pixels.
+  FEEDLINE_HOST_DEVICE void repeat(const std::uint32_t (&light)[square], std::uint32_t y,
+                                   std::uint32_t x, std::uint8_t* pixels) const {
+    const std::size_t row_bytes = jpeg_row_bytes(width_);
+    for (std::uint32_t i = 0; i < square && y + i < height_; ++i)
+      for (std::uint32_t channel = 0; channel < 3; ++channel)
+        store_word(pixels + (std::size_t{3} * (y + i) + channel) * row_bytes + x, light[i]);
+  }
+
   /// Address of a pixel's luma.
   [[nodiscard]] FEEDLINE_HOST_DEVICE const std::uint8_t* luma(std::uint32_t y,
                                                               std::uint32_t x) const {
     const std::uint32_t row = y / 8;
     const std::uint32_t column = x / 8;
-    const std::uint32_t mcu = (row >> halves_height_) * mcus_across_ + (column >> halves_width_);
+    const std::uint32_t mcu = (row >> halves_height_) * mcus_across_ + (column >> width_shift_);
     const std::uint32_t block =
-        ((row & halves_height_) << halves_width_) + (column & halves_width_);
+        ((row & halves_height_) << width_shift_) + (column & (luma_across_ - 1));
     return samples_ + (mcu * blocks_ + block) * block_stride + std::size_t{8} * (y % 8) + x % 8;
   }
 
@@ -161,7 +175,7 @@ class jpeg_pixels {
                                                             std::uint32_t y,
                                                             std::uint32_t x) const {
     const std::uint32_t row = y % tile.height >> halves_height_;
-    const std::uint32_t column = tile.margin + (x % tile.width >> halves_width_) - halves_width_;
+    const std::uint32_t column = tile.margin + (x % tile.width >> width_shift_) - halves_width_;
     const std::uint32_t aligns = 0x3210 + 0x1111 * (column % 4);
     const std::uint8_t* const at = &tile.samples[component][row][std::size_t{4} * (column / 4)];
     std::uint32_t rows[square];
@@ -181,10 +195,9 @@ class jpeg_pixels {
                                                          std::uint32_t x) const {
     // Selects the sample that contains the pixel and its nearest neighbor, in the own row and in
     // the other.
-    constexpr std::uint32_t whole[square] = {0x4400, 0x5511, 0x6622, 0x7733};
     constexpr std::uint32_t halved[square] = {0x4501, 0x6521, 0x5612, 0x7632};
-    const std::uint32_t samples =
-        choose_bytes(rows.own[y], rows.other[y], halves_width_ != 0 ? halved[x] : whole[x]);
+    const std::uint32_t samples = choose_bytes(rows.own[y], rows.other[y],
+                                               halves_width_ != 0 ? halved[x] : 0x4400 + x * step_);
     const std::uint32_t half =
         (x % 2 == 0 ? half_ : half_at_odd_x_) + (y % 2 == 0 ? 0 : half_at_odd_y_);
     const std::uint32_t sum = add_products(samples, weights_, half - (128U << shift_));
@@ -222,12 +235,16 @@ class jpeg_pixels {
   const std::uint8_t* samples_;
   std::uint32_t height_;
   std::uint32_t width_;
+  bool is_grey_;
+  std::uint32_t luma_across_;
+  std::uint32_t width_shift_;    ///< chroma samples are those of 1, 2 or 4 pixels side by side
   std::uint32_t halves_height_;  ///< 1 if chroma has half the height, else 0
   std::uint32_t halves_width_;
   std::uint32_t blocks_;
   std::uint32_t mcus_across_;
   std::uint32_t chroma_height_;
   std::uint32_t chroma_width_;
+  std::uint32_t step_ = 0x1111;  ///< from one pixel's samples to the next one's
   // How four samples of chroma are combined.
   std::uint32_t weights_ = 1;
   std::uint32_t shift_ = 0;

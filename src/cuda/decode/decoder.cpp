@@ -3,9 +3,10 @@
 #include <feedline/error.hpp>
 
 #include "cuda/check.hpp"
+#include "cuda/decode/image_decoder.hpp"
 #include "cuda/decode/jpeg/kernels.hpp"
-#include "cuda/decode/jpeg_decoder.hpp"
 #include "cuda/decode/kernels.hpp"
+#include "cuda/decode/png/kernels.hpp"
 #include "cuda/device_memory.hpp"
 
 #include <cuda_runtime_api.h>
@@ -67,6 +68,7 @@ void load_all_kernels(bool images) {
   load_scan_kernels();
   load_pixel_kernels();
   load_resize_kernels();
+  load_png_kernels();
 }
 
 class cuda_block_decoder final : public block_decoder {
@@ -135,7 +137,7 @@ class cuda_block_decoder final : public block_decoder {
   const decoder_parts parts_;
   gpu_memory memory_;
   decode_frame frame_;
-  jpeg_decoder images_;
+  image_decoder images_;
 };
 
 }  // namespace

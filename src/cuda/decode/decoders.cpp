@@ -25,8 +25,8 @@ void check_size(std::size_t bytes, const std::string& name) {
 void check_row(const block_store::field& field, const std::string& name) {
   for (const block_step& step : field.steps) {
     const std::uint64_t bytes = std::uint64_t{3} * step.image.height * step.image.width;
-    if (step.filter == block_filter::jpeg && field.block_bytes != bytes)
-      throw device_error{name + ": a JPEG's row has " + std::to_string(bytes) + " bytes, not " +
+    if (step.filter == block_filter::image && field.block_bytes != bytes)
+      throw device_error{name + ": an image's row has " + std::to_string(bytes) + " bytes, not " +
                          std::to_string(field.block_bytes)};
   }
 }

@@ -1,9 +1,9 @@
 #include "codecs/inflate/inflate.hpp"
 #include "codecs/lz/bit_blocks.hpp"
-#include "cuda/decode/checksums.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/moves.cuh"
 #include "cuda/decode/tasks.cuh"
+#include "cuda/kernel/checksums.cuh"
 #include "cuda/kernel/warp.cuh"
 #include "cuda/load_kernels.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda/decode/checksums.cuh"
+#include "cuda/kernel/checksums.cuh"
 
 #include <cstddef>
 #include <cstdint>

@@ -37,8 +37,8 @@ std::string name_of(block_filter filter) {
       return "bit shuffle with zstd";
     case block_filter::fletcher32:
       return "fletcher32";
-    case block_filter::jpeg:
-      return "JPEG";
+    case block_filter::image:
+      return "an image file";
     case block_filter::other:
       break;
   }
@@ -51,8 +51,8 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   for (const block_step& step : steps) {
     if (step.filter == block_filter::other)
       return name_of(step.filter) + " is undone by CPUs alone";
-    if (step.filter == block_filter::jpeg) {
-      if (steps.size() > 1) return "JPEG beside other steps";
+    if (step.filter == block_filter::image) {
+      if (steps.size() > 1) return "images beside other steps";
       return refusal_of_row(step.image);
     }
     if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
@@ -92,7 +92,7 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
       case block_filter::fletcher32:
         writer.add(decode_operation::check_fletcher32, i);
         break;
-      case block_filter::jpeg:
+      case block_filter::image:
         program.image = step.image;
         writer.add(decode_operation::decode_image, i);
         break;

@@ -28,7 +28,7 @@ enum class decode_operation : std::uint8_t {
   join_bytes,        ///< undoes the byte shuffle
   join_bits,         ///< undoes the bit shuffle
   join_said_bits,    ///< undoes the bit shuffle in blocks of the recorded size
-  decode_image,      ///< makes a row from a JPEG file
+  decode_image,      ///< makes a row from an image file
   copy,              ///< copies to the block's memory, if the bytes are not there yet
 };
 
@@ -126,8 +126,8 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       task.possible = bytes % is.element_bytes == 0;
       break;
     case decode_operation::decode_image:
-      task.possible =
-          bytes > 0 && is_jpeg_decoded(program.image, {load.height, load.width}, load.window);
+      task.possible = bytes > 0 && is_jpeg_decoded(program.image, {load.height, load.width},
+                                                   load.window, load.format);
       task.to_bytes = program.block_bytes;
       break;
     case decode_operation::copy:

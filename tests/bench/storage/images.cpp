@@ -50,6 +50,7 @@ struct options : common_options {
   std::string folder;
   std::uint32_t images = 2048;
   std::uint32_t different = 128;
+  bool png = false;
   std::vector<int> readers{1, 2, 4, 8, 14};
   std::uint64_t batch_size = 64;
   image_options image = {};
@@ -70,12 +71,13 @@ void make_folder(const std::filesystem::path& root, const options& options) {
     std::filesystem::create_directories(root / ("class" + std::to_string(i)));
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < std::min(options.different, options.images); ++i) {
-    const auto file = test::jpeg_bytes(test::paint(375, 500, 3, i));
+    const auto file = options.png ? test::png_bytes(test::paint(256, 256, 3, i))
+                                  : test::jpeg_bytes(test::paint(375, 500, 3, i));
     bytes += file.size();
     for (std::uint32_t copy = i; copy < options.images; copy += options.different)
-      write_file(
-          root / ("class" + std::to_string(copy % classes)) / (std::to_string(copy) + ".jpg"),
-          file);
+      write_file(root / ("class" + std::to_string(copy % classes)) /
+                     (std::to_string(copy) + (options.png ? ".png" : ".jpg")),
+                 file);
   }
   std::printf("made:      %u images in %s, %.0f KB each on average\n", options.images, root.c_str(),
               static_cast<double>(bytes) / std::min(options.different, options.images) / 1e3);
@@ -206,6 +208,7 @@ int main(int argc, char* argv[]) {
   options.runs = 3;
   add_common_options(line, options);
   line.add_option("--make", options.make, "make a folder of images there, and measure nothing");
+  line.add_flag("--png", options.png, "images that are made are PNGs of 256 x 256");
   line.add_option("--folder", options.folder, "of images by class; default: one is made");
   line.add_option("--images", options.images, "in a folder that is made").positive();
   line.add_option("--different", options.different, "of them").positive();

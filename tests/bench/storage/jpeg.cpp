@@ -1,10 +1,12 @@
-/// Decoding of the JPEGs of a folder, or of tar shards, by readers or by the GPU.
+/// Decoding of the JPEGs or PNGs of a folder, or of tar shards, by readers or by the GPU.
 ///
 ///     feedline_bench_images --make FOLDER
 ///     feedline_bench_jpeg --folder FOLDER --readers 1,2,4,8
 ///     tar -cf SHARD -C FOLDER .
 ///     feedline_bench_jpeg --shards SHARD --readers 1,2,4,8
 ///     feedline_bench_jpeg --folder FOLDER --window original
+///     feedline_bench_images --make PNGS --png      # 256 x 256
+///     feedline_bench_jpeg --folder PNGS --window original --readers 1,2,4,8
 ///
 /// Method: images become 256 x 256 bytes; the GPU draws a window of each, makes it 224 x 224, flips
 /// half of them, and gives normalized f16. With `--window original` the window is cut out of each
@@ -103,7 +105,7 @@ dataset_ptr open_images(const options& options) {
     image.resized_crop = crop_ranges{};
   }
   if (options.shards.empty()) return open_image_folder(options.folder, {.image = image}).dataset;
-  return open_tar(options.shards, {{"image", {"jpg", "jpeg"}, make_image_decoder(image)}});
+  return open_tar(options.shards, {{"image", {"jpg", "jpeg", "png"}, make_image_decoder(image)}});
 }
 
 void run(const options& options) {
@@ -129,7 +131,7 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  test::command_line line{"Who decodes JPEGs: readers, or the GPU"};
+  test::command_line line{"Who decodes JPEGs and PNGs: readers, or the GPU"};
   options options;
   add_run_options(line, options);
   line.add_option("--folder", options.folder, "images in a folder for each class");

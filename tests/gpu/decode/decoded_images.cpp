@@ -38,7 +38,8 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
                      .skipped = image.skipped,
                      .height = image.height,
                      .width = image.width,
-                     .window = image.window});
+                     .window = image.window,
+                     .format = image.format});
     memory.insert(memory.end(), image.stored.begin(), image.stored.end());
     memory.resize((memory.size() + 15) / 16 * 16);
     largest = std::max(largest, image.stored.size());
@@ -56,7 +57,7 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
       detail::make_cuda_block_decoders(0, "cuda:0")
           ->make({.fields = {{.blocks = blocks.data(),
                               .block_bytes = row_bytes,
-                              .steps = {{.filter = block_filter::jpeg, .image = row}},
+                              .steps = {{.filter = block_filter::image, .image = row}},
                               .max_stored_bytes = largest}},
                   .states = reinterpret_cast<std::uint32_t*>(states.data()),
                   .places = static_cast<std::uint32_t>(places),

@@ -16,6 +16,7 @@ struct arriving_image {
   std::uint16_t width = 0;
   std::uint32_t skipped = 0;
   source_window window = {};
+  image_format format = image_format::jpeg;
 };
 
 struct decoded_images {

@@ -41,7 +41,7 @@ detail::hdf5_filter filter_of(const block_step& step) {
       return {.id = 32008, .values = {0, 0, step.element_bytes, 0, 2}};
     case block_filter::bit_shuffle_zstd:
       return {.id = 32008, .values = {0, 0, step.element_bytes, 0, 3}};
-    case block_filter::jpeg:
+    case block_filter::image:
     case block_filter::other:
       break;
   }
@@ -66,7 +66,7 @@ bytes after(const block_step& step, const bytes& given) {
       return bitshuffled(given, step.element_bytes, 0, bit_compression::lz4);
     case block_filter::bit_shuffle_zstd:
       return bitshuffled(given, step.element_bytes, 0, bit_compression::zstd);
-    case block_filter::jpeg:
+    case block_filter::image:
     case block_filter::other:
       break;
   }

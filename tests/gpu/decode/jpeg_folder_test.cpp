@@ -27,9 +27,15 @@ namespace {
 constexpr std::uint32_t image_count = 700;
 const image_folder_options to_96{.image = {.height = 96, .width = 96, .shorter_side = 104}};
 
-/// Images of many sizes. Each seventh is of a kind that readers decode, and some have stray bytes
-/// before the scan or after it.
+/// Images of many sizes, some grey and some PNGs. Each fourteenth is of a kind that readers decode,
+/// and some have stray bytes before the scan or after it.
 byte_vector image_file(std::uint32_t i, std::optional<std::uint32_t> damaged) {
+  if (i % 7 == 2) {
+    byte_vector png = png_bytes(paint(110 + i % 37, 120 + i % 23, 1 + i % 4, i),
+                                {.bit_depth = i % 3 == 0 ? 16 : 8});
+    if (i == damaged) png[png.size() / 2] ^= std::byte{1};
+    return png;
+  }
   const bool is_grey = i % 14 == 6;
   byte_vector file = jpeg_bytes(paint(110 + i % 37, 120 + i % 23, is_grey ? 1 : 3, i),
                                 {.is_progressive = i % 14 == 13});

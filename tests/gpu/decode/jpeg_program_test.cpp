@@ -21,7 +21,7 @@ namespace {
 using does = decode_operation;
 
 block_step image_step(image_row row = {.height = 10, .width = 20}) {
-  return {.filter = block_filter::jpeg, .image = row};
+  return {.filter = block_filter::image, .image = row};
 }
 
 decode_program image_program(image_row row = {.height = 10, .width = 20}) {
@@ -91,17 +91,17 @@ TEST_CASE("decode program: an image's steps and rows that no kernel makes are re
   const auto refusal = [](std::vector<block_step> steps) { return refusal_of_program(steps); };
   CHECK(refusal({image_step()}).empty());
   CHECK(refusal({image_step({.height = 10, .width = 20, .shorter_side = 20})}).empty());
-  CHECK(refusal({image_step(), {block_filter::deflate}}) == "JPEG beside other steps");
-  CHECK(refusal({{block_filter::deflate}, image_step()}) == "JPEG beside other steps");
-  CHECK(refusal({image_step(), image_step()}) == "JPEG beside other steps");
-  CHECK(refusal({image_step({.height = 0, .width = 20})}) == "JPEG of rows without pixels");
-  CHECK(refusal({image_step({.height = 10, .width = 0})}) == "JPEG of rows without pixels");
+  CHECK(refusal({image_step(), {block_filter::deflate}}) == "images beside other steps");
+  CHECK(refusal({{block_filter::deflate}, image_step()}) == "images beside other steps");
+  CHECK(refusal({image_step(), image_step()}) == "images beside other steps");
+  CHECK(refusal({image_step({.height = 0, .width = 20})}) == "images of rows without pixels");
+  CHECK(refusal({image_step({.height = 10, .width = 0})}) == "images of rows without pixels");
   CHECK(refusal({image_step({.height = 65536, .width = 1})}) ==
-        "JPEG of rows with a side above 65535");
+        "images of rows with a side above 65535");
   CHECK(refusal({image_step({.height = 10, .width = 20, .shorter_side = 19})}) ==
-        "JPEG resized to less than its row");
+        "images resized to less than their row");
   CHECK(refusal({image_step({.height = 1, .width = 1, .layout = static_cast<image_layout>(9)})}) ==
-        "JPEG of an unknown layout");
+        "images of an unknown layout");
 }
 
 TEST_CASE("decode plan: images are counted, and have memory for their pixels",
@@ -131,8 +131,8 @@ TEST_CASE("decode plan: images are counted, and have memory for their pixels",
 
 TEST_CASE("jpeg batch: images stand beside each other, as many as there is room for",
           "[cuda][decode][host]") {
-  constexpr std::size_t table = 256 * sizeof(jpeg_image);
-  std::vector<jpeg_image> images(300, {.extents = {17, 10}});
+  constexpr std::size_t table = 512 * sizeof(jpeg_image);
+  std::vector<jpeg_image> images(600, {.extents = {17, 10}});
   const image_row row{.height = 5, .width = 6};
   // A header; three rows of 32 bytes for each of pixels; at 4:4:4 or 4:2:0 two MCUs of 16 x 16, of
   // at most 12 blocks; taps.
@@ -141,11 +141,11 @@ TEST_CASE("jpeg batch: images stand beside each other, as many as there is room 
   constexpr std::size_t taps = 8 + std::size_t{4} * (17 + 15 + 10 + 18);
   constexpr std::size_t each = header + pixels + std::size_t{24} * 128 + 256;
   static_assert(pixels >= 17UL * 96 && pixels - 17UL * 96 < 256 && taps <= 256);
-  SECTION("at most 256") {
-    CHECK(place_jpeg_batch(images, 1 << 25, row) == 256);
+  SECTION("at most 512") {
+    CHECK(place_jpeg_batch(images, 1 << 25, row) == 512);
     CHECK(images[0].pixels_at == table + header);
     CHECK(images[0].taps_at == table + each - 256);
-    CHECK(images[255].pixels_at == table + 255 * each + header);
+    CHECK(images[511].pixels_at == table + 511 * each + header);
   }
   SECTION("the last one exactly fits") {
     const std::size_t four = table + 4 * each - 256 + taps;
@@ -159,15 +159,21 @@ TEST_CASE("jpeg batch: images stand beside each other, as many as there is room 
   SECTION("of any shape that is taken, one fits where one alone is decoded") {
     std::vector<image_extents> shapes{{4096, 4096}, {4095, 4097}, {4081, 4111}, {1, 65535}};
     for (std::uint32_t height = 1; height < 4096; height += 16)
-      shapes.push_back({height, std::min(65535U, (1U << 24) / height)});
+      for (const std::uint32_t most : {1U << 24U, 1U << 23U})
+        shapes.push_back({height, std::min(65535U, most / height)});
     for (const image_extents& shape : shapes) {
       REQUIRE(is_jpeg_decoded({.height = 1, .width = 1}, shape));
       jpeg_image image{.extents = shape};
       CAPTURE(shape.height, shape.width);
       for (const std::uint32_t side : {1U, 224U, 65535U}) {
         const image_row made{.height = side, .width = side};
+        image.format = image_format::jpeg;
         CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1, made), made) == 1);
         CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1000, made), made) == 1);
+        if (!is_jpeg_decoded({.height = 1, .width = 1}, shape, {}, image_format::png)) continue;
+        image.format = image_format::png;
+        image.bytes = 256U << 20U;
+        CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1, made), made) == 1);
       }
     }
   }
@@ -175,7 +181,11 @@ TEST_CASE("jpeg batch: images stand beside each other, as many as there is room 
     images.assign(256, {.extents = {375, 500}});
     for (const std::uint32_t side : {32U, 224U, 1024U}) {
       const image_row made{.height = side, .width = side};
-      CHECK(place_jpeg_batch(images, jpeg_memory_bytes(256, made), made) == 256);
+      CHECK(place_jpeg_batch(images, jpeg_memory_bytes(512, made), made) == 256);
     }
+    images.assign(
+        512, {.bytes = 150'000, .extents = {256, 256}, .window = {}, .format = image_format::png});
+    const image_row small{.height = 224, .width = 224};
+    CHECK(place_jpeg_batch(images, jpeg_memory_bytes(512, small), small) == 512);
   }
 }

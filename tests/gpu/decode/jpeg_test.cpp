@@ -60,6 +60,20 @@ TEST_CASE("jpeg on the GPU: smooth images are those that the CPU decodes", "[cud
   check_images("as it is", {.height = 64, .width = 95}, {smooth_jpeg(64, 95)});
 }
 
+TEST_CASE("jpeg on the GPU: grey images, and 4:1:1, are those that the CPU decodes",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  std::vector<arriving_image> images;
+  for (const auto side : std::vector<std::uint16_t>{1, 9, 130, 301}) {
+    images.push_back(jpeg_of(side, static_cast<std::uint16_t>(side + 31), 1));
+    images.push_back(jpeg_of(side, side, 1, {.luma_across = 2, .luma_down = 2}));
+    images.push_back(
+        jpeg_of(side, static_cast<std::uint16_t>(side + 7), 3, {.luma_across = 4, .luma_down = 1}));
+  }
+  check_images("hwc", {.height = 100, .width = 110}, images);
+  check_images("chw", {.height = 33, .width = 30, .layout = image_layout::chw}, images);
+}
+
 TEST_CASE("jpeg on the GPU: windows of images are those that the CPU cuts out",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
@@ -70,7 +84,7 @@ TEST_CASE("jpeg on the GPU: windows of images are those that the CPU cuts out",
   const auto narrow = [](std::uint32_t value) { return static_cast<std::uint16_t>(value); };
   std::vector<arriving_image> images;
   for (const auto& [across, down] :
-       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {1, 2}, {2, 2}})
+       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}})
     for (int i = 0; i < 60; ++i) {
       arriving_image image = jpeg_of(side(i < 40 ? 90 : 400), side(i < 40 ? 300 : 600), 3,
                                      {.luma_across = across, .luma_down = down});
@@ -115,7 +129,7 @@ TEST_CASE("jpeg on the GPU: all samplings and qualities, restarts and own codes 
   FEEDLINE_NEEDS_GPU();
   std::vector<arriving_image> images;
   for (const auto& [across, down] :
-       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {1, 2}, {2, 2}})
+       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}})
     for (const int quality : {5, 60, 100})
       for (const unsigned restart_interval : {0U, 9U})
         for (const auto side : std::vector<std::uint16_t>{2, 30, 301})

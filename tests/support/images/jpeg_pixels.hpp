@@ -61,7 +61,7 @@ inline void transform_jpeg_blocks(const jpeg_file& file, std::vector<std::int16_
   }
 }
 
-/// Makes pixels of samples, as the threads of a GPU do: tile by tile. @param frame A colour frame.
+/// Makes pixels of samples, as the threads of a GPU do: tile by tile.
 inline pixels make_jpeg_pixels(const detail::jpeg_frame& frame, const std::uint8_t* samples) {
   using tile = detail::jpeg_chroma_tile;
   constexpr std::uint32_t threads = 32;
@@ -87,18 +87,6 @@ inline pixels make_jpeg_pixels(const detail::jpeg_frame& frame, const std::uint8
   return image;
 }
 
-/// The samples of a grey image, three times each.
-inline pixels make_grey_jpeg_pixels(const detail::jpeg_frame& frame, const std::uint8_t* samples) {
-  pixels image{frame.height, frame.width, 3, {}};
-  for (std::uint32_t y = 0; y < frame.height; ++y)
-    for (std::uint32_t x = 0; x < frame.width; ++x) {
-      const std::size_t block = std::size_t{y} / 8 * frame.mcus_across() + x / 8;
-      const std::uint8_t* const at = samples + block * detail::jpeg_pixels::block_stride;
-      image.values.insert(image.values.end(), 3, at[y % 8 * 8 + x % 8]);
-    }
-  return image;
-}
-
 /// @tparam Lanes Number of lanes that read the scan; 0: one reader.
 /// @return Nothing if devices do not take the file, or its scan is not whole.
 template <std::uint32_t Lanes>
@@ -108,9 +96,7 @@ std::optional<pixels> decode_jpeg_by_parts(const byte_vector& bytes) {
   jpeg_scan_result found = read_jpeg_scan<Lanes>(file);
   if (!found.is_whole) return {};
   transform_jpeg_blocks(file, found.blocks);
-  const auto* const samples = reinterpret_cast<const std::uint8_t*>(found.blocks.data());
-  return file.frame.components == 1 ? make_grey_jpeg_pixels(file.frame, samples)
-                                    : make_jpeg_pixels(file.frame, samples);
+  return make_jpeg_pixels(file.frame, reinterpret_cast<const std::uint8_t*>(found.blocks.data()));
 }
 
 }  // namespace feedline::test

@@ -81,10 +81,10 @@ TEST_CASE("decoding_choice: three groups of blocks are ahead, and a group is as 
 TEST_CASE("decoding_choice: a group of images is no longer than a call may take",
           "[decoding][host]") {
   const auto script = std::make_shared<encoded_script>();
-  script->filter = block_filter::jpeg;
+  script->filter = block_filter::image;
   const chosen images{make_encoded(make_identity_rows(100'000, 10), 1, script), {}};
-  CHECK(images.blocks->group == 256);
-  CHECK(images.blocks->ahead == 512);
+  CHECK(images.blocks->group == 512);
+  CHECK(images.blocks->ahead == 1024);
 }
 
 TEST_CASE("decoding_choice: a group's room is for blocks as they are, with some to spare",
@@ -151,7 +151,7 @@ TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks fo
           "[decoding][host]") {
   const auto choose = [](std::size_t blocks, decode_on who) {
     const auto script = std::make_shared<encoded_script>();
-    script->filter = block_filter::jpeg;  // 256 a call
+    script->filter = block_filter::image;  // 512 a call
     const dataset_ptr images = make_encoded(make_identity_rows(blocks, 10), 1, script);
     const scripted_device device;
     const loader_options options{.decode_on = who};
@@ -159,14 +159,14 @@ TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks fo
                            device.capabilities(), options, placement::stream, row_bytes_of(*images),
                            usual_piece_bytes(placement::stream));
   };
-  CHECK(choose(513, decode_on::automatic).blocks);
-  const decoding_choice few = choose(512, decode_on::automatic);
+  CHECK(choose(1025, decode_on::automatic).blocks);
+  const decoding_choice few = choose(1024, decode_on::automatic);
   CHECK_FALSE(few.blocks);
   CHECK(few.why_not ==
-        "an epoch has 512 blocks, and decoding on the device pays from 513 on: set "
+        "an epoch has 1024 blocks, and decoding on the device pays from 1025 on: set "
         "decode_on::device to force it");
-  CHECK(choose(512, decode_on::device).blocks);
-  CHECK_FALSE(choose(513, decode_on::cpu).blocks);
-  CHECK(choose(513, decode_on::cpu).why_not.empty());
+  CHECK(choose(1024, decode_on::device).blocks);
+  CHECK_FALSE(choose(1025, decode_on::cpu).blocks);
+  CHECK(choose(1025, decode_on::cpu).why_not.empty());
   CHECK(to_string(decode_on::automatic) == "automatic");
 }

@@ -30,6 +30,11 @@ inline byte_vector image_file(std::uint32_t number) {
   return jpeg_bytes(image, {.is_progressive = number % 5 == 1, .halves_chroma = number % 2 == 0});
 }
 
+/// Whether readers decode it, also where a device decodes the others.
+inline bool is_for_readers(std::uint64_t number) {
+  return number % 5 == 1;
+}
+
 /// How the image is given to a device.
 inline encoded_blocks::stored_block given(const dataset_ptr& of, std::uint64_t number,
                                           const sample_context& context = {}) {

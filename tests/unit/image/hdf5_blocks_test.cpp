@@ -52,8 +52,8 @@ TEST_CASE("HDF5 images: values that devices take come as they are, others as row
   const dataset_ptr data = open_file(write_file(folder.path() / "a.h5"));
   check_encoded(*data);
   for (std::uint32_t i = 0; i < images; ++i) {
-    CHECK(given(data, i).skipped == (i % 5 < 2 ? 1 : 0));
-    if (i % 5 >= 2) CHECK(stored_bytes(*data->encoded(), 0, i) == image_file(i));
+    CHECK(given(data, i).skipped == (is_for_readers(i) ? 1 : 0));
+    if (!is_for_readers(i)) CHECK(stored_bytes(*data->encoded(), 0, i) == image_file(i));
   }
 }
 

@@ -16,6 +16,7 @@ endif()
 feedline_add_tests(feedline_image_tests
   LIBRARIES feedline::formats JPEG::JPEG PNG::PNG ZLIB::ZLIB
   SOURCES
+  support/images/drawn_png.cpp
   support/images/image_bytes.cpp
   unit/image/image_blocks_test.cpp
   unit/image/image_folder_test.cpp
@@ -26,6 +27,7 @@ feedline_add_tests(feedline_image_tests
   unit/codecs/jpeg/pixels_test.cpp
   unit/codecs/jpeg/scan_segments_test.cpp
   unit/codecs/jpeg/scan_test.cpp
+  unit/codecs/png/parts_test.cpp
   unit/image/jpeg_test.cpp
   unit/image/mask_test.cpp
   unit/image/orientation_test.cpp

@@ -1,5 +1,6 @@
 #include "cuda/decode/jpeg/batch.hpp"
 
+#include "codecs/png/frame.hpp"
 #include "detail/arithmetic.hpp"
 #include "image/packed_taps.hpp"
 
@@ -16,7 +17,12 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
 constexpr std::uint64_t table_bytes = aligned(max_jpeg_batch * sizeof(jpeg_image));
 
 /// Offset of the taps from an image's pixels; the taps are last.
-constexpr std::uint64_t taps_behind(image_extents extents) noexcept {
+constexpr std::uint64_t taps_behind(const jpeg_image& image) noexcept {
+  const image_extents& extents = image.extents;
+  if (image.format == image_format::png)
+    return png_data_behind(extents) +
+           aligned(std::min<std::uint64_t>(image.bytes,
+                                           max_png_data_bytes(max_png_rows_bytes(extents))));
   return jpeg_blocks_behind(extents) + max_jpeg_blocks(extents) * jpeg_pixels::block_stride;
 }
 
@@ -26,19 +32,24 @@ constexpr std::uint64_t taps_bytes(std::uint64_t sides, const image_row& row) no
                                                       packed_taps::max_words(0, row.width) + sides);
 }
 
-std::uint64_t image_bytes(image_extents extents, const image_row& row) noexcept {
-  const std::uint64_t sides = std::uint64_t{extents.height} + extents.width;
-  return jpeg_header_bytes + taps_behind(extents) + taps_bytes(sides, row);
+std::uint64_t image_bytes(const jpeg_image& image, const image_row& row) noexcept {
+  const std::uint64_t sides = std::uint64_t{image.extents.height} + image.extents.width;
+  return jpeg_header_bytes + taps_behind(image) + taps_bytes(sides, row);
 }
 
 /// Bound on the memory of any image. If the product of two sides is bounded, their sum, and with it
-/// the memory that partial MCUs take, is largest if one side has its maximum length.
+/// the memory that partial MCUs take, is largest if one side has its maximum length. So is the
+/// memory of a PNG's rows, which have up to 31 bytes a channel and one of the filter besides.
 constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
   constexpr std::uint64_t longest_side = 65535;
   constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
   constexpr std::uint64_t max_mcus = (max_jpeg_pixels + 15 * sides) / 256;
-  return aligned(jpeg_header_bytes + 4 * max_jpeg_pixels +
-                 12 * max_mcus * jpeg_pixels::block_stride + taps_bytes(sides, row));
+  constexpr std::uint64_t max_png_rows = 8 * max_png_pixels + longest_side;
+  constexpr std::uint64_t jpeg_bytes =
+      4 * max_jpeg_pixels + 12 * max_mcus * jpeg_pixels::block_stride;
+  constexpr std::uint64_t png_bytes = 3 * (max_png_pixels + 31 * longest_side) + max_png_rows +
+                                      max_png_data_bytes(max_png_rows) + 3 * std::uint64_t{256};
+  return aligned(jpeg_header_bytes + std::max(jpeg_bytes, png_bytes) + taps_bytes(sides, row));
 }
 
 }  // namespace
@@ -46,7 +57,8 @@ constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
 std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept {
   // An image of 500 x 375 pixels, and some margin.
   const std::uint64_t usual = (std::uint64_t{1920} << 10U) + taps_bytes(0, row);
-  const std::uint64_t images = std::max(largest_image_bytes(row), max_images * usual);
+  const std::uint64_t batch = std::min<std::uint64_t>(max_images, 256);
+  const std::uint64_t images = std::max(largest_image_bytes(row), batch * usual);
   return static_cast<std::size_t>(table_bytes + images);
 }
 
@@ -55,10 +67,10 @@ std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes,
   std::uint64_t at = table_bytes;
   std::size_t count = 0;
   for (jpeg_image& image : images) {
-    const std::uint64_t end = at + image_bytes(image.extents, row);
+    const std::uint64_t end = at + image_bytes(image, row);
     if (count == max_jpeg_batch || end > bytes) break;
     image.pixels_at = at + jpeg_header_bytes;
-    image.taps_at = image.pixels_at + taps_behind(image.extents);
+    image.taps_at = image.pixels_at + taps_behind(image);
     at = aligned(end);
     ++count;
   }

@@ -12,11 +12,11 @@
 namespace feedline::detail {
 
 /// Most images that are decoded at once: the number of blocks in a group.
-inline constexpr std::size_t max_jpeg_batch = 256;
+inline constexpr std::size_t max_jpeg_batch = 512;
 /// Most images that one kernel is given: a kernel's parameters have 4 KB.
 inline constexpr std::size_t max_given_images = 64;
 /// The largest image that the GPU decodes, in pixels.
-inline constexpr std::uint64_t max_jpeg_pixels = std::uint64_t{4096} * 4096;
+inline constexpr std::uint64_t max_jpeg_pixels = max_image_pixels;
 
 /// A file on the GPU, and the row that is made from it.
 struct jpeg_image {
@@ -28,6 +28,7 @@ struct jpeg_image {
   std::uint64_t taps_at = 0;    ///< offset of the taps with which it is resized
   image_extents extents;
   source_window window = {};  ///< the part that becomes its row; no height: as the row says
+  image_format format = image_format::jpeg;
 };
 
 /// The part of an image that becomes such a row.
@@ -44,8 +45,10 @@ struct jpeg_image {
 
 /// Whether an image may have this size and window, and can be resized to such a row.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_jpeg_decoded(
-    const image_row& row, image_extents extents, const source_window& window = {}) noexcept {
+    const image_row& row, image_extents extents, const source_window& window = {},
+    image_format format = image_format::jpeg) noexcept {
   if (extents.pixels() == 0 || extents.pixels() > max_jpeg_pixels) return false;
+  if (format == image_format::png && extents.pixels() > max_png_pixels) return false;
   if (window != source_window{}) return is_within(window, extents);
   return resized_extents(extents, {row.height, row.width}, row.shorter_side).pixels() != 0;
 }
@@ -53,18 +56,18 @@ struct jpeg_image {
 /// The reason why no image can be resized to such a row; empty if images can.
 [[nodiscard]] constexpr const char* refusal_of_row(const image_row& row) noexcept {
   constexpr std::uint32_t longest_side = 65535;
-  if (row.height == 0 || row.width == 0) return "JPEG of rows without pixels";
+  if (row.height == 0 || row.width == 0) return "images of rows without pixels";
   if (row.height > longest_side || row.width > longest_side || row.shorter_side > longest_side)
-    return "JPEG of rows with a side above 65535";
+    return "images of rows with a side above 65535";
   if (row.shorter_side != 0 && (row.shorter_side < row.height || row.shorter_side < row.width))
-    return "JPEG resized to less than its row";
+    return "images resized to less than their row";
   if (row.layout != image_layout::hwc && row.layout != image_layout::chw)
-    return "JPEG of an unknown layout";
+    return "images of an unknown layout";
   return "";
 }
 
 /// Working memory of a decoder whose calls decode up to this many images: enough for a batch of
-/// usual images, and for the largest image.
+/// usual images, 256 at most, and for the largest image.
 /// @param row Row to which images are resized.
 [[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept;
 
@@ -88,15 +91,14 @@ struct jpeg_taps {
 /// Bytes before an image's pixels.
 inline constexpr std::size_t jpeg_header_bytes = 512;
 
-/// The most blocks that a file of three components can have: at 4:4:4, and a whole number of MCUs
-/// at any sampling.
+/// The most blocks that a file can have: at 4:4:4, and a whole number of MCUs at any sampling.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t max_jpeg_blocks(
     image_extents extents) noexcept {
   const auto mcus = [](std::uint32_t side) { return (std::uint64_t{side} + 15) / 16; };
   return std::uint64_t{12} * mcus(extents.height) * mcus(extents.width);
 }
 
-/// Offset of an image's blocks from the begin of its pixels.
+/// Offset of a JPEG's blocks from the begin of its pixels.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t jpeg_blocks_behind(
     image_extents extents) noexcept {
   const std::uint64_t pixel_bytes =
@@ -104,6 +106,24 @@ inline constexpr std::size_t jpeg_header_bytes = 512;
   // Before there are pixels, their memory is used for four bytes of each.
   const std::uint64_t four_bytes = 4 * extents.pixels();
   return ((four_bytes > pixel_bytes ? four_bytes : pixel_bytes) + 255) / 256 * 256;
+}
+
+// A PNG's pixels are followed by its filtered rows and its compressed data.
+
+/// Offset of a PNG's filtered rows from the begin of its pixels.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_rows_behind(image_extents extents) {
+  const std::uint64_t pixel_bytes =
+      std::uint64_t{3} * jpeg_row_bytes(extents.width) * extents.height;
+  return (pixel_bytes + 255) / 256 * 256;
+}
+/// Bytes of a PNG's filtered rows, of pixels of 8 bytes.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t max_png_rows_bytes(
+    image_extents extents) {
+  return 8 * extents.pixels() + extents.height;
+}
+/// Offset of a PNG's compressed data from the begin of its pixels.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_data_behind(image_extents extents) {
+  return png_rows_behind(extents) + (max_png_rows_bytes(extents) + 255) / 256 * 256;
 }
 
 }  // namespace feedline::detail

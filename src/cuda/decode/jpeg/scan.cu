@@ -61,9 +61,7 @@ __device__ bool read_header(scan_team& team, const jpeg_image& image, segments_m
       file = image.file;
       if (!read_jpeg_frame(file, image.bytes, frame)) return false;
     }
-    if (frame.height != image.extents.height || frame.width != image.extents.width ||
-        frame.components != 3)
-      return false;
+    if (frame.height != image.extents.height || frame.width != image.extents.width) return false;
     build(header.factors, file, frame);
     return true;
   });

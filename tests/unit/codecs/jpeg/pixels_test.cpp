@@ -45,7 +45,7 @@ struct sampling {
 };
 
 const std::vector<sampling> samplings{
-    {"4:4:4", 1, 1}, {"4:2:2", 2, 1}, {"4:2:0", 2, 2}, {"4:4:0", 1, 2}};
+    {"4:4:4", 1, 1}, {"4:2:2", 2, 1}, {"4:2:0", 2, 2}, {"4:4:0", 1, 2}, {"4:1:1", 4, 1}};
 
 }  // namespace
 
@@ -67,6 +67,19 @@ TEST_CASE("jpeg pixels: every way of decoding gives libjpeg's, at all samplings 
       CHECK((decode<32>(file).values == expected.values));
     }
   }
+}
+
+TEST_CASE("jpeg pixels: grey ones are libjpeg's, whatever the sampling that their file says",
+          "[dataset][host]") {
+  for (const int factor : {1, 2, 4})
+    for (const std::uint32_t side : {1U, 8U, 33U, 300U}) {
+      const byte_vector file = jpeg_bytes(paint(side, side + 5, 1, side),
+                                          {.luma_across = factor, .luma_down = 5 - factor});
+      const pixels expected = test::decode_jpeg(file);
+      CAPTURE(factor, side);
+      CHECK((decode<0>(file).values == expected.values));
+      CHECK((decode<32>(file).values == expected.values));
+    }
 }
 
 TEST_CASE("jpeg pixels: they are libjpeg's at all qualities, with restarts and optimal codes",

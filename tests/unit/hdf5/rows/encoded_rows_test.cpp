@@ -74,7 +74,7 @@ std::string text_of(const block_step& step) {
       return "bit_shuffle_zstd" + of;
     case block_filter::fletcher32:
       return "fletcher32";
-    case block_filter::jpeg:
+    case block_filter::image:
     case block_filter::other:
       break;
   }

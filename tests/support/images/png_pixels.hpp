@@ -1,0 +1,95 @@
+#pragma once
+
+#include "codecs/inflate/inflate.hpp"
+#include "codecs/png/checksum.hpp"
+#include "codecs/png/frame.hpp"
+#include "codecs/png/rows.hpp"
+#include "support/devices/host_warp.hpp"
+#include "support/images/image_bytes.hpp"
+
+#include <zlib.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace feedline::test {
+
+/// Bytes of exactly this many, at an address that is a multiple of 8: sanitizers see what is
+/// touched beside them.
+inline std::unique_ptr<std::uint64_t[]> words_for(std::size_t bytes) {
+  return std::make_unique<std::uint64_t[]>((bytes + 7) / 8);
+}
+
+/// Compares the checksums of chunks as devices do, divided among so many threads, and joins the
+/// compressed data. @param frame Result of `read_png_frame` for the file.
+inline std::optional<std::vector<std::uint8_t>> png_data_by_parts(const std::uint8_t* file,
+                                                                  std::uint32_t bytes,
+                                                                  std::uint32_t threads) {
+  std::vector<std::uint8_t> data;
+  detail::png_chunk chunk{};
+  for (std::uint32_t at = detail::png_chunks_at; chunk.name != detail::png_chunk::iend;
+       at = chunk.end()) {
+    if (!detail::read_png_chunk(file, bytes, at, chunk)) return std::nullopt;
+    if (!chunk.is_critical()) continue;
+    const std::uint8_t* const from = file + chunk.at;
+    std::uint32_t checksum = 0;
+    for (std::uint32_t i = 0; i < threads; ++i)
+      checksum ^= detail::crc_part(from - 4, chunk.bytes + 4, i, threads);
+    if (~checksum != detail::png_number(from + chunk.bytes)) return std::nullopt;
+    if (chunk.name == detail::png_chunk::idat) data.insert(data.end(), from, from + chunk.bytes);
+  }
+  return data;
+}
+
+/// Decodes a PNG by the parts that devices decode by. @return Nothing if they refuse it.
+/// @tparam Lanes Lanes of the warp that undoes filters.
+template <std::uint32_t Lanes = 32>
+std::optional<pixels> decode_png_by_parts(std::span<const std::byte> given,
+                                          bool last_first = false) {
+  const auto copy = std::make_unique<std::uint8_t[]>(given.size());
+  if (!given.empty()) std::memcpy(copy.get(), given.data(), given.size());
+  const auto bytes = static_cast<std::uint32_t>(given.size());
+  detail::png_frame frame;
+  if (!detail::read_png_frame(copy.get(), bytes, frame)) return std::nullopt;
+  const auto data = png_data_by_parts(copy.get(), bytes, Lanes);
+  if (!data) return std::nullopt;
+
+  const auto stream = words_for(data->size());
+  std::memcpy(stream.get(), data->data(), data->size());
+  const auto* const from = reinterpret_cast<const std::byte*>(stream.get()) + 2;
+  const std::size_t room = frame.filtered_bytes();
+  const auto rows = words_for(room);
+  auto* const filtered = reinterpret_cast<std::uint8_t*>(rows.get());
+  const auto tables = std::make_unique<detail::inflate_tables>();
+  const auto stream_bytes = static_cast<std::uint32_t>(data->size() - 2);
+  const detail::inflated done =
+      detail::inflater<detail::team_of_one>{from, stream_bytes,
+                                            reinterpret_cast<std::byte*>(rows.get()),
+                                            static_cast<std::uint32_t>(room), *tables}
+          .run();
+  if (!done.good || stream_bytes - done.bytes < 4) return std::nullopt;
+  if (detail::png_number(reinterpret_cast<const std::uint8_t*>(from) + done.bytes) !=
+      adler32(1, filtered, static_cast<uInt>(room)))
+    return std::nullopt;
+
+  const std::uint32_t row_bytes = (frame.width + 3) / 4 * 4;
+  const auto planes = words_for(std::size_t{3} * row_bytes * frame.height);
+  const auto* const made = reinterpret_cast<const std::uint8_t*>(planes.get());
+  host_warp<Lanes> warp{.last_first = last_first};
+  if (!detail::make_png_rows(warp, frame, detail::png_colours{copy.get(), frame}, filtered,
+                             reinterpret_cast<std::uint8_t*>(planes.get()), row_bytes,
+                             frame.height))
+    return std::nullopt;
+  pixels image{frame.height, frame.width, 3, {}};
+  for (std::uint32_t y = 0; y < frame.height; ++y)
+    for (std::uint32_t x = 0; x < frame.width; ++x)
+      for (std::uint32_t channel = 0; channel < 3; ++channel)
+        image.values.push_back(made[(std::size_t{3} * y + channel) * row_bytes + x]);
+  return image;
+}
+
+}  // namespace feedline::test
