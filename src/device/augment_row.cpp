@@ -2,6 +2,7 @@
 
 #include "device/element_lines.hpp"
 #include "device/resized_lines.hpp"
+#include "device/window_points.hpp"
 #include "transform/operations/operations.hpp"
 
 #include <algorithm>
@@ -11,15 +12,30 @@
 namespace feedline::detail {
 namespace {
 
+/// Reads single elements of an image.
+struct element_loader {
+  const field_conversion& by;
+  const std::byte* row;
+  line_reader<float> read;
+
+  float operator()(std::uint32_t y, std::uint32_t x, std::uint32_t channel) const noexcept {
+    const std::size_t pixel = std::size_t{y} * by.width + x;
+    const std::size_t at = by.channels_last ? pixel * by.channels + channel
+                                            : std::size_t{channel} * by.height * by.width + pixel;
+    float value = 0.0F;
+    read(row + at * size_bytes(by.from), 1, &value);
+    return value;
+  }
+};
+
 /// Lines of a cropped image, with zeros around it.
 class cropped_lines {
  public:
-  cropped_lines(const field_conversion& conversion, std::uint32_t random_bits,
+  cropped_lines(const field_conversion& conversion, const image_window& window,
                 const std::byte* row) noexcept
       : conversion_{conversion},
-        window_{window_of(conversion, random_bits)},
-        row_{row},
-        read_{line_reader_of<float>(conversion.from)} {}
+        window_{window},
+        load_{conversion, row, line_reader_of<float>(conversion.from)} {}
 
   /// Like `resized_lines::make`.
   void make(std::uint32_t channel, std::uint32_t y, std::uint32_t x,
@@ -30,18 +46,14 @@ class cropped_lines {
       const std::uint32_t from_x = window_.left + x++ - by.padding;
       value = 0.0F;
       if (from_y >= by.height || from_x >= by.width) continue;
-      const std::size_t pixel = std::size_t{from_y} * by.width + from_x;
-      const std::size_t at = by.channels_last ? pixel * by.channels + channel
-                                              : std::size_t{channel} * by.height * by.width + pixel;
-      read_(row_ + at * size_bytes(by.from), 1, &value);
+      value = load_(from_y, from_x, channel);
     }
   }
 
  private:
   const field_conversion& conversion_;
   image_window window_;
-  const std::byte* row_;
-  line_reader<float> read_;
+  element_loader load_;
 };
 
 /// Goes through an image by strips of its lines. A strip has three channels, or the rest.
@@ -54,12 +66,26 @@ class row_augmenter {
         channels_{conversion.to_channels()},
         flipped_{is_flipped(conversion, random_bits)},
         write_{line_writer_of<float>(conversion.from, conversion.to)},
-        drawn_{operations::draw(by_, {conversion.to_height, conversion.to_width}, random_bits)},
-        resized_{lines_of(conversion, random_bits, row)},
-        cropped_{conversion, random_bits, row} {}
+        image_{conversion.to_height, conversion.to_width},
+        drawn_{operations::draw(by_, image_, random_bits)},
+        part_{conversion.resizes ? source_window_of(conversion, random_bits) : image_part{}},
+        crop_{conversion.resizes ? image_window{} : window_of(conversion, random_bits)},
+        points_{conversion,
+                crop_,
+                part_,
+                flipped_,
+                conversion.channels,
+                {conversion, row, line_reader_of<float>(conversion.from)}},
+        resized_{lines_of(conversion, part_, row)},
+        cropped_{conversion, crop_, row} {
+    operations::draw_steps(by_, image_, random_bits, steps_);
+  }
 
   void augment(std::byte* out) noexcept {
-    if (conversion_.operations.needs_sum) sum_over_image();
+    const color_steps& colors = steps_.colors;
+    for (std::uint32_t step = colors.next_of_image(0); step < colors.count;
+         step = colors.next_of_image(step + 1))
+      look_at_image(step);
     for_each_strip([&](const pixel_place& at, std::size_t pixels, std::uint32_t channels) {
       if (conversion_.operations.any) channels = operate(at, pixels, channels);
       for (std::uint32_t c = 0; c < channels; ++c)
@@ -69,10 +95,8 @@ class row_augmenter {
 
  private:
   static std::array<resized_lines, 3> lines_of(const field_conversion& conversion,
-                                               std::uint32_t random_bits,
+                                               const image_part& window,
                                                const std::byte* row) noexcept {
-    const image_part window =
-        conversion.resizes ? source_window_of(conversion, random_bits) : image_part{};
     return {resized_lines{conversion, window, row}, resized_lines{conversion, window, row},
             resized_lines{conversion, window, row}};
   }
@@ -88,6 +112,7 @@ class row_augmenter {
           const std::uint32_t channels = std::min(conversion_.channels - first, 3U);
           for (std::uint32_t c = 0; c < channels; ++c) {
             const std::span line{strips_[c].data(), pixels};
+            if (steps_.needs_points()) continue;
             if (conversion_.resizes) {
               resized_[c].make(first + c, y, x, line);
             } else {
@@ -110,25 +135,46 @@ class row_augmenter {
     }
   }
 
+  /// A pixel after its moves and the colour steps before `end`.
+  color stepped(const pixel_place& at, color pixel, std::uint32_t end,
+                std::uint32_t& channels) const noexcept {
+    if (steps_.needs_points())
+      return sample_point(steps_, points_, image_, end, at.y, at.x, channels);
+    steps_.colors.apply(0, end, pixel, channels);
+    return pixel;
+  }
+
   /// @return The number of channels after it.
   std::uint32_t operate(const pixel_place& of, std::size_t pixels,
                         std::uint32_t channels) noexcept {
     std::uint32_t after = channels;
     for_each_pixel(of, pixels, [&](const pixel_place& at, color& pixel) {
       after = channels;
+      pixel = stepped(at, pixel, steps_.colors.count, after);
+      steps_.add_noise(at, image_.width, after, pixel);
       operations::apply(by_, drawn_, at, pixel, after);
     });
     return after;
   }
 
-  void sum_over_image() noexcept {
-    std::uint64_t sum = 0;
+  /// Gives a step what it needs of the image as the steps before it leave it.
+  void look_at_image(std::uint32_t step) noexcept {
+    const color_step& by = steps_.colors.at[step];
+    std::uint64_t shares = 0;
+    std::array<std::uint32_t[256], 3> counts{};  // NOLINT: the type that kernels have
+    std::uint32_t after = conversion_.channels;
     for_each_strip([&](const pixel_place& of, std::size_t pixels, std::uint32_t channels) {
       for_each_pixel(of, pixels, [&](const pixel_place& at, const color& pixel) {
-        sum += operations::share(by_, drawn_, at, pixel, channels);
+        after = channels;
+        const color seen = stepped(at, pixel, step, after);
+        if (!by.needs_counts()) shares += grey_share(by, seen, after);
+        for (std::uint32_t c = 0; by.needs_counts() && c < after; ++c)
+          ++counts[c][byte_of(seen.of[c])];
       });
     });
-    operations::set_sum(drawn_, sum, conversion_.to_height * conversion_.to_width);
+    const std::uint32_t pixels = image_.height * image_.width;
+    if (!by.needs_counts()) return steps_.colors.set_sum(step, shares, pixels);
+    for (std::uint32_t c = 0; c < after; ++c) steps_.colors.set_table(step, c, counts[c], pixels);
   }
 
   void write(std::span<const float> line, std::uint32_t channel, std::uint32_t y, std::uint32_t x,
@@ -152,7 +198,12 @@ class row_augmenter {
   std::uint32_t channels_;            ///< the batch's number of channels
   bool flipped_;
   line_writer<float> write_;
+  pixel_extents image_;
   operations::drawn drawn_;
+  sample_steps steps_{};
+  image_part part_;    ///< part of the image that is resized
+  image_window crop_;  ///< else its window
+  window_points<element_loader> points_;
   std::array<resized_lines, 3> resized_;  ///< one for each channel of a strip
   cropped_lines cropped_;
   std::array<std::array<float, strip_pixels>, 3> strips_{};

@@ -16,6 +16,7 @@
 #include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/partial_batch.hpp>
 #include <feedline/sampler/take.hpp>
+#include <feedline/transform/augmentation.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -81,6 +82,12 @@ struct names<image_layout> {
   static constexpr std::string_view what = "layout of images";
   static constexpr named_value<image_layout> all[] = {{"hwc", image_layout::hwc},
                                                       {"chw", image_layout::chw}};
+};
+template <>
+struct names<image_interpolation> {
+  static constexpr std::string_view what = "interpolation";
+  static constexpr named_value<image_interpolation> all[] = {
+      {"nearest", image_interpolation::nearest}, {"bilinear", image_interpolation::bilinear}};
 };
 template <>
 struct names<read_concurrency> {

@@ -35,6 +35,8 @@ class transform_check {
     check_elements();
     check_layout();
     const std::uint64_t channels = extents_of(field_, transform_).channels;
+    if (transform_.trivial_augment_wide && transform_.rand_augment)
+      refuse("trivial_augment_wide and rand_augment are set", "each is a whole set; set one");
     operations::check(transform_, {field_, channels});
     check_counts("mean", transform_.mean.size());
     check_counts("stddev", transform_.stddev.size());

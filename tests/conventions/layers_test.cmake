@@ -72,11 +72,12 @@ programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
 device statistics loader cuda programs/inputs programs/words"
   "python: detail io dataset ragged image formats hdf5 sampler device statistics batch transform \
-loader interop cuda"
+    transform/options loader interop cuda"
   "python/samples: dataset ragged python"
   "python/workers: detail dataset device python python/samples"
   "python/samplers: dataset ragged sampler python"
-  "python/loader: sampler device statistics batch transform loader interop python python/samplers"
+  "python/loader: sampler device statistics batch transform transform/options loader interop \
+    python python/samplers"
 )
 
 # Formats are rooms of one kind: every other folder of src/formats.

@@ -136,6 +136,20 @@ void print_transforms(const feedline::dataset_ptr& data) {
       image.jitter = {.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1};
       image.erasing = feedline::random_erasing{.probability = 0.5};
     });
+    with("steps", [](auto& image) {
+      image.affine =
+          feedline::random_affine{.degrees = {-40, 40},
+                                  .translate = {0.1, 0.2},
+                                  .scale = {0.7, 1.4},
+                                  .shear = {-9, 9, -5, 5},
+                                  .interpolation = feedline::image_interpolation::bilinear};
+      image.rand_augment = feedline::rand_augment{.num_ops = 3};
+      image.autocontrast = feedline::random_autocontrast{};
+      image.sharpness = feedline::random_adjust_sharpness{.sharpness_factor = 2};
+      image.erasing = feedline::random_erasing{.noise = true};
+    });
+    with("trivial_augment_wide",
+         [](auto& image) { image.trivial_augment_wide = feedline::trivial_augment_wide{}; });
     feedline::field_transform image = normalized;
     image.to = to;
     print("mixing of " + std::string{to_string(to)}, data, feedline::shuffle{.seed = 9},

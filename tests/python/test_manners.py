@@ -77,7 +77,9 @@ def test_all_functions_and_classes_of_options_have_signatures():
     "name",
     ["Loader", "ErrorPolicy", "FieldTransform", "MemoryLimits", "ExpertOptions", "Mixing"]
     + ["ImageCrop", "RandomResizedCrop", "ColorJitter", "ImageOptions", "CropRanges"]
-    + ["TuningBudget"],
+    + ["TuningBudget", "RandomAffine", "TrivialAugmentWide", "RandAugment", "RandomErasing"]
+    + ["RandomGrayscale", "RandomInvert", "RandomPosterize", "RandomSolarize"]
+    + ["RandomAutocontrast", "RandomEqualize", "RandomAdjustSharpness"],
 )
 def test_help_explains_every_option(name):
     kind = getattr(feedline, name)

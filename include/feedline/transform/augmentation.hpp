@@ -2,6 +2,7 @@
 
 #include <feedline/export.hpp>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -31,13 +32,93 @@ struct random_resized_crop {
 };
 
 /// Changes colours at random for each sample and epoch. For bytes with one channel (grey) or three
-/// (red, green, blue). Like torchvision's `ColorJitter`, but always in the order of these members,
-/// and without rounding in between. Each result is clamped to 0 to 255.
+/// (red, green, blue). Like torchvision's `ColorJitter`: the four changes are applied in an order
+/// that is drawn for each sample, too. Values are not rounded in between. Each result is clamped to
+/// 0 to 255.
 struct color_jitter {
   double brightness = 0.0;  ///< factor 1 - value to 1 + value, at least 0
   double contrast = 0.0;    ///< same, for the distance from the image's mean grey
   double saturation = 0.0;  ///< same, for the distance from the pixel's grey
   double hue = 0.0;         ///< rotated by -value to +value, in full circles; at most 0.5
+};
+
+/// Makes images of three channels (red, green, blue) grey, like torchvision's `RandomGrayscale`,
+/// but grey values are not rounded.
+struct random_grayscale {
+  double probability = 0.1;
+  /// Channels in the batch: 3, which are equal in a grey image; or 1, if the probability is 1.
+  std::uint64_t channels = 3;
+};
+
+/// Each value becomes 255 - value, like torchvision's `RandomInvert`.
+struct random_invert {
+  double probability = 0.5;
+};
+
+/// Keeps the highest bits of each byte, like torchvision's `RandomPosterize`.
+struct random_posterize {
+  std::uint64_t bits = 8;  ///< 0 to 8; 8 keeps all
+  double probability = 0.5;
+};
+
+/// Inverts all values from a threshold on, like torchvision's `RandomSolarize`.
+struct random_solarize {
+  double threshold = 128.0;  ///< 0 to 256
+  double probability = 0.5;
+};
+
+/// Stretches each channel's values to 0 to 255, like torchvision's `RandomAutocontrast`.
+struct random_autocontrast {
+  double probability = 0.5;
+};
+
+/// Makes each channel's histogram even, like torchvision's `RandomEqualize`.
+struct random_equalize {
+  double probability = 0.5;
+};
+
+/// Blurs or sharpens by each pixel's eight neighbours, like torchvision's `RandomAdjustSharpness`.
+struct random_adjust_sharpness {
+  double sharpness_factor = 1.0;  ///< 0: blurred; 1: unchanged; 2: sharpened; at most 1000
+  double probability = 0.5;
+};
+
+/// How a rotated image gets its pixels: the nearest one, or a weighted mean of the nearest four.
+enum class image_interpolation : std::uint8_t { nearest, bilinear };
+
+/// Rotates, shears, scales and moves each image, drawn for each sample and epoch, like
+/// torchvision's `RandomAffine`. Flip and window come first. All of it is one resampling.
+struct random_affine {
+  value_range degrees = {};  ///< angle of the clockwise rotation, -360 to 360
+  /// Moved by up to these shares of width and height to either side, 0 to 1.
+  std::array<double, 2> translate = {};
+  value_range scale = {1.0, 1.0};  ///< factor of the size, 0.001 to 1000
+  /// Least and most degrees of shear along lines, and along columns, -89 to 89.
+  std::array<double, 4> shear = {};
+  image_interpolation interpolation = image_interpolation::nearest;
+  double fill = 0.0;  ///< value outside the image, 0 to 255, before `scale` and `mean`
+};
+
+/// One operation, of a magnitude, both drawn for each sample and epoch, like torchvision's
+/// `TrivialAugmentWide` (S. Müller and F. Hutter, "TrivialAugment: Tuning-free Yet State-of-the-Art
+/// Data Augmentation", ICCV 2021): nothing, shear, translation, rotation, brightness, saturation,
+/// contrast, sharpness, posterize, solarize, autocontrast or equalize.
+struct trivial_augment_wide {
+  std::uint64_t num_magnitude_bins = 31;  ///< 2 to 1000
+  image_interpolation interpolation = image_interpolation::nearest;
+  double fill = 0.0;
+};
+
+/// Several operations, each drawn for each sample and epoch, like torchvision's `RandAugment`
+/// (E. D. Cubuk et al., "RandAugment: Practical automated data augmentation with a reduced search
+/// space", NeurIPS 2020). Those that move pixels come before those that change colours, and are one
+/// resampling.
+struct rand_augment {
+  std::uint64_t num_ops = 2;              ///< operations of a sample, 1 to 3
+  std::uint64_t magnitude = 9;            ///< index of a bin, below `num_magnitude_bins`
+  std::uint64_t num_magnitude_bins = 31;  ///< 2 to 1000
+  image_interpolation interpolation = image_interpolation::nearest;
+  double fill = 0.0;
 };
 
 /// Sets a random rectangle of each image to one value, drawn for each sample and epoch, as in
@@ -48,6 +129,10 @@ struct random_erasing {
   value_range ratio = {0.3, 3.3};    ///< the rectangle's height over its width
   /// For each channel, or one for all, before `scale` and `mean` of the transform; empty: 0.
   std::vector<double> value = {};
+  /// Each element becomes noise instead: normally distributed with mean 0 and deviation 1 in the
+  /// batch, after `scale`, `mean` and `stddev`, as torchvision's `value="random"`. For bytes with
+  /// one channel or three.
+  bool noise = false;
 };
 
 }  // namespace FEEDLINE_ABI

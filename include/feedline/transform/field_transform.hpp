@@ -37,9 +37,10 @@ struct image_crop {
 /// in binary32, rounded to nearest even into `to`. If `to` is an integer or boolean, the element is
 /// cast exactly: a value out of the range of `to` wraps around (modulo 2 to the number of bits, as
 /// in NumPy and PyTorch), and any number except 0 is true. Scale, mean and stddev must not be set
-/// then. A crop or resize comes first, then flip, jitter and erasing. All choose with a generator
-/// keyed by (`loader_options::seed`, epoch, sample), so placement and readers do not
-/// change the choice. The fields of one sample share it, so an image and its mask stay aligned.
+/// then. A crop or resize comes first, then flip, and the members from `affine` to `erasing` in
+/// their order. All choose with a generator keyed by (`loader_options::seed`, epoch, sample), so
+/// placement and readers do not change the choice. The fields of one sample share it, so an image
+/// and its mask stay aligned.
 struct field_transform {
   std::string field;  ///< name in the dataset
   /// F32, f16 or bf16. For integers and booleans also an integer or boolean type.
@@ -54,7 +55,18 @@ struct field_transform {
   std::optional<image_crop> crop = {};
   std::optional<image_resize> resize = {};  ///< at most one of this, `resized_crop` and `crop`
   std::optional<random_resized_crop> resized_crop = {};
+  std::optional<random_affine> affine = {};
+  /// At most one of this and `rand_augment`.
+  std::optional<feedline::trivial_augment_wide> trivial_augment_wide = {};
+  std::optional<feedline::rand_augment> rand_augment = {};
   std::optional<color_jitter> jitter = {};
+  std::optional<random_grayscale> grayscale = {};
+  std::optional<random_invert> invert = {};
+  std::optional<random_posterize> posterize = {};
+  std::optional<random_solarize> solarize = {};
+  std::optional<random_autocontrast> autocontrast = {};
+  std::optional<random_equalize> equalize = {};
+  std::optional<random_adjust_sharpness> sharpness = {};
   std::optional<random_erasing> erasing = {};
   /// Number of classes. A scalar integer field becomes this many elements: 1 at the index given by
   /// its value, else 0 (all 0 if the value is not a class). 0: no one-hot encoding.

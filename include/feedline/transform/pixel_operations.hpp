@@ -13,12 +13,12 @@ inline namespace FEEDLINE_ABI {
 /// device that cannot use these says that it assembles no slots (`device_capabilities::assembles`).
 struct pixel_operations {
   /// Room for the parameters of all operations.
-  static constexpr std::size_t max_bytes = 384;
+  static constexpr std::size_t max_bytes = 640;
 
-  bool any = false;     ///< whether there is an operation
-  bool random = false;  ///< whether an operation uses the samples' random bits
-  bool needs_sum =
-      false;  ///< whether an operation needs a sum over the image before its first pixel
+  bool any = false;            ///< whether there is an operation
+  bool random = false;         ///< whether an operation uses the samples' random bits
+  bool steps = false;          ///< whether an operation changes colours by steps, or moves pixels
+  bool needs_image = false;    ///< whether a step may need all of the image before its first pixel
   std::uint32_t channels = 0;  ///< channels after the operations; 0: unchanged
   alignas(8) std::byte parameters[max_bytes] = {};
 };

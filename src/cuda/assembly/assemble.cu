@@ -6,6 +6,7 @@
 #include "cuda/assembly/mix_plan.hpp"
 #include "cuda/assembly/mix_rows.cuh"
 #include "cuda/assembly/scatter_rows.cuh"
+#include "cuda/assembly/step_rows.cuh"
 #include "cuda/assembly/tile_rows.cuh"
 #include "cuda/assembly/widen_rows.cuh"
 #include "cuda/check.hpp"
@@ -78,6 +79,7 @@ __global__ void __launch_bounds__(block_threads)
       return visit_element(
           by.from, [&](auto type) { convert_singly<decltype(type)>(frame, part, by, block); });
     case part_kind::augment:
+    case part_kind::steps:
     case part_kind::mix:
       return;  // done by the kernels below
   }
@@ -94,6 +96,17 @@ __global__ void __launch_bounds__(block_threads, 4)
   visit_element(part.by.from, [&](auto type) {
     augment_samples<decltype(type), image_kind::any>(work.frame, part, block, shared);
   });
+}
+
+/// Another one for operations of steps, so that others do not pay for them. Their fields are bytes.
+__global__ void __launch_bounds__(block_threads, 3)
+    steps_kernel(const __grid_constant__ launch<augment_part> work) {
+  __shared__ step_memory shared;
+  const augment_part& part = part_of_block(work);
+  const std::uint32_t block = blockIdx.x - part.first_block;
+  if (part.by.channels == 3 && part.by.channels_last)
+    return step_samples<image_kind::rgb_bytes>(work.frame, part, block, shared);
+  step_samples<image_kind::any>(work.frame, part, block, shared);
 }
 
 /// Runs after the other kernels, because it changes the rows that they make.
@@ -172,14 +185,19 @@ void issue_rows(const assembly& work, const slot_frame& frame, const Wanted& wan
     return copies.flush();
   }
   launcher<augment_part> augments{augment_kernel, frame, stream};
+  launcher<augment_part> steps{steps_kernel, frame, stream};
   launcher<planned_part> converts{convert_kernel, frame, stream};
   for_each_part([&](const planned_part& part) {
+    const auto& operations = work.fields[part.field].conversion.operations;
     if (part.kind == part_kind::augment)
-      augments.add({part, work.fields[part.field].conversion.operations});
+      augments.add({part, operations});
+    else if (part.kind == part_kind::steps)
+      steps.add({part, operations});
     else
       converts.add(part);
   });
   augments.flush();
+  steps.flush();
   converts.flush();
 }
 
@@ -219,7 +237,7 @@ void issue_all_rows(const assembly& work, const slot_frame& frame, cudaStream_t 
 }  // namespace
 
 void load_assembly_kernels() {
-  load_kernels(copy_kernel, convert_kernel, augment_kernel, mix_kernel);
+  load_kernels(copy_kernel, convert_kernel, augment_kernel, steps_kernel, mix_kernel);
 }
 
 void issue_assembly(const assembly& work, cudaStream_t stream) {

@@ -41,6 +41,7 @@ enum class part_kind : std::uint8_t {
   one_hot,  ///< classes to one-hot rows, by groups of elements of the slot
   cast,     ///< integers to integers, by groups of elements of the slot
   augment,  ///< images whose pixels are computed: a block makes `item_tiles` tiles of the slot
+  steps,    ///< the same for images that operations change by steps
   mix,      ///< rows of the slot, two by two: a warp mixes some vectors of both (`mix_part`)
 };
 
@@ -93,7 +94,6 @@ struct conversion : row_conversion {
   divider tiles_across = {};      ///< divides by the number of tiles side by side in an image
   std::uint32_t image_tiles = 1;  ///< tiles in an image
   std::uint32_t item_tiles = 1;   ///< tiles in an item: one, or all of an image
-  bool needs_sum = false;         ///< an item is an image, which an operation first sums up
 };
 
 /// A part of an assembly with the values that any kind of part needs.

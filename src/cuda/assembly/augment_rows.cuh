@@ -73,31 +73,6 @@ __device__ __forceinline__ void for_moved_pixels(resized_tile_memory& shared, co
   });
 }
 
-/// Calls `operations::share` for the pixels of a sample's image, and sums up, by all threads of a
-/// block.
-template <class T, image_kind Kind>
-__device__ void sum_over_image(resized_tile_memory& shared, const conversion& by,
-                               const operations::parameters& planned, const augmented_image& image,
-                               operations::drawn& drawn) {
-  __shared__ unsigned long long shares;
-  __syncthreads();  // the threads have finished the sample before
-  if (threadIdx.x == 0) shares = 0;
-  __syncthreads();
-  unsigned long long own = 0;
-  for (std::uint32_t number = 0; number < by.image_tiles; ++number) {
-    const augment_tile tile = tile_of(by, number);
-    for_moved_pixels<T, Kind>(
-        shared, by, image, tile, [&](std::uint32_t row, std::uint32_t first, const color& pixel) {
-          own +=
-              operations::share(planned, drawn, {tile.top + row, tile.left + tile_column(), first},
-                                pixel, channels_from<Kind>(by, first));
-        });
-  }
-  atomicAdd(&shares, own);
-  __syncthreads();
-  operations::set_sum(drawn, shares, by.to_height * by.to_width);
-}
-
 [[nodiscard]] __device__ inline drawn_sample draw_sample(const slot_frame& frame,
                                                          const augment_part& part,
                                                          std::uint32_t sample) {
@@ -132,8 +107,7 @@ __device__ __forceinline__ void augment_samples(const slot_frame& frame, const a
     if (threadIdx.x == 0) shared.sample.value() = draw_sample(frame, part, place.row);
     __syncthreads();
     const drawn_sample& sample = shared.sample.value();
-    operations::drawn drawn = sample.drawn;
-    if (by.needs_sum) sum_over_image<T, Kind>(shared.tile, by, planned, sample.image, drawn);
+    const operations::drawn& drawn = sample.drawn;  // in shared memory, to save registers
     std::byte* const to = sample.to;
     for (std::uint32_t i = 0; i < by.item_tiles; ++i) {
       const augment_tile tile = tile_of(by, place.item + i);

@@ -98,51 +98,6 @@ void bind_transforms(nb::module_& module) {
         return range{self.ratio.low, self.ratio.high};
       });
 
-  const color_jitter same;
-  nb::class_<color_jitter>(module, "ColorJitter", "Other colours for each sample and epoch.")
-      .def(
-          "__init__",
-          [](color_jitter* self, double brightness, double contrast, double saturation,
-             double hue) {
-            new (self) color_jitter{.brightness = brightness,
-                                    .contrast = contrast,
-                                    .saturation = saturation,
-                                    .hue = hue};
-          },
-          nb::kw_only(), "brightness"_a = same.brightness, "contrast"_a = same.contrast,
-          "saturation"_a = same.saturation, "hue"_a = same.hue)
-      .def_ro("brightness", &color_jitter::brightness)
-      .def_ro("contrast", &color_jitter::contrast)
-      .def_ro("saturation", &color_jitter::saturation)
-      .def_ro("hue", &color_jitter::hue);
-
-  const random_erasing part;
-  nb::class_<random_erasing>(module, "RandomErasing",
-                             "A rectangle of each image, drawn for each sample and epoch, set to "
-                             "one value.")
-      .def(
-          "__init__",
-          [](random_erasing* self, double probability, range scale, range ratio,
-             std::vector<double> value) {
-            new (self) random_erasing{.probability = probability,
-                                      .scale = {scale.first, scale.second},
-                                      .ratio = {ratio.first, ratio.second},
-                                      .value = std::move(value)};
-          },
-          nb::kw_only(), "probability"_a = part.probability,
-          "scale"_a = range{part.scale.low, part.scale.high},
-          "ratio"_a = range{part.ratio.low, part.ratio.high}, "value"_a = part.value)
-      .def_ro("probability", &random_erasing::probability)
-      .def_prop_ro("scale",
-                   [](const random_erasing& self) {
-                     return range{self.scale.low, self.scale.high};
-                   })
-      .def_prop_ro("ratio",
-                   [](const random_erasing& self) {
-                     return range{self.ratio.low, self.ratio.high};
-                   })
-      .def_ro("value", &random_erasing::value);
-
   const field_transform none;
   nb::class_<field_transform>(module, "FieldTransform",
                               "How one field changes between the dataset and the batch.")
@@ -153,7 +108,14 @@ void bind_transforms(nb::module_& module) {
              const std::optional<named<image_layout>>& layout,
              const std::optional<named<image_layout>>& to_layout, double flip,
              std::optional<image_crop> cut, std::optional<image_resize> resize,
-             std::optional<random_resized_crop> resized_crop, std::optional<color_jitter> jitter,
+             std::optional<random_resized_crop> resized_crop, std::optional<random_affine> affine,
+             std::optional<trivial_augment_wide> trivial_augment_wide,
+             std::optional<rand_augment> rand_augment, std::optional<color_jitter> jitter,
+             std::optional<random_grayscale> grayscale, std::optional<random_invert> invert,
+             std::optional<random_posterize> posterize, std::optional<random_solarize> solarize,
+             std::optional<random_autocontrast> autocontrast,
+             std::optional<random_equalize> equalize,
+             std::optional<random_adjust_sharpness> sharpness,
              std::optional<random_erasing> erasing, std::uint64_t one_hot) {
             field_transform made{.field = field.bytes,
                                  .to = to,
@@ -164,7 +126,17 @@ void bind_transforms(nb::module_& module) {
                                  .crop = cut,
                                  .resize = resize,
                                  .resized_crop = resized_crop,
+                                 .affine = affine,
+                                 .trivial_augment_wide = trivial_augment_wide,
+                                 .rand_augment = rand_augment,
                                  .jitter = jitter,
+                                 .grayscale = grayscale,
+                                 .invert = invert,
+                                 .posterize = posterize,
+                                 .solarize = solarize,
+                                 .autocontrast = autocontrast,
+                                 .equalize = equalize,
+                                 .sharpness = sharpness,
                                  .erasing = std::move(erasing),
                                  .one_hot = one_hot};
             if (layout) made.layout = *layout;
@@ -174,8 +146,12 @@ void bind_transforms(nb::module_& module) {
           "field"_a, nb::kw_only(), "to"_a = dtype_argument{none.to}, "scale"_a = none.scale,
           "mean"_a = none.mean, "stddev"_a = none.stddev, "layout"_a = nb::none(),
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
-          "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "jitter"_a = nb::none(),
-          "erasing"_a = nb::none(), "one_hot"_a = none.one_hot)
+          "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "affine"_a = nb::none(),
+          "trivial_augment_wide"_a = nb::none(), "rand_augment"_a = nb::none(),
+          "jitter"_a = nb::none(), "grayscale"_a = nb::none(), "invert"_a = nb::none(),
+          "posterize"_a = nb::none(), "solarize"_a = nb::none(), "autocontrast"_a = nb::none(),
+          "equalize"_a = nb::none(), "sharpness"_a = nb::none(), "erasing"_a = nb::none(),
+          "one_hot"_a = none.one_hot)
       .def_prop_ro("field", [](const field_transform& self) { return any_name{self.field}; })
       .def_prop_ro("to", [](const field_transform& self) { return dtype_argument{self.to}; })
       .def_ro("scale", &field_transform::scale)
@@ -188,7 +164,17 @@ void bind_transforms(nb::module_& module) {
       .def_ro("crop", &field_transform::crop)
       .def_ro("resize", &field_transform::resize)
       .def_ro("resized_crop", &field_transform::resized_crop)
+      .def_ro("affine", &field_transform::affine)
+      .def_ro("trivial_augment_wide", &field_transform::trivial_augment_wide)
+      .def_ro("rand_augment", &field_transform::rand_augment)
       .def_ro("jitter", &field_transform::jitter)
+      .def_ro("grayscale", &field_transform::grayscale)
+      .def_ro("invert", &field_transform::invert)
+      .def_ro("posterize", &field_transform::posterize)
+      .def_ro("solarize", &field_transform::solarize)
+      .def_ro("autocontrast", &field_transform::autocontrast)
+      .def_ro("equalize", &field_transform::equalize)
+      .def_ro("sharpness", &field_transform::sharpness)
       .def_ro("erasing", &field_transform::erasing)
       .def_ro("one_hot", &field_transform::one_hot)
       .def("__str__", [](const field_transform& self) { return any_name{to_string(self)}; });
@@ -329,6 +315,7 @@ void bind_limits(nb::module_& module) {
 
 void bind_loader_options(nb::module_& module) {
   bind_shard(module);
+  bind_image_operations(module);
   bind_transforms(module);
   bind_mixing(module);
   bind_policies(module);

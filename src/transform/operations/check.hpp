@@ -27,15 +27,19 @@ struct checked_field {
     if (!(value >= least && value <= most))
       refuse(member + " is " + text_of(value), "say " + text_of(least) + " to " + text_of(most));
   }
+  void within(const std::string& member, const value_range& range, double least,
+              double most) const {
+    if (!(range.low >= least && range.low <= range.high && range.high <= most))
+      refuse(member + text_of_range(range),
+             "say a range within " + text_of(least) + " to " + text_of(most));
+  }
   void area(const std::string& member, const value_range& range) const {
     if (!(range.low > 0 && range.low <= range.high && range.high <= 1))
       refuse(member + text_of_range(range),
              "shares of the image's area, say a range within 0 to 1, above 0");
   }
   void ratio(const std::string& member, const value_range& range) const {
-    if (!(range.low >= 1 / max_ratio && range.low <= range.high && range.high <= max_ratio))
-      refuse(member + text_of_range(range),
-             "say a range within " + text_of(1 / max_ratio) + " to " + text_of(max_ratio));
+    within(member, range, 1 / max_ratio, max_ratio);
   }
   /// Colours are bytes, grey or red, green and blue.
   void colors(const std::string& member) const {

@@ -9,7 +9,9 @@
 #include "transform/operations/check.hpp"
 #include "transform/operations/draws.hpp"
 #include "transform/operations/pixel.hpp"
+#include "transform/operations/steps.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +29,17 @@ struct values_for {
   Value value = {};
 };
 
-/// Operations on the pixels of a field, applied in the order of this list, to the pixels of the
-/// window after its resize and flip. The reference and the kernels go through it at compile time.
+/// The draws of a sample for an operation; empty if the operation only has steps.
+template <class Operation>
+struct drawn_for_one {};
+template <class Operation>
+requires requires {
+  typename Operation::drawn;
+}
+struct drawn_for_one<Operation> : values_for<Operation, typename Operation::drawn> {};
+
+/// Operations on the pixels of a field, in the order of this list, on the pixels of the window
+/// after its resize and flip. The reference and the kernels go through it at compile time.
 ///
 /// An operation is a struct with these members:
 ///
@@ -36,26 +47,34 @@ struct values_for {
 ///     name                    that member's name, for messages
 ///     first_draw, draws       numbers of its draws, which no other choice has
 ///     parameters              plain data for devices
-///     drawn                   plain data, drawn for each sample; an empty struct if it draws none
 ///     check(options, field)   throws usage_error
 ///     text(options)           its part of `to_string`; texts are kept across versions
-///     plan(options)           the parameters; nothing if it changes no pixel
+///     plan(options)           the parameters; nothing if it changes no pixel. It may also take the
+///                             whole transform
+///
+/// and with those of one of these kinds, or both:
+///
+///     drawn                   plain data, drawn for each sample; an empty struct if it draws none
 ///     draw(parameters, size of the batch's image, random bits)
 ///     apply(parameters, drawn, place, color&, channels&)
 ///
-/// It may have `channels_after(options, channels)`, the number of channels that `apply` leaves; and
-/// `needs_sum`, `share` and `set_sum`, for an integer that is summed over the pixels of an image
-/// before the first one is made. One operation of a list may have these.
+///     needs(parameters)       what its steps need to see
+///     add_steps(parameters, size of the batch's image, random bits, sample_steps&)
+///
+/// It may have `channels_after(options, channels)`, the number of channels that it leaves.
 ///
 /// `apply` sees one pixel, of up to three channels; images of more come in groups of three. It sees
-/// no other pixel and moves none: a blur needs its neighbours, a rotation another window.
+/// no other pixel and moves none, and a transform that does not use it still pays for it in
+/// registers. Steps may do both, and may need sums or counts of the image (`sample_steps`). They
+/// are for bytes of one channel or three, come before all that is applied, and have a kernel of
+/// their own.
 template <class... Operations>
 class operation_list {
  public:
   struct parameters : values_for<Operations, typename Operations::parameters>... {
     std::uint32_t enabled = 0;  ///< bit i: operation i is applied
   };
-  struct drawn : values_for<Operations, typename Operations::drawn>... {};
+  struct drawn : drawn_for_one<Operations>... {};
 
   static_assert(sizeof(parameters) <= pixel_operations::max_bytes, "raise max_bytes");
   static_assert(std::is_trivially_copyable_v<parameters> && std::is_trivially_copyable_v<drawn>);
@@ -106,7 +125,13 @@ class operation_list {
     const auto plan_one = [&]<class Operation>(const Operation&) {
       const auto& options = transform.*Operation::option;
       if (!options) return;
-      if (const auto by = Operation::plan(*options)) {
+      const auto planned_one = [&] {
+        if constexpr (requires { Operation::plan(*options, transform); })
+          return Operation::plan(*options, transform);
+        else
+          return Operation::plan(*options);
+      };
+      if (const auto by = planned_one()) {
         enable<Operation>(planned, *by);
       } else if (channels_after_one<Operation>(transform, channels) != channels) {
         throw std::logic_error{std::string{"feedline: the operation "} + Operation::name +
@@ -127,8 +152,14 @@ class operation_list {
     all.enabled |= 1U << index_of<Operation>();
     ::new (static_cast<void*>(planned.parameters)) parameters{all};
     planned.any = true;
-    if (!std::is_empty_v<typename Operation::drawn>) planned.random = true;
-    if constexpr (has_sum<Operation>) planned.needs_sum = Operation::needs_sum(by);
+    if constexpr (is_applied<Operation>)
+      if (!std::is_empty_v<typename Operation::drawn>) planned.random = true;
+    if constexpr (has_steps<Operation>) {
+      const steps_need need = Operation::needs(by);
+      planned.random = planned.random || need != steps_need::none;
+      planned.steps = planned.steps || need != steps_need::none;
+      planned.needs_image = planned.needs_image || need == steps_need::image;
+    }
   }
 
   /// The planned parameters; all operations are disabled if there are none.
@@ -148,12 +179,26 @@ class operation_list {
                                                        std::uint32_t random_bits) noexcept {
     drawn to{};
     const auto draw_one = [&]<class Operation>(const Operation&) {
-      if (is_enabled<Operation>(by))
-        drawn_for<Operation>(to) =
-            Operation::draw(parameters_for<Operation>(by), image, random_bits);
+      if constexpr (is_applied<Operation>)
+        if (is_enabled<Operation>(by))
+          drawn_for<Operation>(to) =
+              Operation::draw(parameters_for<Operation>(by), image, random_bits);
     };
     (draw_one(Operations{}), ...);
     return to;
+  }
+
+  /// @param steps Replaced by the sample's.
+  FEEDLINE_HOST_DEVICE static void draw_steps(const parameters& by, pixel_extents image,
+                                              std::uint32_t random_bits,
+                                              sample_steps& steps) noexcept {
+    steps.clear();
+    const auto add_one = [&]<class Operation>(const Operation&) {
+      if constexpr (has_steps<Operation>)
+        if (is_enabled<Operation>(by))
+          Operation::add_steps(parameters_for<Operation>(by), image, random_bits, steps);
+    };
+    (add_one(Operations{}), ...);
   }
 
   /// @param channels Number of the color's channels, 1 to 3; changed if an operation changes it.
@@ -161,45 +206,23 @@ class operation_list {
                                          const pixel_place& at, color& pixel,
                                          std::uint32_t& channels) noexcept {
     const auto apply_one = [&]<class Operation>(const Operation&) {
-      if (is_enabled<Operation>(by))
-        Operation::apply(parameters_for<Operation>(by), drawn_for<Operation>(of), at, pixel,
-                         channels);
+      if constexpr (is_applied<Operation>)
+        if (is_enabled<Operation>(by))
+          Operation::apply(parameters_for<Operation>(by), drawn_for<Operation>(of), at, pixel,
+                           channels);
     };
     (apply_one(Operations{}), ...);
   }
 
-  /// A pixel's share of the sum that an operation needs, after the operations before it.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t share(const parameters& by,
-                                                                const drawn& of,
-                                                                const pixel_place& at, color pixel,
-                                                                std::uint32_t channels) noexcept {
-    std::uint32_t share = 0;
-    const auto share_one = [&]<class Operation>(const Operation&) {
-      if constexpr (has_sum<Operation>)
-        share = Operation::share(drawn_for<Operation>(of), pixel, channels);
-      else if (is_enabled<Operation>(by))  // without effect if later than the sum
-        Operation::apply(parameters_for<Operation>(by), drawn_for<Operation>(of), at, pixel,
-                         channels);
-    };
-    (share_one(Operations{}), ...);
-    return share;
-  }
-  /// @param pixels Number of pixels over which shares were summed.
-  FEEDLINE_HOST_DEVICE static void set_sum(drawn& of, std::uint64_t shares,
-                                           std::uint32_t pixels) noexcept {
-    const auto set_one = [&]<class Operation>(const Operation&) {
-      if constexpr (has_sum<Operation>)
-        Operation::set_sum(drawn_for<Operation>(of), shares, pixels);
-    };
-    (set_one(Operations{}), ...);
-  }
-
  private:
   template <class Operation>
-  static constexpr bool has_sum = requires {
-    &Operation::share;
+  static constexpr bool is_applied = requires {
+    &Operation::apply;
   };
-  static_assert((0 + ... + (has_sum<Operations> ? 1 : 0)) <= 1, "one operation may need a sum");
+  template <class Operation>
+  static constexpr bool has_steps = requires {
+    &Operation::add_steps;
+  };
 
   template <class Operation>
   [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t index_of() noexcept {

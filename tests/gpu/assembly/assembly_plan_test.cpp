@@ -242,6 +242,7 @@ TEST_CASE("assembly plan: images that are resized go by tiles, from wherever the
     feedline::detail::operations::enable<jitter>(conversion.operations, by);
   };
   enable({});
+  CHECK(images.only_part().kind == part_kind::steps);
   CHECK(images.only_part().blocks == 200 * 28);
   enable({.contrast = {0.5, 1.5}});  // scales the distance from the image's mean
   CHECK(images.only_part().blocks == 200);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <vector>
 
 using namespace feedline;
@@ -108,11 +109,13 @@ TEST_CASE("augment row: without a change of colour it is the crop and flip of ot
   }
 }
 
-TEST_CASE("augment row: colours change as torchvision's do, factor after factor",
+TEST_CASE("augment row: colours change as torchvision's do, in any of the 24 orders",
           "[device][host]") {
   std::mt19937 random{8};
   const bool resizes = GENERATE(false, true);
-  for (std::uint32_t random_bits = 0; random_bits < 100; ++random_bits) {
+  std::set<int> orders;
+  for (std::uint32_t random_bits = 0; random_bits < 200; ++random_bits) {
+    int order = 0;
     field_conversion by = image_of(3, 7, 70);
     by.flip_below = always / 2;
     field_conversion plain = by;
@@ -126,23 +129,32 @@ TEST_CASE("augment row: colours change as torchvision's do, factor after factor"
     const bytes row = random_image(by, random);
     const std::vector<float> from = augmented(plain, row, random_bits);
     const std::vector<float> out = augmented(by, row, random_bits);
-    const jitter::drawn factors = jitter::draw(parameters, {}, random_bits);
+    sample_steps steps{};
+    jitter::add_steps(parameters, {}, random_bits, steps);
+    REQUIRE(steps.colors.count == 4);
     std::vector<rgb> pixels;
-    double mean = 0;
-    for (std::size_t i = 0; i < from.size(); i += 3) {
-      pixels.push_back(mixed({from[i], from[i + 1], from[i + 2]}, 0, factors.brightness));
-      mean += grey(pixels.back()) * 3 / static_cast<double>(from.size());
+    for (std::size_t i = 0; i < from.size(); i += 3)
+      pixels.push_back({from[i], from[i + 1], from[i + 2]});
+    for (const color_step* step = steps.colors.at; step < steps.colors.at + 4; ++step) {
+      double mean = 0;
+      for (const rgb& pixel : pixels) mean += grey(pixel) / static_cast<double>(pixels.size());
+      for (rgb& pixel : pixels) {
+        const double factor = step->value;
+        pixel = step->kind == step_kind::brightness   ? mixed(pixel, 0, factor)
+                : step->kind == step_kind::contrast   ? mixed(pixel, mean, factor)
+                : step->kind == step_kind::saturation ? mixed(pixel, grey(pixel), factor)
+                                                      : turned(pixel, factor);
+      }
+      order = order * 4 + static_cast<int>(step->kind);
     }
+    orders.insert(order);
     double worst = 0;
-    for (std::size_t i = 0; i < pixels.size(); ++i) {
-      const rgb contrasted = mixed(pixels[i], mean, factors.contrast);
-      const rgb saturated = mixed(contrasted, grey(contrasted), factors.saturation);
-      const rgb expected = turned(saturated, factors.hue);
+    for (std::size_t i = 0; i < pixels.size(); ++i)
       for (std::size_t c = 0; c < 3; ++c)
-        worst = std::max(worst, std::abs(double{out[3 * i + c]} - expected[c]));
-    }
+        worst = std::max(worst, std::abs(double{out[3 * i + c]} - pixels[i][c]));
     REQUIRE(worst < 0.01);
   }
+  CHECK(orders.size() == 24);  // all permutations
 }
 
 TEST_CASE("augment row: a colour's factors are drawn between their bounds", "[device][host]") {

@@ -156,7 +156,8 @@ TEST_CASE("augmentation: factors lie around 1, a hue around 0, and a rectangle's
   CHECK(converted.random);
   const pixel_operations& planned = converted.conversions[0].operations;
   CHECK(planned.any);
-  CHECK(planned.needs_sum);
+  CHECK(planned.steps);
+  CHECK(planned.needs_image);
   CHECK(planned.channels == 0);
   const auto& by = detail::operations::of(planned);
   const auto& jitter = detail::operations::parameters_for<detail::color_jitter_operation>(by);

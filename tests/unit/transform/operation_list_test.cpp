@@ -2,10 +2,14 @@
 
 #include <feedline/error.hpp>
 
+#include "device/transform_row.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
+#include "transform/field_conversions.hpp"
 #include "transform/operations/operations.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -73,9 +77,22 @@ struct join {
   }
 };
 
-/// The same as `add`, with another option.
-struct brighten : add {
-  static constexpr auto option = &field_transform::erasing;
+/// Adds steps: a brightness, and a look at the image if its option asks for a second channel.
+struct double_steps {
+  static constexpr auto option = &field_transform::grayscale;
+  static constexpr const char* name = "grayscale";
+  static constexpr std::uint32_t first_draw = 202;
+  static constexpr std::uint32_t draws = 0;
+  struct parameters {
+    steps_need need = steps_need::pixels;
+  };
+  static steps_need needs(const parameters& by) noexcept { return by.need; }
+  static void add_steps(const parameters&, pixel_extents image, std::uint32_t random_bits,
+                        sample_steps& steps) noexcept {
+    record.push_back("steps of " + std::to_string(image.width) + " for " +
+                     std::to_string(random_bits));
+    steps.colors.add(step_kind::brightness, 2.0F);
+  }
 };
 
 using add_first = operation_list<add, join>;
@@ -153,46 +170,43 @@ TEST_CASE(
   CHECK(add_first::plan(transform, 1).channels == 0);  // one channel stays one
 }
 
-TEST_CASE("operation list: a sum is over pixels as the operations before it leave them",
+TEST_CASE("operation list: an operation of steps adds them, and says what they need",
           "[transfer][host]") {
-  using jitter = color_jitter_operation;
-  using list = operation_list<brighten, jitter>;
-  CHECK(list::name_of_first(both()) == brighten::name);
+  using list = operation_list<double_steps, join>;
   pixel_operations planned;
-  list::enable<brighten>(planned, {10.0F});
-  CHECK_FALSE(planned.needs_sum);
-  list::enable<jitter>(planned, {.contrast = {0, 0}});
-  CHECK(planned.needs_sum);
+  list::enable<join>(planned, {});
+  CHECK_FALSE(planned.steps);
+  CHECK_FALSE(planned.random);
+  const auto need = GENERATE(steps_need::none, steps_need::pixels, steps_need::image);
+  list::enable<double_steps>(planned, {need});
+  CHECK(planned.steps == (need != steps_need::none));
+  CHECK(planned.random == (need != steps_need::none));
+  CHECK(planned.needs_image == (need == steps_need::image));
+
+  record.clear();
+  sample_steps steps{};
+  steps.colors.add(step_kind::invert);  // the sample before
   const auto& by = list::of(planned);
-  auto drawn = list::draw(by, {1, 2}, 0);
-  std::uint64_t shares = 0;
-  for (const float value : {20.0F, 40.0F}) {
-    shares += list::share(by, drawn, {0, 0, 0}, {{value, 0, 0}}, 1);
-  }
-  CHECK(shares == (30 + 50) * 256);
-  list::set_sum(drawn, shares, 2);
-  color pixel{{20, 0, 0}};
-  std::uint32_t channels = 1;
-  list::apply(by, drawn, {0, 0, 0}, pixel, channels);
-  CHECK(pixel.of[0] == 40.0F);  // without contrast all that is left is the mean
+  list::draw_steps(by, {1, 2}, 7, steps);
+  CHECK(record == std::vector<std::string>{"steps of 2 for 7"});
+  color pixel{{1, 2, 3}};
+  std::uint32_t channels = 3;
+  steps.colors.apply(0, steps.colors.count, pixel, channels);
+  CHECK(pixel.of[2] == 6.0F);
+  list::apply(by, list::draw(by, {1, 2}, 7), {0, 0, 0}, pixel, channels);
+  CHECK(pixel.of[0] == 12.0F);
 }
 
-TEST_CASE("operation list: the jitter comes before the erasing, which covers it",
-          "[transfer][host]") {
+TEST_CASE("operation list: steps come before the erasing, which covers them", "[transfer][host]") {
   field_transform transform{.field = "x", .layout = image_layout::hwc};
-  transform.jitter = color_jitter{.brightness = 1};
+  transform.invert = random_invert{.probability = 1};
   transform.erasing = random_erasing{
       .probability = 1, .scale = {0.5, 0.5}, .ratio = {1, 1}, .value = {500}};  // no byte
-  const pixel_operations planned = operations::plan(transform, 1);
-  const auto& by = operations::of(planned);
-  const auto drawn = operations::draw(by, {8, 8}, 1);
-  int erased = 0;
-  for (std::uint32_t i = 0; i < 64; ++i) {
-    color pixel{{100, 0, 0}};
-    std::uint32_t channels = 1;
-    operations::apply(by, drawn, {i / 8, i % 8, 0}, pixel, channels);
-    if (pixel.of[0] == 500) ++erased;
-    if (pixel.of[0] != 500) CHECK(pixel.of[0] <= 200);
-  }
-  CHECK(erased == 36);  // 6 × 6, the nearest to half of 8 × 8
+  const auto converted = convert_fields({{"x", element_type::u8, {8, 8}}}, {transform});
+  const std::vector<std::byte> row(64, std::byte{100});
+  std::vector<float> out(64);
+  transform_row(converted.conversions[0], row.data(), row.size(), 1,
+                reinterpret_cast<std::byte*>(out.data()));
+  CHECK(std::count(out.begin(), out.end(), 500.0F) == 36);  // 6 x 6, nearest to half of 8 x 8
+  CHECK(std::count(out.begin(), out.end(), 155.0F) == 28);
 }
