@@ -30,7 +30,8 @@ constexpr std::uint32_t largest_side = 65535;  // the same as JPEG's
 struct image_worker {
   image_worker(const image_options& options, std::shared_ptr<std::atomic<bool>> palette_told)
       : jpeg{make_jpeg_reader(options)},
-        png{make_png_reader(png_pixels::colors, std::move(palette_told))} {}
+        png{make_png_reader(png_pixels::colors, std::move(palette_told))},
+        resizes{options.interpolation} {}
 
   std::unique_ptr<image_reader> jpeg;
   std::unique_ptr<image_reader> png;
@@ -45,7 +46,8 @@ block_step step_of(const image_options& options) {
                     .width = options.width,
                     .shorter_side = options.shorter_side,
                     .layout = options.layout,
-                    .allow_damaged = options.allow_damaged}};
+                    .allow_damaged = options.allow_damaged,
+                    .interpolation = options.interpolation}};
 }
 
 class image_decoder final : public decoder {
@@ -183,6 +185,10 @@ image_options checked_image_options(image_options options) {
     throw usage_error{
         "image_options::resized_crop and shorter_side are set: each says which part "
         "of an image becomes a sample; set one"};
+  require_known("image_options::interpolation", options.interpolation,
+                {"bilinear", "bicubic", "nearest"});
+  // A reduced image has none of the pixels that are stored.
+  if (options.interpolation == interpolation::nearest) options.reduced_decoding = false;
   require_known("image_options::layout", options.layout, {"hwc", "chw"});
   if (options.max_pixels == 0) throw usage_error{"image_options::max_pixels is 0"};
   if (!options.damaged_images)

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "image/nearest_taps.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
@@ -22,12 +23,6 @@ struct mask_worker {
   rgb_image decoded;
   std::vector<std::size_t> columns;
 };
-
-/// The source element nearest to the middle of element `i` of an axis of `from` elements that is
-/// resized to `to`, as Pillow chooses it.
-constexpr std::size_t nearest(std::uint32_t i, std::uint32_t from, std::uint32_t to) noexcept {
-  return static_cast<std::size_t>((2 * std::uint64_t{i} + 1) * from / (2 * std::uint64_t{to}));
-}
 
 class mask_decoder final : public decoder {
  public:
@@ -78,10 +73,12 @@ class mask_decoder final : public decoder {
     worker.columns.resize(window.extents.width);
     for (std::uint32_t x = 0; x < window.extents.width; ++x)
       worker.columns[x] =
-          source.left + nearest(window.left + x, source.extents.width, window.resized.width);
+          source.left +
+          nearest_taps{source.extents.width, window.resized.width, window.left + x}.first();
     for (std::uint32_t y = 0; y < window.extents.height; ++y) {
       const std::size_t row =
-          source.top + nearest(window.top + y, source.extents.height, window.resized.height);
+          source.top +
+          nearest_taps{source.extents.height, window.resized.height, window.top + y}.first();
       const std::uint8_t* const line = from.data() + row * from.extents().width;
       for (const std::size_t column : worker.columns) *to++ = line[column];
     }

@@ -101,6 +101,8 @@ resample_window orientation::as_stored(const resample_window& shown,
   }
   if (mirrors_rows()) stored.top = stored.resized.height - stored.extents.height - stored.top;
   if (mirrors_columns()) stored.left = stored.resized.width - stored.extents.width - stored.left;
+  stored.mirrors_rows = mirrors_rows();
+  stored.mirrors_columns = mirrors_columns();
   image_box& source = stored.source;
   if (source.extents.pixels() == 0) return stored;
   if (mirrors_rows()) source.top = original.height - source.extents.height - source.top;

@@ -1,7 +1,8 @@
 #include "image/resampler.hpp"
 
-#include "image/resample_taps.hpp"
+#include "image/filter_taps.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -32,7 +33,7 @@ void sum_columns_plain(const std::int16_t* line, const resample_axis& columns, s
       for (std::size_t tap = 0; tap < weights.size(); ++tap)
         sum += std::int32_t{weights[tap]} * pixel[3 * tap + channel];
       out[i * pixel_stride + channel * channel_stride] =
-          static_cast<std::uint8_t>(sum >> column_shift);
+          static_cast<std::uint8_t>(std::clamp(sum >> column_shift, 0, 255));
     }
   }
 }
@@ -113,18 +114,25 @@ void sum_columns_vector(const std::int16_t* line, const resample_axis& columns, 
 
 }  // namespace
 
-void resample_axis::plan(std::uint32_t from, std::uint32_t to, std::uint32_t begin,
-                         std::uint32_t count) {
-  const request wanted{from, to, begin, count};
+void resample_axis::plan(const request& wanted) {
   if (wanted == wanted_) return;
-  taps_ = resample_taps::count_of(from, to);
-  first_.resize(count);
-  weights_.resize(std::size_t{count} * taps_);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const resample_taps taps{from, to, begin + i};
-    first_[i] = taps.first();
-    for (std::uint32_t tap = 0; tap < taps_; ++tap)
-      weights_[std::size_t{i} * taps_ + tap] = taps.weight(tap);
+  taps_ = tap_count(wanted.filter, wanted.from, wanted.to);
+  first_.resize(wanted.count);
+  weights_.resize(std::size_t{wanted.count} * taps_);
+  for (std::uint32_t i = 0; i < wanted.count; ++i) {
+    const std::uint32_t at = wanted.begin + i;
+    const std::uint32_t element = wanted.is_mirrored ? wanted.to - 1 - at : at;
+    with_taps(wanted.filter, wanted.from, wanted.to, element, [&](auto taps) {
+      const auto weights = std::span{weights_}.subspan(std::size_t{i} * taps_, taps_);
+      first_[i] = wanted.is_mirrored ? wanted.from - taps_ - taps.first() : taps.first();
+      std::int32_t before = 0;
+      for (std::uint32_t tap = 0; tap < taps_; ++tap) {
+        const std::int32_t after = taps.weight_before(tap + 1);
+        weights[wanted.is_mirrored ? taps_ - 1 - tap : tap] =
+            static_cast<std::int16_t>(after - before);
+        before = after;
+      }
+    });
   }
   wanted_ = wanted;
 }
@@ -154,8 +162,10 @@ void resampler::resize(const rgb_image& from, const resample_window& window, ima
   }
   image_box source = window.source;
   if (source.extents.pixels() == 0) source = {0, 0, from.extents()};
-  rows_.plan(source.extents.height, window.resized.height, window.top, size.height);
-  columns_.plan(source.extents.width, window.resized.width, window.left, size.width);
+  rows_.plan({source.extents.height, window.resized.height, window.top, size.height, filter_,
+              window.mirrors_rows});
+  columns_.plan({source.extents.width, window.resized.width, window.left, size.width, filter_,
+                 window.mirrors_columns});
 
   const std::uint8_t* const pixels =
       from.data() + source.top * from.row_bytes() + std::size_t{3} * source.left;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/interpolation.hpp>
 
 #include "image/geometry.hpp"
 
@@ -36,13 +37,22 @@ class rgb_image {
   image_extents extents_;
 };
 
-/// A resize along one axis: the `resample_taps` of the wanted elements. For one thread; it reuses
-/// its memory.
+/// A resize along one axis: the taps of the wanted elements. For one thread; it reuses its memory.
 class resample_axis {
  public:
-  /// Plans elements [begin, begin + count) of an axis of `from` elements resized to `to`. Does
-  /// nothing if that was the last plan. `from`, `to` and `count` are not 0; begin + count <= to.
-  void plan(std::uint32_t from, std::uint32_t to, std::uint32_t begin, std::uint32_t count);
+  struct request {
+    std::uint32_t from = 0;  ///< elements of the axis
+    std::uint32_t to = 0;    ///< elements after the resize of the whole axis
+    std::uint32_t begin = 0;
+    std::uint32_t count = 0;
+    interpolation filter = interpolation::bilinear;
+    bool is_mirrored = false;  ///< planned for the mirrored axis, and mirrored back
+    friend bool operator==(const request&, const request&) = default;
+  };
+
+  /// Plans elements [begin, begin + count) of a resized axis. Does nothing if that was the last
+  /// plan. `from`, `to` and `count` are not 0; begin + count <= to.
+  void plan(const request& wanted);
 
   [[nodiscard]] std::uint32_t count() const noexcept { return wanted_.count; }
   /// Number of source elements of each wanted one; weights may be 0.
@@ -57,14 +67,6 @@ class resample_axis {
   [[nodiscard]] std::uint32_t used_end() const noexcept { return first_.back() + taps_; }
 
  private:
-  struct request {
-    std::uint32_t from = 0;
-    std::uint32_t to = 0;
-    std::uint32_t begin = 0;
-    std::uint32_t count = 0;
-    friend bool operator==(const request&, const request&) = default;
-  };
-
   request wanted_;
   std::uint32_t taps_ = 0;
   std::vector<std::uint32_t> first_;
@@ -72,15 +74,19 @@ class resample_axis {
 };
 
 /// Resizes images: columns first, then rows, in integers, so that results are the same on every
-/// machine. Each value is within 1 of the exact one. For one thread; it reuses its memory.
+/// machine. Each value is within 1 of the exact one, which is limited to 0 to 255 only after both.
+/// For one thread; it reuses its memory.
 class resampler {
  public:
+  explicit resampler(interpolation filter = interpolation::bilinear) noexcept : filter_{filter} {}
+
   /// @param window Its source is within `from`.
   /// @param out Pixels of the window, 3 bytes each; all are written.
   void resize(const rgb_image& from, const resample_window& window, image_layout layout,
               std::span<std::byte> out);
 
  private:
+  interpolation filter_;
   resample_axis rows_;
   resample_axis columns_;
   std::vector<std::int16_t> line_;

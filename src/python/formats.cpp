@@ -71,12 +71,14 @@ void bind_decoders(nb::module_& module) {
           "__init__",
           [](image_options* self, std::uint32_t height, std::uint32_t width,
              std::uint32_t shorter_side, const std::optional<crop_ranges>& resized_crop,
-             const named<image_layout>& layout, bool follow_orientation, bool reduced_decoding,
-             bool allow_damaged, std::uint64_t max_pixels) {
+             const named<interpolation>& interpolation, const named<image_layout>& layout,
+             bool follow_orientation, bool reduced_decoding, bool allow_damaged,
+             std::uint64_t max_pixels) {
             new (self) image_options{.height = height,
                                      .width = width,
                                      .shorter_side = shorter_side,
                                      .resized_crop = resized_crop,
+                                     .interpolation = interpolation,
                                      .layout = layout,
                                      .follow_orientation = follow_orientation,
                                      .reduced_decoding = reduced_decoding,
@@ -85,6 +87,7 @@ void bind_decoders(nb::module_& module) {
           },
           nb::kw_only(), "height"_a = image.height, "width"_a = image.width,
           "shorter_side"_a = image.shorter_side, "resized_crop"_a = nb::none(),
+          "interpolation"_a = named<interpolation>{image.interpolation},
           "layout"_a = named<image_layout>{image.layout},
           "follow_orientation"_a = image.follow_orientation,
           "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
@@ -93,6 +96,9 @@ void bind_decoders(nb::module_& module) {
       .def_ro("width", &image_options::width)
       .def_ro("shorter_side", &image_options::shorter_side)
       .def_ro("resized_crop", &image_options::resized_crop)
+      .def_prop_ro(
+          "interpolation",
+          [](const image_options& self) { return named<interpolation>{self.interpolation}; })
       .def_prop_ro("layout",
                    [](const image_options& self) { return named<image_layout>{self.layout}; })
       .def_ro("follow_orientation", &image_options::follow_orientation)

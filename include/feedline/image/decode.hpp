@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/interpolation.hpp>
 #include <feedline/export.hpp>
 #include <feedline/transform/augmentation.hpp>
 
@@ -35,6 +36,10 @@ struct image_options {
   /// Decoded samples then cannot be cached (`dataset::varies_by_epoch`). Needs `shorter_side` 0.
   /// Only the blocks around the window are transformed, on the CPU and on devices.
   std::optional<crop_ranges> resized_crop = std::nullopt;
+  /// How pixels are resized, on the CPU and on devices. Bicubic values are limited to 0 to 255
+  /// after both axes; Pillow does so after each one, which differs beside hard edges between
+  /// extreme values.
+  feedline::interpolation interpolation = feedline::interpolation::bilinear;
   image_layout layout = image_layout::hwc;
   /// Turns and mirrors each image as its EXIF orientation says, like Pillow's `exif_transpose` and
   /// torchvision's `decode_image(apply_exif_orientation=True)`. Sizes, windows and cuts are then
@@ -45,7 +50,8 @@ struct image_options {
   /// Decode a JPEG at 1/2, 1/4 or 1/8 of its size if it is at least 2, 4 or 8 times as large as
   /// wanted. This is several times as fast. Values of photographs change by 2 or 3 of 255 on
   /// average; a pixel at a hard edge changes by up to 128. The edges of a `resized_crop` are then
-  /// rounded to whole pixels of the smaller image. Off: always decode in full, as devices do.
+  /// rounded to whole pixels of the smaller image. Off: always decode in full, as devices do. Has
+  /// no effect with `interpolation::nearest`, which takes pixels as they are stored.
   bool reduced_decoding = true;
   /// Accept damaged JPEGs that libjpeg can repair: cut short, with bad codes, or with surplus data.
   /// The lost parts become grey or smeared. Off: they are an error. Damage that leaves a valid
@@ -63,8 +69,7 @@ struct image_options {
   std::uint64_t max_pixels = std::uint64_t{1} << 26;
 };
 
-/// Decodes JPEG and PNG, detected by content, and resizes (bilinear, with antialiasing). Target
-/// `feedline::images`.
+/// Decodes JPEG and PNG, detected by content, and resizes. Target `feedline::images`.
 ///
 /// All images become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked
 /// up, alpha dropped. A mask with classes as palette indices loses them (`make_mask_decoder` keeps
@@ -85,7 +90,7 @@ struct image_options {
 ///
 /// Size, cut and window are those of `options`. A mask and an image of the same sample and the same
 /// size have the same `resized_crop`, and the same flip. Readers decode masks, also where a device
-/// decodes the images beside them. `layout`, `reduced_decoding` and what is about JPEGs have no
+/// decodes the images beside them. `layout`, `interpolation` and what is about JPEGs have no
 /// effect. A mask that has an EXIF orientation is an error if `follow_orientation` is set, because
 /// masks are not turned.
 /// @throws usage_error if the options contradict each other. When a mask is read: dataset_error if

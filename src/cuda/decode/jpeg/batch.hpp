@@ -60,6 +60,7 @@ struct jpeg_image {
     return "JPEG resized to less than its row";
   if (row.layout != image_layout::hwc && row.layout != image_layout::chw)
     return "JPEG of an unknown layout";
+  if (row.interpolation > interpolation::nearest) return "JPEG resized by an unknown interpolation";
   return "";
 }
 
