@@ -19,8 +19,8 @@ namespace {
 
 /// Working memory of one thread.
 struct mask_worker {
-  std::unique_ptr<image_reader> png = make_png_reader(png_pixels::indices, nullptr);
-  rgb_image decoded;
+  std::unique_ptr<image_reader> png = make_png_reader(png_pixels::indices, {}, nullptr);
+  pixel_image decoded;
   std::vector<std::size_t> columns;
 };
 
@@ -67,7 +67,7 @@ class mask_decoder final : public decoder {
   }
 
   static void pick(mask_worker& worker, const resample_window& window, std::uint8_t* to) {
-    const rgb_image& from = worker.decoded;
+    const pixel_image& from = worker.decoded;
     image_box source = window.source;
     if (source.extents.pixels() == 0) source = {0, 0, from.extents()};
     worker.columns.resize(window.extents.width);

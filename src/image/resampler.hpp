@@ -4,6 +4,7 @@
 #include <feedline/dataset/interpolation.hpp>
 
 #include "image/geometry.hpp"
+#include "image/pixel_image.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,31 +12,6 @@
 #include <vector>
 
 namespace feedline::detail {
-
-/// Pixels of three bytes, row after row without gaps, in memory that grows to the largest image and
-/// is reused.
-class rgb_image {
- public:
-  /// Makes room; the previous contents are lost. @param pixel_bytes More than 3 while a decoder
-  /// needs them.
-  void resize(image_extents extents, std::size_t pixel_bytes = 3) {
-    const std::size_t bytes = static_cast<std::size_t>(extents.pixels()) * pixel_bytes;
-    if (bytes > bytes_.size()) {
-      bytes_ = {};  // freed first, so that both do not exist at once
-      bytes_.resize(bytes);
-    }
-    extents_ = extents;
-  }
-
-  [[nodiscard]] image_extents extents() const noexcept { return extents_; }
-  [[nodiscard]] std::size_t row_bytes() const noexcept { return std::size_t{3} * extents_.width; }
-  [[nodiscard]] std::uint8_t* data() noexcept { return bytes_.data(); }
-  [[nodiscard]] const std::uint8_t* data() const noexcept { return bytes_.data(); }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-  image_extents extents_;
-};
 
 /// A resize along one axis: the taps of the wanted elements. For one thread; it reuses its memory.
 class resample_axis {
@@ -73,6 +49,13 @@ class resample_axis {
   std::vector<std::int16_t> weights_;
 };
 
+/// How far apart values are in a resized image, in values.
+struct pixel_strides {
+  std::size_t pixel;
+  std::size_t channel;
+  std::uint32_t channels;
+};
+
 /// Resizes images: columns first, then rows, in integers, so that results are the same on every
 /// machine. Each value is within 1 of the exact one, which is limited to 0 to 255 only after both.
 /// For one thread; it reuses its memory.
@@ -81,15 +64,19 @@ class resampler {
   explicit resampler(interpolation filter = interpolation::bilinear) noexcept : filter_{filter} {}
 
   /// @param window Its source is within `from`.
-  /// @param out Pixels of the window, 3 bytes each; all are written.
-  void resize(const rgb_image& from, const resample_window& window, image_layout layout,
+  /// @param out Pixels of the window, of the same format; all are written.
+  void resize(const pixel_image& from, const resample_window& window, image_layout layout,
               std::span<std::byte> out);
 
  private:
+  void resize_wide(const pixel_image& from, const image_box& source, const pixel_strides& strides,
+                   std::span<std::byte> out);
+
   interpolation filter_;
   resample_axis rows_;
   resample_axis columns_;
   std::vector<std::int16_t> line_;
+  std::vector<std::int32_t> wide_line_;
 };
 
 /// The two inner loops, as plain code and, if the machine supports it, as vector code with the same
@@ -98,10 +85,10 @@ struct resample_loops {
   /// Makes a line: weighted sums of the columns over `taps` rows, `stride` bytes apart, times 64.
   void (*sum_rows)(const std::uint8_t* rows, std::size_t stride,
                    std::span<const std::int16_t> weights, std::span<std::int16_t> line);
-  /// Makes a row's weighted sums: pixels interleaved, or in three planes. @param line Its first
-  /// pixel is `columns.used_begin()`; one element after its pixels must be readable.
+  /// Makes a row's weighted sums: pixels interleaved, or in planes. @param line Its first pixel is
+  /// `columns.used_begin()`; one element after its pixels must be readable.
   void (*sum_columns)(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
-                      std::size_t pixel_stride, std::size_t channel_stride);
+                      const pixel_strides& strides);
 };
 
 [[nodiscard]] resample_loops plain_resample_loops() noexcept;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/decoder.hpp>
+#include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/image_layout.hpp>
 #include <feedline/dataset/interpolation.hpp>
 #include <feedline/export.hpp>
@@ -21,8 +22,8 @@ struct crop_ranges {
   value_range ratio = {3.0 / 4, 4.0 / 3.0};  ///< the window's width over its height
 };
 
-/// Options for decoding. Every image becomes u8[height, width, 3] or u8[3, height, width], whatever
-/// its size.
+/// Options for decoding. Every image becomes type[height, width, channels] or type[channels,
+/// height, width], whatever its size: u8 of three channels, unless the options say otherwise.
 struct image_options {
   std::uint32_t height = 224;
   std::uint32_t width = 224;
@@ -41,6 +42,13 @@ struct image_options {
   /// extreme values.
   feedline::interpolation interpolation = feedline::interpolation::bilinear;
   image_layout layout = image_layout::hwc;
+  /// 3: red, green, blue. 1: grey. With one channel, a colour becomes its luma: that of a JPEG is
+  /// stored in it, others are 0.299 red + 0.587 green + 0.114 blue, like Pillow's "L". Devices
+  /// decode three channels of u8 only; readers decode others.
+  std::uint32_t channels = 3;
+  /// u8 or u16. With u16, images of 16 bits keep them, and 8 bits are multiplied by 257, so that
+  /// 255 becomes 65,535. With u8, 16 bits are rounded to 8.
+  element_type type = element_type::u8;
   /// Turns and mirrors each image as its EXIF orientation says, like Pillow's `exif_transpose` and
   /// torchvision's `decode_image(apply_exif_orientation=True)`. Sizes, windows and cuts are then
   /// those of the turned image. Readers decode the images that are turned, also where a device
@@ -71,10 +79,10 @@ struct image_options {
 
 /// Decodes JPEG and PNG, detected by content, and resizes. Target `feedline::images`.
 ///
-/// All images become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked
-/// up, alpha dropped. A mask with classes as palette indices loses them (`make_mask_decoder` keeps
-/// them), so the log reports the first palette that a decoder meets. Like torchvision's
-/// ImageFolder, it ignores colour profiles, and EXIF orientation unless
+/// All images become RGB, or grey if that is asked for: grey is repeated, CMYK converted, palettes
+/// looked up, alpha dropped. A mask with classes as palette indices loses them
+/// (`make_mask_decoder` keeps them), so the log reports the first palette that a decoder meets.
+/// Like torchvision's ImageFolder, it ignores colour profiles, and EXIF orientation unless
 /// `image_options::follow_orientation` is set. libjpeg decodes with its accurate inverse transform
 /// and smooth chroma, as in PIL and torchvision. So pixels agree with theirs except for the
 /// resize's rounding and for reduced decoding. The pixels are the same on every machine with the
@@ -90,9 +98,9 @@ struct image_options {
 ///
 /// Size, cut and window are those of `options`. A mask and an image of the same sample and the same
 /// size have the same `resized_crop`, and the same flip. Readers decode masks, also where a device
-/// decodes the images beside them. `layout`, `interpolation` and what is about JPEGs have no
-/// effect. A mask that has an EXIF orientation is an error if `follow_orientation` is set, because
-/// masks are not turned.
+/// decodes the images beside them. `layout`, `channels`, `type`, `interpolation` and what is about
+/// JPEGs have no effect. A mask that has an EXIF orientation is an error if `follow_orientation` is
+/// set, because masks are not turned.
 /// @throws usage_error if the options contradict each other. When a mask is read: dataset_error if
 /// it is no PNG, or has colours, alpha or 16 bits.
 [[nodiscard]] decoder_ptr make_mask_decoder(const image_options& options = {});

@@ -133,6 +133,12 @@ TEST_CASE("orientation: images are turned by EXIF, or come as they are stored", 
       for (std::size_t c = 0; c < 3; ++c)
         is_same = is_same && by_plane[c * 24 * 37 + i] == wanted.values[3 * i + c];
     CHECK(is_same);
+    image_options wide = following(wanted.height, wanted.width);
+    wide.type = element_type::u16;
+    const auto values = decode(file, wide);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      is_same = is_same && values[i] == wanted.values[i / 2];
+    CHECK(is_same);
   }
 }
 

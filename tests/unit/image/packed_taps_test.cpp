@@ -99,7 +99,7 @@ std::vector<std::uint8_t> by_records(interpolation filter, const test::pixels& f
 
 std::vector<std::uint8_t> by_resampler(interpolation filter, const test::pixels& from,
                                        const resample_window& window) {
-  rgb_image image;
+  pixel_image image;
   image.resize({from.height, from.width});
   std::copy(from.values.begin(), from.values.end(), image.data());
   std::vector<std::uint8_t> out(window.extents.pixels() * 3);

@@ -16,8 +16,8 @@ using detail::resample_window;
 
 namespace {
 
-detail::rgb_image to_image(const test::pixels& from) {
-  detail::rgb_image image;
+detail::pixel_image to_image(const test::pixels& from) {
+  detail::pixel_image image;
   image.resize({from.height, from.width});
   std::copy(from.values.begin(), from.values.end(), image.data());
   return image;
@@ -187,8 +187,8 @@ TEST_CASE("resampler: vector code gives the result of plain code, to the bit", "
 
       std::vector<std::uint8_t> out(3 * std::size_t{to});
       auto other_out = out;
-      plain.sum_columns(line.data(), axis, out.data(), 1, to);
-      best.sum_columns(line.data(), axis, other_out.data(), 1, to);
+      plain.sum_columns(line.data(), axis, out.data(), {1, to, 3});
+      best.sum_columns(line.data(), axis, other_out.data(), {1, to, 3});
       CHECK(out == other_out);
     }
 }

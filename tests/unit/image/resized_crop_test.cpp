@@ -53,7 +53,7 @@ std::vector<std::uint8_t> decoded(const byte_vector& file, const image_options& 
 /// torchvision's way: the window is cut out of all pixels, and then resized.
 std::vector<std::uint8_t> cut_and_resized(const pixels& from, const image_box& window,
                                           image_extents wanted, interpolation filter) {
-  detail::rgb_image part;
+  detail::pixel_image part;
   part.resize(window.extents);
   for (std::uint32_t y = 0; y < window.extents.height; ++y)
     for (std::uint32_t x = 0; x < window.extents.width; ++x)
