@@ -78,14 +78,19 @@ FEEDLINE_HOST_DEVICE inline void store_two_words(std::uint8_t* at, const two_wor
 #endif
 }
 
-/// Adds the products of two numbers of 16 bits and bytes 0 and 1, modulo 2^32.
+/// Adds the products of two signed numbers of 16 bits and the unsigned bytes 0 and 1, modulo 2^32.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t add_low_products(std::uint32_t halves,
                                                                          std::uint32_t bytes,
                                                                          std::uint32_t sum) {
 #if defined(__CUDA_ARCH__)
-  return __dp2a_lo(halves, bytes, sum);
+  std::uint32_t result;
+  asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(halves), "r"(bytes), "r"(sum));
+  return result;
 #else
-  return sum + (halves & 0xFFFFU) * (bytes & 255U) + (halves >> 16U) * (bytes >> 8U & 255U);
+  const auto half = [](std::uint32_t word) {
+    return static_cast<std::uint32_t>(static_cast<std::int16_t>(word & 0xFFFFU));
+  };
+  return sum + half(halves) * (bytes & 255U) + half(halves >> 16U) * (bytes >> 8U & 255U);
 #endif
 }
 
@@ -94,9 +99,24 @@ FEEDLINE_HOST_DEVICE inline void store_two_words(std::uint8_t* at, const two_wor
                                                                           std::uint32_t bytes,
                                                                           std::uint32_t sum) {
 #if defined(__CUDA_ARCH__)
-  return __dp2a_hi(halves, bytes, sum);
+  std::uint32_t result;
+  asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(halves), "r"(bytes), "r"(sum));
+  return result;
 #else
   return add_low_products(halves, bytes >> 16U, sum);
+#endif
+}
+
+/// The same with bytes 2 and 3 that are signed.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t add_signed_high_products(
+    std::uint32_t halves, std::uint32_t bytes, std::uint32_t sum) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<std::uint32_t>(
+      __dp2a_hi(static_cast<int>(halves), static_cast<int>(bytes), static_cast<int>(sum)));
+#else
+  // Unsigned, a negative byte is 256 more.
+  const std::uint32_t negative = bytes >> 7U & 0x01010000U;
+  return add_high_products(halves, bytes, sum) - (add_high_products(halves, negative, 0) << 8U);
 #endif
 }
 

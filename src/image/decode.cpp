@@ -27,15 +27,21 @@ namespace {
 
 constexpr std::uint32_t largest_side = 65535;  // the same as JPEG's
 
+pixel_format format_of(const image_options& options) {
+  return {.channels = options.channels,
+          .value_bytes = static_cast<std::uint32_t>(size_bytes(options.type))};
+}
+
 /// Readers of one thread.
 struct image_worker {
   image_worker(const image_options& options, std::shared_ptr<std::atomic<bool>> palette_told)
       : jpeg{make_jpeg_reader(options)},
-        png{make_png_reader(png_pixels::colors, std::move(palette_told))} {}
+        png{make_png_reader(png_pixels::colors, format_of(options), std::move(palette_told))},
+        resizes{options.interpolation} {}
 
   std::unique_ptr<image_reader> jpeg;
   std::unique_ptr<image_reader> png;
-  rgb_image decoded;
+  pixel_image decoded;
   resampler resizes;
   std::vector<std::byte> as_stored;  ///< a row before it is turned
 };
@@ -46,7 +52,8 @@ block_step step_of(const image_options& options) {
                     .width = options.width,
                     .shorter_side = options.shorter_side,
                     .layout = options.layout,
-                    .allow_damaged = options.allow_damaged}};
+                    .allow_damaged = options.allow_damaged,
+                    .interpolation = options.interpolation}};
 }
 
 class image_decoder final : public decoder {
@@ -62,8 +69,9 @@ class image_decoder final : public decoder {
   field describe(std::span<const std::byte>) const override {
     const std::uint64_t height = options_.height;
     const std::uint64_t width = options_.width;
-    if (options_.layout == image_layout::chw) return {{}, element_type::u8, {3, height, width}};
-    return {{}, element_type::u8, {height, width, 3}};
+    const std::uint64_t channels = options_.channels;
+    if (options_.layout == image_layout::chw) return {{}, options_.type, {channels, height, width}};
+    return {{}, options_.type, {height, width, channels}};
   }
 
   bool varies_by_epoch() const override { return geometry_.is_random(); }
@@ -87,7 +95,10 @@ class image_decoder final : public decoder {
            [&](image_extents original) { return geometry_.window(original, described.window); });
   }
 
-  std::span<const block_step> steps() const noexcept override { return steps_; }
+  std::span<const block_step> steps() const noexcept override {
+    if (format_of(options_) != pixel_format{}) return {};  // devices make three bytes a pixel
+    return steps_;
+  }
 
   /// Images that must be refused are not left to devices: decoding them gives the reason.
   std::optional<encoded_blocks::stored_block> for_device(
@@ -156,12 +167,13 @@ class image_decoder final : public decoder {
     } catch (const image_error& error) {
       throw dataset_error{{}, std::string{"the image cannot be decoded: "} + error.what()};
     }
+    worker->decoded.convert(format_of(options_));
     if (turns.is_upright()) {
       worker->resizes.resize(worker->decoded, window, options_.layout, out);
     } else {
       worker->as_stored.resize(out.size());
       worker->resizes.resize(worker->decoded, window, options_.layout, worker->as_stored);
-      turns.turn(worker->as_stored, window.extents, options_.layout, out);
+      turns.turn(worker->as_stored, window.extents, worker->decoded.format(), options_.layout, out);
     }
     count_read({.decoded = 1});
   }
@@ -204,7 +216,17 @@ image_options checked_image_options(image_options options) {
     throw usage_error{
         "image_options::resized_crop and shorter_side are set: each says which part "
         "of an image becomes a sample; set one"};
+  require_known("image_options::interpolation", options.interpolation,
+                {"bilinear", "bicubic", "nearest"});
+  // A reduced image has none of the pixels that are stored.
+  if (options.interpolation == interpolation::nearest) options.reduced_decoding = false;
   require_known("image_options::layout", options.layout, {"hwc", "chw"});
+  if (options.channels != 1 && options.channels != 3)
+    throw usage_error{"image_options::channels is " + std::to_string(options.channels) +
+                      ", but must be 1 for grey or 3 for colours"};
+  if (options.type != element_type::u8 && options.type != element_type::u16)
+    throw usage_error{"image_options::type is " + std::string{to_string(options.type)} +
+                      ", but must be u8 or u16; field_transform converts pixels to other types"};
   if (options.max_pixels == 0) throw usage_error{"image_options::max_pixels is 0"};
   if (!options.damaged_images)
     options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
@@ -259,7 +281,8 @@ std::unique_ptr<image_reader> make_jpeg_reader(const image_options&) {
 }
 #endif
 #ifndef FEEDLINE_HAS_PNG
-std::unique_ptr<image_reader> make_png_reader(png_pixels, std::shared_ptr<std::atomic<bool>>) {
+std::unique_ptr<image_reader> make_png_reader(png_pixels, pixel_format,
+                                              std::shared_ptr<std::atomic<bool>>) {
   return nullptr;
 }
 #endif

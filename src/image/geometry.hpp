@@ -35,6 +35,10 @@ struct resample_window {
   image_extents extents;  ///< extents of the window, which is within `resized`
   /// The part of the image that is resized, as if there were nothing around it; no pixels: all.
   image_box source = {};
+  /// Whether rows, or columns, are resized as if mirrored. This makes a difference where two pixels
+  /// are equally near, and in rounding.
+  bool mirrors_rows = false;
+  bool mirrors_columns = false;
 };
 
 /// Extents of a whole image after its resize, before any cut; no pixels if they are too large, such

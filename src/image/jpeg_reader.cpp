@@ -119,7 +119,7 @@ class jpeg_reader final : public image_reader {
   ~jpeg_reader() override { jpeg_destroy_decompress(&info_); }
 
   resample_window read(std::span<const std::byte> file, const image_cut& cut,
-                       rgb_image& out) override try {
+                       pixel_image& out) override try {
     session_.has_bytes_after_scan = false;
     session_.guard([&] {
       jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
@@ -128,11 +128,13 @@ class jpeg_reader final : public image_reader {
     const image_extents original{info_.image_height, info_.image_width};
     resample_window window = cut(original);
     const bool is_cmyk = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
-    info_.out_color_space = is_cmyk ? JCS_CMYK : JCS_RGB;
+    const bool is_grey = options_.channels == 1;
+    info_.out_color_space = is_cmyk ? JCS_CMYK : is_grey ? JCS_GRAYSCALE : JCS_RGB;
     const bool is_whole = window.source.extents.pixels() == 0;
     const image_box part =
         choose_size(original, is_whole ? image_box{0, 0, original} : window.source, window.resized);
-    window.source = read_part(part, out, is_cmyk ? 4 : 3);
+    window.source =
+        read_part(part, out, {.channels = is_grey && !is_cmyk ? 1U : 3U}, is_cmyk ? 4 : 0);
     if (session_.has_bytes_after_scan && !are_stray_after_scan(file)) session_.fail();
     if (is_cmyk) to_rgb(out.data(), out.extents().pixels());
     if (errors_.num_warnings != 0) count_damaged(options_, session_.words.data());
@@ -169,12 +171,14 @@ class jpeg_reader final : public image_reader {
 
   /// Decodes a part of the image, and pixels beside it.
   /// @return The part, as a part of `out`.
-  image_box read_part(const image_box& part, rgb_image& out, std::size_t pixel_bytes) {
+  image_box read_part(const image_box& part, pixel_image& out, pixel_format format,
+                      std::size_t room) {
+    const std::size_t pixel_bytes = std::max(room, format.pixel_bytes());
     session_.guard([&] { jpeg_start_decompress(&info_); });
     if constexpr (can_skip) {
       const JDIMENSION first = begin_columns(part);
       const JDIMENSION rest = info_.output_height - part.top - part.extents.height;
-      out.resize({part.extents.height + (rest == 0 ? 0 : 1), info_.output_width}, pixel_bytes);
+      out.resize({part.extents.height + (rest == 0 ? 0 : 1), info_.output_width}, format, room);
       session_.guard([&] {
         if (part.top != 0) skip_rows(part.top);
         read_rows(out.data(), pixel_bytes, info_.output_height - rest);
@@ -186,7 +190,7 @@ class jpeg_reader final : public image_reader {
       });
       return {0, part.left - first, part.extents};
     } else {
-      out.resize({info_.output_height, info_.output_width}, pixel_bytes);
+      out.resize({info_.output_height, info_.output_width}, format, room);
       session_.guard([&] {
         read_rows(out.data(), pixel_bytes, info_.output_height);
         jpeg_finish_decompress(&info_);

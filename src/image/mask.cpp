@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "image/nearest_taps.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
@@ -18,16 +19,10 @@ namespace {
 
 /// Working memory of one thread.
 struct mask_worker {
-  std::unique_ptr<image_reader> png = make_png_reader(png_pixels::indices, nullptr);
-  rgb_image decoded;
+  std::unique_ptr<image_reader> png = make_png_reader(png_pixels::indices, {}, nullptr);
+  pixel_image decoded;
   std::vector<std::size_t> columns;
 };
-
-/// The source element nearest to the middle of element `i` of an axis of `from` elements that is
-/// resized to `to`, as Pillow chooses it.
-constexpr std::size_t nearest(std::uint32_t i, std::uint32_t from, std::uint32_t to) noexcept {
-  return static_cast<std::size_t>((2 * std::uint64_t{i} + 1) * from / (2 * std::uint64_t{to}));
-}
 
 class mask_decoder final : public decoder {
  public:
@@ -72,16 +67,18 @@ class mask_decoder final : public decoder {
   }
 
   static void pick(mask_worker& worker, const resample_window& window, std::uint8_t* to) {
-    const rgb_image& from = worker.decoded;
+    const pixel_image& from = worker.decoded;
     image_box source = window.source;
     if (source.extents.pixels() == 0) source = {0, 0, from.extents()};
     worker.columns.resize(window.extents.width);
     for (std::uint32_t x = 0; x < window.extents.width; ++x)
       worker.columns[x] =
-          source.left + nearest(window.left + x, source.extents.width, window.resized.width);
+          source.left +
+          nearest_taps{source.extents.width, window.resized.width, window.left + x}.first();
     for (std::uint32_t y = 0; y < window.extents.height; ++y) {
       const std::size_t row =
-          source.top + nearest(window.top + y, source.extents.height, window.resized.height);
+          source.top +
+          nearest_taps{source.extents.height, window.resized.height, window.top + y}.first();
       const std::uint8_t* const line = from.data() + row * from.extents().width;
       for (const std::size_t column : worker.columns) *to++ = line[column];
     }

@@ -101,6 +101,8 @@ resample_window orientation::as_stored(const resample_window& shown,
   }
   if (mirrors_rows()) stored.top = stored.resized.height - stored.extents.height - stored.top;
   if (mirrors_columns()) stored.left = stored.resized.width - stored.extents.width - stored.left;
+  stored.mirrors_rows = mirrors_rows();
+  stored.mirrors_columns = mirrors_columns();
   image_box& source = stored.source;
   if (source.extents.pixels() == 0) return stored;
   if (mirrors_rows()) source.top = original.height - source.extents.height - source.top;
@@ -108,11 +110,13 @@ resample_window orientation::as_stored(const resample_window& shown,
   return stored;
 }
 
-void orientation::turn(std::span<const std::byte> from, image_extents stored, image_layout layout,
-                       std::span<std::byte> to) const noexcept {
+void orientation::turn(std::span<const std::byte> from, image_extents stored, pixel_format format,
+                       image_layout layout, std::span<std::byte> to) const noexcept {
   const bool in_planes = layout == image_layout::chw;
-  const std::size_t pixel_stride = in_planes ? 1 : 3;
-  const std::size_t channel_stride = in_planes ? static_cast<std::size_t>(stored.pixels()) : 1;
+  const std::size_t bytes = format.value_bytes;
+  const std::size_t pixel_stride = in_planes ? bytes : format.pixel_bytes();
+  const std::size_t channel_stride =
+      in_planes ? bytes * static_cast<std::size_t>(stored.pixels()) : bytes;
   const image_extents shown = turned(stored);
   std::size_t at = 0;
   for (std::uint32_t y = 0; y < shown.height; ++y)
@@ -122,8 +126,9 @@ void orientation::turn(std::span<const std::byte> from, image_extents stored, im
       if (mirrors_rows()) row = stored.height - 1 - row;
       if (mirrors_columns()) column = stored.width - 1 - column;
       const std::size_t pixel = (std::size_t{row} * stored.width + column) * pixel_stride;
-      for (std::size_t channel = 0; channel < 3; ++channel)
-        to[at + channel * channel_stride] = from[pixel + channel * channel_stride];
+      for (std::size_t channel = 0; channel < format.channels; ++channel)
+        std::memcpy(&to[at + channel * channel_stride], &from[pixel + channel * channel_stride],
+                    bytes);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <feedline/dataset/image_layout.hpp>
 
 #include "image/geometry.hpp"
+#include "image/pixel_image.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,10 +35,10 @@ class orientation {
   /// @param original Extents of the stored image.
   [[nodiscard]] resample_window as_stored(const resample_window& shown,
                                           image_extents original) const noexcept;
-  /// Turns pixels of 3 bytes. @param from Pixels of a stored image, row after row.
+  /// Turns pixels. @param from Pixels of a stored image, row after row.
   /// @param to The same pixels as they are shown.
-  void turn(std::span<const std::byte> from, image_extents stored, image_layout layout,
-            std::span<std::byte> to) const noexcept;
+  void turn(std::span<const std::byte> from, image_extents stored, pixel_format format,
+            image_layout layout, std::span<std::byte> to) const noexcept;
 
  private:
   [[nodiscard]] constexpr bool transposes() const noexcept { return number_ >= 5; }

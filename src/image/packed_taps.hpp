@@ -2,7 +2,7 @@
 
 #include "detail/host_device.hpp"
 #include "detail/packed_bytes.hpp"
-#include "image/resample_taps.hpp"
+#include "image/filter_taps.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace feedline::detail {
 
 /// Taps of elements of an axis, computed once for all resizes along it. Each element has a record
-/// of words: its first source element, and pairs of weights, of which some may be 0.
+/// of words: its first source element, and pairs of signed weights, of which some may be 0.
 class packed_taps {
  public:
   /// How a word holds two weights.
@@ -22,30 +22,46 @@ class packed_taps {
   /// @param from, to Like those of `resample_taps`. @param begin The first element that has a
   ///              record. @param source Number of elements before those that are resized: first
   ///              elements count them.
-  FEEDLINE_HOST_DEVICE constexpr packed_taps(packing packs, std::uint32_t from, std::uint32_t to,
+  FEEDLINE_HOST_DEVICE constexpr packed_taps(interpolation filter, packing packs,
+                                             std::uint32_t from, std::uint32_t to,
                                              std::uint32_t begin, std::uint32_t source = 0) noexcept
-      : packs_{packs},
+      : filter_{filter},
+        packs_{packs},
         from_{from},
         to_{to},
         begin_{begin},
         source_{source},
-        pairs_{pairs_of(packs, resample_taps::count_of(from, to))} {}
+        pairs_{pairs_of(packs, tap_count(filter, from, to))} {}
 
   /// Bound on the words of an axis' records.
   [[nodiscard]] static constexpr std::uint64_t max_words(std::uint32_t from,
                                                          std::uint32_t elements) noexcept {
-    return from + std::uint64_t{3} * elements;
+    return std::uint64_t{2} * from + std::uint64_t{4} * elements;
   }
   /// Pairs of weights in each record.
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t pairs() const noexcept {
     return pairs_;
   }
 
+  /// Pairs that a thread should write at once. A triangle's weights are known without those before
+  /// them, and finding their element takes longer than computing some; a curve's are not.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t pairs_at_once() const noexcept {
+    constexpr std::uint32_t some = 4;
+    return filter_ == interpolation::bicubic ? pairs_ : some;
+  }
+
   /// Writes a part of a record. @param i Index of the element, counted from `begin`. @param
   /// first_pair, end_pair The pairs that are written.
   FEEDLINE_HOST_DEVICE void write(std::uint32_t i, std::uint32_t first_pair, std::uint32_t end_pair,
                                   std::uint32_t* record) const noexcept {
-    const resample_taps taps{from_, to_, begin_ + i};
+    with_taps(filter_, from_, to_, begin_ + i,
+              [&](auto taps) { write(taps, first_pair, end_pair, record); });
+  }
+
+ private:
+  template <class Taps>
+  FEEDLINE_HOST_DEVICE void write(Taps& taps, std::uint32_t first_pair, std::uint32_t end_pair,
+                                  std::uint32_t* record) const noexcept {
     const std::uint32_t first = source_ + taps.first();
     const std::uint32_t unused = packs_ == packing::bytes ? first % 2 : 0;  // zeros in front
     const auto weight_before = [&](std::uint32_t weight) {
@@ -58,18 +74,18 @@ class packed_taps {
     for (std::uint32_t pair = first_pair; pair < end_pair; ++pair) {
       const std::uint32_t middle = weight_before(2 * pair + 1);
       const std::uint32_t end = weight_before(2 * pair + 2);
-      const std::uint32_t halves = (middle - begin) | (end - middle) << 16U;
+      const std::uint32_t halves = ((middle - begin) & 0xFFFFU) | (end - middle) << 16U;
       record[1 + pair] = packs_ == packing::bytes ? choose_bytes(halves, 0, 0x3120) : halves;
       begin = end;
     }
   }
 
- private:
   FEEDLINE_HOST_DEVICE static constexpr std::uint32_t pairs_of(packing packs,
                                                                std::uint32_t taps) noexcept {
     return packs == packing::bytes ? (taps + 2) / 2 : (taps + 3) / 4 * 2;
   }
 
+  interpolation filter_;
   packing packs_;
   std::uint32_t from_;
   std::uint32_t to_;
@@ -78,7 +94,7 @@ class packed_taps {
   std::uint32_t pairs_;
 };
 
-/// Eight elements between the two axes, 16 bits each: see `line_bits`.
+/// Eight elements between the two axes, 16 bits each, signed: see `line_bits`.
 struct packed_line {
   std::uint32_t word[4];
 };
@@ -131,14 +147,22 @@ class column_sum {
   /// @param two Two elements of a line, an even one and the next. @param weights A pair of weights.
   FEEDLINE_HOST_DEVICE void add(std::uint32_t two, std::uint32_t weights) {
     low_ = add_low_products(two, weights, low_);
-    high_ = add_high_products(two, weights, high_);
+    high_ = add_signed_high_products(two, weights, high_);
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t sum() const { return low_ + (high_ << 8U); }
 
  private:
-  // Modulo 2^32; the true sum is smaller.
+  // Modulo 2^32; the true sum, which is signed, fits.
   std::uint32_t low_ = 0;
   std::uint32_t high_ = 0;
 };
+
+/// The value of a pixel. @param sum Sum of its `column_sum`s. It may be outside a byte's range,
+/// because some weights may be negative.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint8_t pixel_of(std::uint32_t sum) noexcept {
+  const std::int32_t value = static_cast<std::int32_t>(column_half + sum) >> column_shift;
+  const std::int32_t low = value < 255 ? value : 255;
+  return static_cast<std::uint8_t>(low < 0 ? 0 : low);
+}
 
 }  // namespace feedline::detail

@@ -1,5 +1,6 @@
 #include "image/reader.hpp"
 
+#include <bit>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -44,11 +45,11 @@ struct png_structs {
 
 class png_reader final : public image_reader {
  public:
-  png_reader(png_pixels pixels, std::shared_ptr<std::atomic<bool>> told)
-      : pixels_{pixels}, told_{std::move(told)} {}
+  png_reader(png_pixels pixels, pixel_format wanted, std::shared_ptr<std::atomic<bool>> told)
+      : pixels_{pixels}, wanted_{wanted}, told_{std::move(told)} {}
 
   resample_window read(std::span<const std::byte> file, const image_cut& cut,
-                       rgb_image& out) override {
+                       pixel_image& out) override {
     session_.rest = file;
     png_structs current;
     open(current);
@@ -58,9 +59,8 @@ class png_reader final : public image_reader {
         png_get_color_type(current.png, current.info) == PNG_COLOR_TYPE_PALETTE;
     const resample_window window = cut(extents);
     if (pixels_ == png_pixels::indices) require_indices(current);
-    const std::size_t pixel_bytes = pixels_ == png_pixels::indices ? 1 : 3;
-    out.resize(extents, pixel_bytes);
-    read_rows(current, out, pixel_bytes * extents.width);
+    out.resize(extents, format_of(current));
+    read_rows(current, out);
     if (pixels_ == png_pixels::colors && has_palette) report_palette(*told_, extents);
     return window;
   }
@@ -92,15 +92,31 @@ class png_reader final : public image_reader {
       throw image_error{"it has 16 bits a pixel, but values of masks have up to 8"};
   }
 
-  void read_rows(png_structs& current, rgb_image& out, std::size_t row_bytes) {
+  /// The format in which the pixels are read: as few channels and bytes as are wanted and stored.
+  [[nodiscard]] pixel_format format_of(png_structs& current) const {
+    if (pixels_ == png_pixels::indices) return {.channels = 1};
+    const bool has_colors =
+        (png_get_color_type(current.png, current.info) & PNG_COLOR_MASK_COLOR) != 0;
+    return {.channels = wanted_.channels == 1 && !has_colors ? 1U : 3U,
+            .value_bytes =
+                wanted_.value_bytes == 2 && png_get_bit_depth(current.png, current.info) == 16
+                    ? 2U
+                    : 1U};
+  }
+
+  void read_rows(png_structs& current, pixel_image& out) {
+    const std::size_t row_bytes = out.row_bytes();
     session_.guard([&] {
       if (pixels_ == png_pixels::indices) {
         png_set_packing(current.png);  // a byte a pixel
       } else {
         png_set_palette_to_rgb(current.png);
         png_set_expand_gray_1_2_4_to_8(current.png);
-        png_set_gray_to_rgb(current.png);
-        png_set_scale_16(current.png);
+        if (out.format().channels == 3) png_set_gray_to_rgb(current.png);
+        if (out.format().value_bytes == 1)
+          png_set_scale_16(current.png);
+        else if (std::endian::native == std::endian::little)
+          png_set_swap(current.png);
         png_set_strip_alpha(current.png);
       }
       const int passes = png_set_interlace_handling(current.png);
@@ -115,15 +131,16 @@ class png_reader final : public image_reader {
   }
 
   png_pixels pixels_;
+  pixel_format wanted_;
   std::shared_ptr<std::atomic<bool>> told_;
   png_session session_{{.library = "libpng"}};
 };
 
 }  // namespace
 
-std::unique_ptr<image_reader> make_png_reader(png_pixels pixels,
+std::unique_ptr<image_reader> make_png_reader(png_pixels pixels, pixel_format wanted,
                                               std::shared_ptr<std::atomic<bool>> told) {
-  return std::make_unique<png_reader>(pixels, std::move(told));
+  return std::make_unique<png_reader>(pixels, wanted, std::move(told));
 }
 
 }  // namespace feedline::detail

@@ -88,22 +88,24 @@ class image_reader {
   virtual ~image_reader() = default;
 
   /// The image may come smaller than it is stored, but its wanted part not smaller than the size to
-  /// which it is resized; and pixels around that part may be left out.
+  /// which it is resized; and pixels around that part may be left out. It may have another format
+  /// than is wanted, with no more bytes a value.
   /// @return The window that `cut` gave, with its source as a part of `out`.
   /// @throws image_error
   virtual resample_window read(std::span<const std::byte> file, const image_cut& cut,
-                               rgb_image& out) = 0;
+                               pixel_image& out) = 0;
 };
 
 /// Null if the library was absent when feedline was built.
 [[nodiscard]] std::unique_ptr<image_reader> make_jpeg_reader(const image_options& options);
-/// How a reader gives pixels: in 3 bytes as colours, or in one byte as they are stored.
+/// How a reader gives pixels: as colours or grey, or in one byte as they are stored.
 enum class png_pixels : std::uint8_t { colors, indices };
 
+/// @param wanted The format to which colours are converted afterwards.
 /// @param told Whether the log has said that palettes are converted to colors; set once it has.
 ///        Shared by the readers of one decoder. Not used for indices.
 [[nodiscard]] std::unique_ptr<image_reader> make_png_reader(
-    png_pixels pixels, std::shared_ptr<std::atomic<bool>> told);
+    png_pixels pixels, pixel_format wanted, std::shared_ptr<std::atomic<bool>> told);
 
 /// Logs that a palette's colours are read, unless `told`, which is set.
 void report_palette(std::atomic<bool>& told, image_extents extents);

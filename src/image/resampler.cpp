@@ -1,7 +1,8 @@
 #include "image/resampler.hpp"
 
-#include "image/resample_taps.hpp"
+#include "image/filter_taps.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -23,16 +24,17 @@ void sum_rows_plain(const std::uint8_t* rows, std::size_t stride,
 }
 
 void sum_columns_plain(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
-                       std::size_t pixel_stride, std::size_t channel_stride) {
+                       const pixel_strides& strides) {
   for (std::uint32_t i = 0; i < columns.count(); ++i) {
     const auto weights = columns.weights(i);
-    const std::int16_t* pixel = line + std::size_t{3} * (columns.first(i) - columns.used_begin());
-    for (std::size_t channel = 0; channel < 3; ++channel) {
+    const std::int16_t* pixel =
+        line + std::size_t{strides.channels} * (columns.first(i) - columns.used_begin());
+    for (std::size_t channel = 0; channel < strides.channels; ++channel) {
       std::int32_t sum = column_half;
       for (std::size_t tap = 0; tap < weights.size(); ++tap)
-        sum += std::int32_t{weights[tap]} * pixel[3 * tap + channel];
-      out[i * pixel_stride + channel * channel_stride] =
-          static_cast<std::uint8_t>(sum >> column_shift);
+        sum += std::int32_t{weights[tap]} * pixel[strides.channels * tap + channel];
+      out[i * strides.pixel + channel * strides.channel] =
+          static_cast<std::uint8_t>(std::clamp(sum >> column_shift, 0, 255));
     }
   }
 }
@@ -89,7 +91,8 @@ void sum_rows_vector(const std::uint8_t* rows, std::size_t stride,
 
 /// Takes two pixels at a time: their channels are interleaved, multiplied and added in pairs.
 void sum_columns_vector(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
-                        std::size_t pixel_stride, std::size_t channel_stride) {
+                        const pixel_strides& strides) {
+  if (strides.channels != 3) return sum_columns_plain(line, columns, out, strides);
   for (std::uint32_t i = 0; i < columns.count(); ++i) {
     const auto weights = columns.weights(i);
     const std::int16_t* pixel = line + std::size_t{3} * (columns.first(i) - columns.used_begin());
@@ -102,10 +105,10 @@ void sum_columns_vector(const std::int16_t* line, const resample_axis& columns, 
     sum = _mm_srai_epi32(sum, column_shift);
     sum = _mm_packus_epi16(_mm_packs_epi32(sum, sum), sum);
     const auto rgb = static_cast<std::uint32_t>(_mm_cvtsi128_si32(sum));
-    std::uint8_t* place = out + i * pixel_stride;
+    std::uint8_t* place = out + i * strides.pixel;
     place[0] = static_cast<std::uint8_t>(rgb);
-    place[channel_stride] = static_cast<std::uint8_t>(rgb >> 8);
-    place[2 * channel_stride] = static_cast<std::uint8_t>(rgb >> 16);
+    place[strides.channel] = static_cast<std::uint8_t>(rgb >> 8);
+    place[2 * strides.channel] = static_cast<std::uint8_t>(rgb >> 16);
   }
 }
 
@@ -113,18 +116,25 @@ void sum_columns_vector(const std::int16_t* line, const resample_axis& columns, 
 
 }  // namespace
 
-void resample_axis::plan(std::uint32_t from, std::uint32_t to, std::uint32_t begin,
-                         std::uint32_t count) {
-  const request wanted{from, to, begin, count};
+void resample_axis::plan(const request& wanted) {
   if (wanted == wanted_) return;
-  taps_ = resample_taps::count_of(from, to);
-  first_.resize(count);
-  weights_.resize(std::size_t{count} * taps_);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const resample_taps taps{from, to, begin + i};
-    first_[i] = taps.first();
-    for (std::uint32_t tap = 0; tap < taps_; ++tap)
-      weights_[std::size_t{i} * taps_ + tap] = taps.weight(tap);
+  taps_ = tap_count(wanted.filter, wanted.from, wanted.to);
+  first_.resize(wanted.count);
+  weights_.resize(std::size_t{wanted.count} * taps_);
+  for (std::uint32_t i = 0; i < wanted.count; ++i) {
+    const std::uint32_t at = wanted.begin + i;
+    const std::uint32_t element = wanted.is_mirrored ? wanted.to - 1 - at : at;
+    with_taps(wanted.filter, wanted.from, wanted.to, element, [&](auto taps) {
+      const auto weights = std::span{weights_}.subspan(std::size_t{i} * taps_, taps_);
+      first_[i] = wanted.is_mirrored ? wanted.from - taps_ - taps.first() : taps.first();
+      std::int32_t before = 0;
+      for (std::uint32_t tap = 0; tap < taps_; ++tap) {
+        const std::int32_t after = taps.weight_before(tap + 1);
+        weights[wanted.is_mirrored ? taps_ - 1 - tap : tap] =
+            static_cast<std::int16_t>(after - before);
+        before = after;
+      }
+    });
   }
   wanted_ = wanted;
 }
@@ -141,37 +151,72 @@ resample_loops best_resample_loops() noexcept {
 #endif
 }
 
-void resampler::resize(const rgb_image& from, const resample_window& window, image_layout layout,
+void resampler::resize(const pixel_image& from, const resample_window& window, image_layout layout,
                        std::span<std::byte> out) {
   const image_extents size = window.extents;
-  assert(out.size() == 3 * size.pixels());
+  const pixel_format format = from.format();
+  assert(out.size() == format.pixel_bytes() * size.pixels());
+  const bool in_planes = layout == image_layout::chw && format.channels != 1;
   const bool is_whole =
       window.source.extents.pixels() == 0 || window.source == image_box{0, 0, from.extents()};
-  if (layout == image_layout::hwc && is_whole && from.extents() == window.resized &&
-      size == window.resized) {
+  if (!in_planes && is_whole && from.extents() == window.resized && size == window.resized) {
     std::memcpy(out.data(), from.data(), out.size());
     return;
   }
   image_box source = window.source;
   if (source.extents.pixels() == 0) source = {0, 0, from.extents()};
-  rows_.plan(source.extents.height, window.resized.height, window.top, size.height);
-  columns_.plan(source.extents.width, window.resized.width, window.left, size.width);
+  rows_.plan({source.extents.height, window.resized.height, window.top, size.height, filter_,
+              window.mirrors_rows});
+  columns_.plan({source.extents.width, window.resized.width, window.left, size.width, filter_,
+                 window.mirrors_columns});
+  const pixel_strides strides{in_planes ? 1U : format.channels,
+                              in_planes ? static_cast<std::size_t>(size.pixels()) : 1,
+                              format.channels};
+  if (format.value_bytes == 2) return resize_wide(from, source, strides, out);
 
+  const std::size_t channels = format.channels;
   const std::uint8_t* const pixels =
-      from.data() + source.top * from.row_bytes() + std::size_t{3} * source.left;
-  const std::size_t begin = std::size_t{3} * columns_.used_begin();
-  const std::size_t elements = std::size_t{3} * columns_.used_end() - begin;
+      from.data() + source.top * from.row_bytes() + channels * source.left;
+  const std::size_t begin = channels * columns_.used_begin();
+  const std::size_t elements = channels * columns_.used_end() - begin;
   if (line_.size() < elements + 1) line_.resize(elements + 1);
-  const bool in_planes = layout == image_layout::chw;
-  const std::size_t pixel_stride = in_planes ? 1 : 3;
-  const std::size_t channel_stride = in_planes ? static_cast<std::size_t>(size.pixels()) : 1;
   const resample_loops loops = best_resample_loops();
   auto* to = reinterpret_cast<std::uint8_t*>(out.data());
   for (std::uint32_t y = 0; y < size.height; ++y) {
     loops.sum_rows(pixels + rows_.first(y) * from.row_bytes() + begin, from.row_bytes(),
                    rows_.weights(y), std::span{line_}.first(elements));
-    loops.sum_columns(line_.data(), columns_, to, pixel_stride, channel_stride);
-    to += pixel_stride * size.width;
+    loops.sum_columns(line_.data(), columns_, to, strides);
+    to += strides.pixel * size.width;
+  }
+}
+
+/// The same for values of 16 bits, whose sums need more.
+void resampler::resize_wide(const pixel_image& from, const image_box& source,
+                            const pixel_strides& strides, std::span<std::byte> out) {
+  const std::size_t channels = strides.channels;
+  const std::size_t begin = channels * (source.left + columns_.used_begin());
+  const std::size_t elements = channels * (source.left + columns_.used_end()) - begin;
+  const auto* const pixels = reinterpret_cast<const std::uint16_t*>(from.data());
+  auto* to = reinterpret_cast<std::uint16_t*>(out.data());
+  wide_line_.resize(elements);
+  for (std::uint32_t y = 0; y < rows_.count(); ++y, to += strides.pixel * columns_.count()) {
+    const std::size_t stride = channels * from.extents().width;
+    const std::uint16_t* const row = pixels + (source.top + rows_.first(y)) * stride + begin;
+    for (std::size_t x = 0; x < elements; ++x) {
+      std::int32_t sum = row_half;
+      for (std::size_t tap = 0; tap < rows_.taps(); ++tap)
+        sum += std::int32_t{rows_.weights(y)[tap]} * row[tap * stride + x];
+      wide_line_[x] = sum >> row_shift;
+    }
+    for (std::uint32_t x = 0; x < columns_.count(); ++x)
+      for (std::size_t channel = 0; channel < channels; ++channel) {
+        const std::size_t first = channels * (columns_.first(x) - columns_.used_begin()) + channel;
+        std::int64_t sum = column_half;
+        for (std::size_t tap = 0; tap < columns_.taps(); ++tap)
+          sum += std::int64_t{columns_.weights(x)[tap]} * wide_line_[first + channels * tap];
+        to[x * strides.pixel + channel * strides.channel] =
+            static_cast<std::uint16_t>(std::clamp<std::int64_t>(sum >> column_shift, 0, 65535));
+      }
   }
 }
 

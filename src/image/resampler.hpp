@@ -1,8 +1,10 @@
 #pragma once
 
 #include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/interpolation.hpp>
 
 #include "image/geometry.hpp"
+#include "image/pixel_image.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,38 +13,22 @@
 
 namespace feedline::detail {
 
-/// Pixels of three bytes, row after row without gaps, in memory that grows to the largest image and
-/// is reused.
-class rgb_image {
- public:
-  /// Makes room; the previous contents are lost. @param pixel_bytes More than 3 while a decoder
-  /// needs them.
-  void resize(image_extents extents, std::size_t pixel_bytes = 3) {
-    const std::size_t bytes = static_cast<std::size_t>(extents.pixels()) * pixel_bytes;
-    if (bytes > bytes_.size()) {
-      bytes_ = {};  // freed first, so that both do not exist at once
-      bytes_.resize(bytes);
-    }
-    extents_ = extents;
-  }
-
-  [[nodiscard]] image_extents extents() const noexcept { return extents_; }
-  [[nodiscard]] std::size_t row_bytes() const noexcept { return std::size_t{3} * extents_.width; }
-  [[nodiscard]] std::uint8_t* data() noexcept { return bytes_.data(); }
-  [[nodiscard]] const std::uint8_t* data() const noexcept { return bytes_.data(); }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-  image_extents extents_;
-};
-
-/// A resize along one axis: the `resample_taps` of the wanted elements. For one thread; it reuses
-/// its memory.
+/// A resize along one axis: the taps of the wanted elements. For one thread; it reuses its memory.
 class resample_axis {
  public:
-  /// Plans elements [begin, begin + count) of an axis of `from` elements resized to `to`. Does
-  /// nothing if that was the last plan. `from`, `to` and `count` are not 0; begin + count <= to.
-  void plan(std::uint32_t from, std::uint32_t to, std::uint32_t begin, std::uint32_t count);
+  struct request {
+    std::uint32_t from = 0;  ///< elements of the axis
+    std::uint32_t to = 0;    ///< elements after the resize of the whole axis
+    std::uint32_t begin = 0;
+    std::uint32_t count = 0;
+    interpolation filter = interpolation::bilinear;
+    bool is_mirrored = false;  ///< planned for the mirrored axis, and mirrored back
+    friend bool operator==(const request&, const request&) = default;
+  };
+
+  /// Plans elements [begin, begin + count) of a resized axis. Does nothing if that was the last
+  /// plan. `from`, `to` and `count` are not 0; begin + count <= to.
+  void plan(const request& wanted);
 
   [[nodiscard]] std::uint32_t count() const noexcept { return wanted_.count; }
   /// Number of source elements of each wanted one; weights may be 0.
@@ -57,33 +43,40 @@ class resample_axis {
   [[nodiscard]] std::uint32_t used_end() const noexcept { return first_.back() + taps_; }
 
  private:
-  struct request {
-    std::uint32_t from = 0;
-    std::uint32_t to = 0;
-    std::uint32_t begin = 0;
-    std::uint32_t count = 0;
-    friend bool operator==(const request&, const request&) = default;
-  };
-
   request wanted_;
   std::uint32_t taps_ = 0;
   std::vector<std::uint32_t> first_;
   std::vector<std::int16_t> weights_;
 };
 
+/// How far apart values are in a resized image, in values.
+struct pixel_strides {
+  std::size_t pixel;
+  std::size_t channel;
+  std::uint32_t channels;
+};
+
 /// Resizes images: columns first, then rows, in integers, so that results are the same on every
-/// machine. Each value is within 1 of the exact one. For one thread; it reuses its memory.
+/// machine. Each value is within 1 of the exact one, which is limited to 0 to 255 only after both.
+/// For one thread; it reuses its memory.
 class resampler {
  public:
+  explicit resampler(interpolation filter = interpolation::bilinear) noexcept : filter_{filter} {}
+
   /// @param window Its source is within `from`.
-  /// @param out Pixels of the window, 3 bytes each; all are written.
-  void resize(const rgb_image& from, const resample_window& window, image_layout layout,
+  /// @param out Pixels of the window, of the same format; all are written.
+  void resize(const pixel_image& from, const resample_window& window, image_layout layout,
               std::span<std::byte> out);
 
  private:
+  void resize_wide(const pixel_image& from, const image_box& source, const pixel_strides& strides,
+                   std::span<std::byte> out);
+
+  interpolation filter_;
   resample_axis rows_;
   resample_axis columns_;
   std::vector<std::int16_t> line_;
+  std::vector<std::int32_t> wide_line_;
 };
 
 /// The two inner loops, as plain code and, if the machine supports it, as vector code with the same
@@ -92,10 +85,10 @@ struct resample_loops {
   /// Makes a line: weighted sums of the columns over `taps` rows, `stride` bytes apart, times 64.
   void (*sum_rows)(const std::uint8_t* rows, std::size_t stride,
                    std::span<const std::int16_t> weights, std::span<std::int16_t> line);
-  /// Makes a row's weighted sums: pixels interleaved, or in three planes. @param line Its first
-  /// pixel is `columns.used_begin()`; one element after its pixels must be readable.
+  /// Makes a row's weighted sums: pixels interleaved, or in planes. @param line Its first pixel is
+  /// `columns.used_begin()`; one element after its pixels must be readable.
   void (*sum_columns)(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
-                      std::size_t pixel_stride, std::size_t channel_stride);
+                      const pixel_strides& strides);
 };
 
 [[nodiscard]] resample_loops plain_resample_loops() noexcept;

@@ -71,13 +71,17 @@ void bind_decoders(nb::module_& module) {
           "__init__",
           [](image_options* self, std::uint32_t height, std::uint32_t width,
              std::uint32_t shorter_side, const std::optional<crop_ranges>& resized_crop,
-             const named<image_layout>& layout, bool follow_orientation, bool reduced_decoding,
-             bool allow_damaged, std::uint64_t max_pixels) {
+             const named<interpolation>& interpolation, const named<image_layout>& layout,
+             std::uint32_t channels, const dtype_argument& dtype, bool follow_orientation,
+             bool reduced_decoding, bool allow_damaged, std::uint64_t max_pixels) {
             new (self) image_options{.height = height,
                                      .width = width,
                                      .shorter_side = shorter_side,
                                      .resized_crop = resized_crop,
+                                     .interpolation = interpolation,
                                      .layout = layout,
+                                     .channels = channels,
+                                     .type = dtype,
                                      .follow_orientation = follow_orientation,
                                      .reduced_decoding = reduced_decoding,
                                      .allow_damaged = allow_damaged,
@@ -85,16 +89,22 @@ void bind_decoders(nb::module_& module) {
           },
           nb::kw_only(), "height"_a = image.height, "width"_a = image.width,
           "shorter_side"_a = image.shorter_side, "resized_crop"_a = nb::none(),
-          "layout"_a = named<image_layout>{image.layout},
-          "follow_orientation"_a = image.follow_orientation,
+          "interpolation"_a = named<interpolation>{image.interpolation},
+          "layout"_a = named<image_layout>{image.layout}, "channels"_a = image.channels,
+          "dtype"_a = dtype_argument{image.type}, "follow_orientation"_a = image.follow_orientation,
           "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
           "max_pixels"_a = image.max_pixels)
       .def_ro("height", &image_options::height)
       .def_ro("width", &image_options::width)
       .def_ro("shorter_side", &image_options::shorter_side)
       .def_ro("resized_crop", &image_options::resized_crop)
+      .def_prop_ro(
+          "interpolation",
+          [](const image_options& self) { return named<interpolation>{self.interpolation}; })
       .def_prop_ro("layout",
                    [](const image_options& self) { return named<image_layout>{self.layout}; })
+      .def_ro("channels", &image_options::channels)
+      .def_prop_ro("dtype", [](const image_options& self) { return name_of(self.type); })
       .def_ro("follow_orientation", &image_options::follow_orientation)
       .def_ro("reduced_decoding", &image_options::reduced_decoding)
       .def_ro("allow_damaged", &image_options::allow_damaged)

@@ -4,6 +4,7 @@
 
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/interpolation.hpp>
 #include <feedline/dataset/read_concurrency.hpp>
 #include <feedline/error.hpp>
 #include <feedline/error_policy.hpp>
@@ -76,6 +77,14 @@ struct names<error_action> {
   static constexpr named_value<error_action> all[] = {{"fail", error_action::fail},
                                                       {"skip", error_action::skip},
                                                       {"substitute", error_action::substitute}};
+};
+template <>
+struct names<feedline::interpolation> {
+  static constexpr std::string_view what = "interpolation";
+  static constexpr named_value<feedline::interpolation> all[] = {
+      {"bilinear", interpolation::bilinear},
+      {"bicubic", interpolation::bicubic},
+      {"nearest", interpolation::nearest}};
 };
 template <>
 struct names<image_layout> {

@@ -39,6 +39,10 @@ TEST_CASE("doctor: code names the options that are not as they are by default",
   CHECK(doctor::open_code("f", {.image = {.follow_orientation = true}}, false) ==
         "feedline::open(\"f\", {.image = {.height = 224, .width = 224, .follow_orientation = "
         "true}})");
+  const auto bicubic = feedline::interpolation::bicubic;
+  CHECK(doctor::open_code("f", {.image = {.interpolation = bicubic}}, false) ==
+        "feedline::open(\"f\", {.image = {.height = 224, .width = 224, .interpolation = "
+        "feedline::interpolation::bicubic}})");
 }
 
 TEST_CASE("doctor: a program for a GPU names it, its stream and the placement",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/interpolation.hpp>
 #include <feedline/dataset/read_context.hpp>
 #include <feedline/export.hpp>
 
@@ -38,6 +39,7 @@ struct image_row {
   std::uint32_t shorter_side = 0;
   image_layout layout = image_layout::hwc;
   bool allow_damaged = false;
+  feedline::interpolation interpolation = feedline::interpolation::bilinear;
 
   friend bool operator==(const image_row&, const image_row&) = default;
 };

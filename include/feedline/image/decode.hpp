@@ -1,7 +1,9 @@
 #pragma once
 
 #include <feedline/dataset/decoder.hpp>
+#include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/interpolation.hpp>
 #include <feedline/export.hpp>
 #include <feedline/transform/augmentation.hpp>
 
@@ -20,8 +22,8 @@ struct crop_ranges {
   value_range ratio = {3.0 / 4, 4.0 / 3.0};  ///< the window's width over its height
 };
 
-/// Options for decoding. Every image becomes u8[height, width, 3] or u8[3, height, width], whatever
-/// its size.
+/// Options for decoding. Every image becomes type[height, width, channels] or type[channels,
+/// height, width], whatever its size: u8 of three channels, unless the options say otherwise.
 struct image_options {
   std::uint32_t height = 224;
   std::uint32_t width = 224;
@@ -35,7 +37,18 @@ struct image_options {
   /// Decoded samples then cannot be cached (`dataset::varies_by_epoch`). Needs `shorter_side` 0.
   /// Only the blocks around the window are transformed, on the CPU and on devices.
   std::optional<crop_ranges> resized_crop = std::nullopt;
+  /// How pixels are resized, on the CPU and on devices. Bicubic values are limited to 0 to 255
+  /// after both axes; Pillow does so after each one, which differs beside hard edges between
+  /// extreme values.
+  feedline::interpolation interpolation = feedline::interpolation::bilinear;
   image_layout layout = image_layout::hwc;
+  /// 3: red, green, blue. 1: grey. With one channel, a colour becomes its luma: that of a JPEG is
+  /// stored in it, others are 0.299 red + 0.587 green + 0.114 blue, like Pillow's "L". Devices
+  /// decode three channels of u8 only; readers decode others.
+  std::uint32_t channels = 3;
+  /// u8 or u16. With u16, images of 16 bits keep them, and 8 bits are multiplied by 257, so that
+  /// 255 becomes 65,535. With u8, 16 bits are rounded to 8.
+  element_type type = element_type::u8;
   /// Turns and mirrors each image as its EXIF orientation says, like Pillow's `exif_transpose` and
   /// torchvision's `decode_image(apply_exif_orientation=True)`. Sizes, windows and cuts are then
   /// those of the turned image. Readers decode the images that are turned, also where a device
@@ -45,7 +58,8 @@ struct image_options {
   /// Decode a JPEG at 1/2, 1/4 or 1/8 of its size if it is at least 2, 4 or 8 times as large as
   /// wanted. This is several times as fast. Values of photographs change by 2 or 3 of 255 on
   /// average; a pixel at a hard edge changes by up to 128. The edges of a `resized_crop` are then
-  /// rounded to whole pixels of the smaller image. Off: always decode in full, as devices do.
+  /// rounded to whole pixels of the smaller image. Off: always decode in full, as devices do. Has
+  /// no effect with `interpolation::nearest`, which takes pixels as they are stored.
   bool reduced_decoding = true;
   /// Accept damaged JPEGs that libjpeg can repair: cut short, with bad codes, or with surplus data.
   /// The lost parts become grey or smeared. Off: they are an error. Damage that leaves a valid
@@ -63,13 +77,12 @@ struct image_options {
   std::uint64_t max_pixels = std::uint64_t{1} << 26;
 };
 
-/// Decodes JPEG and PNG, detected by content, and resizes (bilinear, with antialiasing). Target
-/// `feedline::images`.
+/// Decodes JPEG and PNG, detected by content, and resizes. Target `feedline::images`.
 ///
-/// All images become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked
-/// up, alpha dropped. A mask with classes as palette indices loses them (`make_mask_decoder` keeps
-/// them), so the log reports the first palette that a decoder meets. Like torchvision's
-/// ImageFolder, it ignores colour profiles, and EXIF orientation unless
+/// All images become RGB, or grey if that is asked for: grey is repeated, CMYK converted, palettes
+/// looked up, alpha dropped. A mask with classes as palette indices loses them
+/// (`make_mask_decoder` keeps them), so the log reports the first palette that a decoder meets.
+/// Like torchvision's ImageFolder, it ignores colour profiles, and EXIF orientation unless
 /// `image_options::follow_orientation` is set. libjpeg decodes with its accurate inverse transform
 /// and smooth chroma, as in PIL and torchvision. So pixels agree with theirs except for the
 /// resize's rounding and for reduced decoding. The pixels are the same on every machine with the
@@ -85,9 +98,9 @@ struct image_options {
 ///
 /// Size, cut and window are those of `options`. A mask and an image of the same sample and the same
 /// size have the same `resized_crop`, and the same flip. Readers decode masks, also where a device
-/// decodes the images beside them. `layout`, `reduced_decoding` and what is about JPEGs have no
-/// effect. A mask that has an EXIF orientation is an error if `follow_orientation` is set, because
-/// masks are not turned.
+/// decodes the images beside them. `layout`, `channels`, `type`, `interpolation` and what is about
+/// JPEGs have no effect. A mask that has an EXIF orientation is an error if `follow_orientation` is
+/// set, because masks are not turned.
 /// @throws usage_error if the options contradict each other. When a mask is read: dataset_error if
 /// it is no PNG, or has colours, alpha or 16 bits.
 [[nodiscard]] decoder_ptr make_mask_decoder(const image_options& options = {});

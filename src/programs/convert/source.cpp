@@ -2,6 +2,7 @@
 #include <feedline/formats/expand_paths.hpp>
 
 #include "programs/convert/conversion.hpp"
+#include "programs/inputs/command_line.hpp"
 #include "programs/inputs/side_by_side.hpp"
 
 #include <spdlog/fmt/chrono.h>
@@ -48,6 +49,8 @@ std::string words_of(const feedline::open_options& how) {
       how.image.width, how.image.shorter_side, how.tokens_per_sample, to_string(how.label_type));
   for (const std::string& name : how.fields) words += ' ' + name;
   if (!how.like.empty()) words += " like " + how.like;
+  if (how.image.interpolation != feedline::interpolation::bilinear)
+    words += "; images are resized " + programs::name_of(how.image.interpolation);
   if (how.image.follow_orientation) words += "; images are turned by EXIF";
   return words + '\n';
 }

@@ -1,5 +1,7 @@
 #include "programs/doctor/code.hpp"
 
+#include "programs/inputs/command_line.hpp"
+
 #include <spdlog/fmt/fmt.h>
 
 #include <utility>
@@ -83,6 +85,8 @@ std::string image_code(const feedline::image_options& image) {
   std::string text = fmt::format("{{.height = {}, .width = {}", image.height, image.width);
   if (image.shorter_side != 0) text += fmt::format(", .shorter_side = {}", image.shorter_side);
   if (image.resized_crop) text += ", .resized_crop = feedline::crop_ranges{}";
+  if (image.interpolation != feedline::interpolation::bilinear)
+    text += ", .interpolation = feedline::interpolation::" + programs::name_of(image.interpolation);
   if (image.follow_orientation) text += ", .follow_orientation = true";
   return text + '}';
 }
@@ -94,7 +98,8 @@ std::string open_code(const std::string& path, const feedline::open_options& how
   std::vector<std::string> members;
   if (!names.empty()) members.push_back(".fields = {" + joined(names) + '}');
   const feedline::image_options& image = how.image;
-  if (names_image_size || image.shorter_side != 0 || image.resized_crop || image.follow_orientation)
+  if (names_image_size || image.shorter_side != 0 || image.resized_crop ||
+      image.follow_orientation || image.interpolation != feedline::interpolation::bilinear)
     members.push_back(".image = " + image_code(how.image));
   if (how.tokens_per_sample != 0)
     members.push_back(fmt::format(".tokens_per_sample = {}", how.tokens_per_sample));

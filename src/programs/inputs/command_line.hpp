@@ -11,8 +11,11 @@ class App;
 namespace programs {
 
 /// Adds the options of all programs that say how their inputs are opened: --fields,
-/// --shorter-side, --follow-orientation, --tokens-per-sample, --external.
+/// --shorter-side, --interpolation, --follow-orientation, --tokens-per-sample, --external.
 void add_open_options(CLI::App& app, feedline::open_options& how);
+
+/// An interpolation as the option --interpolation names it, which is also its name in C++.
+[[nodiscard]] std::string name_of(feedline::interpolation of);
 
 /// "1.2.3", as `--version` prints after a program's name.
 [[nodiscard]] std::string version();

@@ -24,6 +24,7 @@ constexpr std::array options{
     option_names{"image_options::width", "--width", "--resize"},
     option_names{"image_options::shorter_side", "--shorter-side", "--shorter-side"},
     option_names{"image_options::resized_crop", "", "--resized-crop"},
+    option_names{"image_options::interpolation", "--interpolation", "--interpolation"},
     option_names{"image_options::follow_orientation", "--follow-orientation",
                  "--follow-orientation"},
     option_names{"image_options::max_pixels", "--max-pixels", ""},
@@ -39,10 +40,10 @@ constexpr std::array options{
 };
 
 /// Types whose members and values the library's messages name, besides those that end in _options.
-constexpr std::array<std::string_view, 13> types{
-    "decode_on", "element_type",  "error_action",     "external_files", "image_layout",
-    "loader",    "loader_state",  "pad_longer",       "pack_longer",    "partial_batch",
-    "placement", "tuning_budget", "value_conventions"};
+constexpr std::array<std::string_view, 14> types{
+    "decode_on",     "element_type", "error_action",  "external_files",   "image_layout",
+    "interpolation", "loader",       "loader_state",  "pad_longer",       "pack_longer",
+    "partial_batch", "placement",    "tuning_budget", "value_conventions"};
 
 constexpr std::array<std::string_view, 14> functions{
     "load_into_memory", "map_files",    "open_cifar10",  "open_cifar100",     "open_hdf5",

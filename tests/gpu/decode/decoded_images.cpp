@@ -94,6 +94,7 @@ byte_vector decode_on_cpu(const image_row& row, const byte_vector& file,
   const auto decoder = make_image_decoder({.height = row.height,
                                            .width = row.width,
                                            .shorter_side = row.shorter_side,
+                                           .interpolation = row.interpolation,
                                            .layout = row.layout,
                                            .reduced_decoding = false});
   byte_vector out(std::size_t{3} * row.height * row.width);

@@ -58,6 +58,9 @@ TEST_CASE("jpeg on the GPU: smooth images are those that the CPU decodes", "[cud
   check_images("chw", {.height = 100, .width = 61, .layout = image_layout::chw}, images);
   check_images("shorter side", {.height = 60, .width = 61, .shorter_side = 77}, images);
   check_images("as it is", {.height = 64, .width = 95}, {smooth_jpeg(64, 95)});
+  for (const auto filter : {interpolation::bicubic, interpolation::nearest})
+    check_images("shorter side, other filters",
+                 {.height = 60, .width = 61, .shorter_side = 77, .interpolation = filter}, images);
 }
 
 TEST_CASE("jpeg on the GPU: grey images, and 4:1:1, are those that the CPU decodes",
@@ -98,6 +101,14 @@ TEST_CASE("jpeg on the GPU: windows of images are those that the CPU cuts out",
   check_images("hwc", {.height = 96, .width = 61}, images);
   check_images("chw", {.height = 40, .width = 224, .layout = image_layout::chw}, images);
   check_images("one pixel", {.height = 1, .width = 1}, images);
+  for (const auto filter : {interpolation::bicubic, interpolation::nearest}) {
+    check_images("other filters", {.height = 96, .width = 61, .interpolation = filter}, images);
+    check_images("other filters, chw",
+                 {.height = 40, .width = 224, .layout = image_layout::chw, .interpolation = filter},
+                 images);
+    check_images("other filters, one pixel", {.height = 1, .width = 1, .interpolation = filter},
+                 images);
+  }
 }
 
 TEST_CASE("jpeg on the GPU: an image whose window is not within it is not decoded",

@@ -16,8 +16,11 @@ TEST_CASE("packed bytes: bytes of two words are chosen by digits", "[dataset][ho
 TEST_CASE("packed bytes: products are added without signs, modulo 2^32", "[dataset][host]") {
   CHECK(add_products(0xFF030201, 0xFF302010, 5) == 5 + 0x10 + 2 * 0x20 + 3 * 0x30 + 255 * 255);
   CHECK(add_products(1, 1, 0xFFFFFFFF) == 0);
-  CHECK(add_low_products(0xFFFF0002, 0x0403FF05, 7) == 7 + 2 * 5 + 65535 * 255);
-  CHECK(add_high_products(0xFFFF0002, 0xFF050403, 7) == 7 + 2 * 5 + 65535 * 255);
+  CHECK(add_low_products(0x7FFF0002, 0x0403FF05, 7) == 7 + 2 * 5 + 32767 * 255);
+  CHECK(add_high_products(0x7FFF0002, 0xFF050403, 7) == 7 + 2 * 5 + 32767 * 255);
+  CHECK(add_low_products(0xFFFF8000, 0x0403FF05, 7) == 7U - 32768U * 5 - 255);
+  CHECK(add_signed_high_products(0x7FFF8000, 0xFF7F0403, 7) == 7U - 32768U * 127 - 32767);
+  CHECK(add_signed_high_products(0xFFFE0003, 0x80FF0403, 7) == 7U - 3 + 2 * 128);
   CHECK(add_low_products(1, 1, 0xFFFFFFFF) == 0);
 }
 

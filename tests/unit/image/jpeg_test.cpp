@@ -100,6 +100,17 @@ TEST_CASE("jpeg: one twice as large as wanted is decoded at half its size, and s
   const auto resized = decode(file, whole_only);
   whole_only.reduced_decoding = false;
   CHECK(resized == decode(file, whole_only));
+  // Nearest takes pixels as they are stored, none of a reduced image.
+  auto nearest = as_it_is(80, 120);
+  nearest.interpolation = interpolation::nearest;
+  const auto stored = decode(file, as_it_is(160, 240));
+  const auto picked = decode(file, nearest);
+  bool are_stored = true;
+  for (std::size_t i = 0; i < picked.size(); ++i)
+    are_stored =
+        are_stored &&
+        picked[i] == stored[((2 * (i / 360) + 1) * 240 + 2 * (i / 3 % 120) + 1) * 3 + i % 3];
+  CHECK(are_stored);
   // And half a size that is asked for without reduced decoding is a resize, whose pixels differ.
   auto half = as_it_is(80, 120);
   const auto reduced = decode(file, half);
@@ -309,4 +320,7 @@ TEST_CASE("image: options that cannot be are refused", "[dataset][host]") {
   CHECK(message({.max_pixels = 0}) == "image_options::max_pixels is 0");
   CHECK(message({.layout = static_cast<image_layout>(2)}) ==
         "image_options::layout is 2, which is not a value of its type: say one of hwc, chw");
+  CHECK(message({.interpolation = static_cast<interpolation>(3)}) ==
+        "image_options::interpolation is 3, which is not a value of its type: say one of bilinear, "
+        "bicubic, nearest");
 }

@@ -17,10 +17,10 @@ namespace {
 
 /// An axis' records, in memory of just as many words as they may take.
 struct records {
-  records(packed_taps::packing packing, std::uint32_t from, std::uint32_t to, std::uint32_t begin,
-          std::uint32_t count, std::uint32_t source = 0)
+  records(interpolation filter, packed_taps::packing packing, std::uint32_t from, std::uint32_t to,
+          std::uint32_t begin, std::uint32_t count, std::uint32_t source = 0)
       : words(packed_taps::max_words(from, count)) {
-    const packed_taps taps{packing, from, to, begin, source};
+    const packed_taps taps{filter, packing, from, to, begin, source};
     pairs = taps.pairs();
     REQUIRE(std::size_t{count} * (1 + pairs) <= words.size());
     for (std::uint32_t i = 0; i < count; ++i)
@@ -52,17 +52,23 @@ std::vector<byte_group> plane_of(const test::pixels& from, std::uint32_t channel
   return plane;
 }
 
-std::vector<std::uint8_t> by_records(const test::pixels& from, const resample_window& window) {
+constexpr interpolation filters[] = {interpolation::bilinear, interpolation::bicubic,
+                                     interpolation::nearest};
+
+std::vector<std::uint8_t> by_records(interpolation filter, const test::pixels& from,
+                                     const resample_window& window) {
   const image_extents to = window.extents;
   image_box source = window.source;
   if (source.extents.pixels() == 0) source = {0, 0, {from.height, from.width}};
-  const records rows{packed_taps::packing::halves,
+  const records rows{filter,
+                     packed_taps::packing::halves,
                      source.extents.height,
                      window.resized.height,
                      window.top,
                      to.height,
                      source.top};
-  const records columns{packed_taps::packing::bytes,
+  const records columns{filter,
+                        packed_taps::packing::bytes,
                         source.extents.width,
                         window.resized.width,
                         window.left,
@@ -84,20 +90,21 @@ std::vector<std::uint8_t> by_records(const test::pixels& from, const resample_wi
         column_sum sum;
         for (std::uint32_t pair = 0; pair < columns.pairs; ++pair)
           sum.add(line[record[0] / 2 + pair], record[1 + pair]);
-        out[(std::size_t{y} * to.width + x) * 3 + channel] =
-            static_cast<std::uint8_t>((column_half + sum.sum()) >> column_shift);
+        out[(std::size_t{y} * to.width + x) * 3 + channel] = pixel_of(sum.sum());
       }
     }
   }
   return out;
 }
 
-std::vector<std::uint8_t> by_resampler(const test::pixels& from, const resample_window& window) {
-  rgb_image image;
+std::vector<std::uint8_t> by_resampler(interpolation filter, const test::pixels& from,
+                                       const resample_window& window) {
+  pixel_image image;
   image.resize({from.height, from.width});
   std::copy(from.values.begin(), from.values.end(), image.data());
   std::vector<std::uint8_t> out(window.extents.pixels() * 3);
-  resampler{}.resize(image, window, image_layout::hwc, std::as_writable_bytes(std::span{out}));
+  resampler{filter}.resize(image, window, image_layout::hwc,
+                           std::as_writable_bytes(std::span{out}));
   return out;
 }
 
@@ -116,7 +123,8 @@ TEST_CASE("packed taps: they resize as the resampler does", "[dataset][host]") {
     const auto window = middle_window(whole, wanted);
     const auto image = test::paint(from.height, from.width, 3, static_cast<std::uint32_t>(i));
     CAPTURE(from.height, from.width, wanted.height, wanted.width, whole.height, whole.width);
-    REQUIRE(by_records(image, window) == by_resampler(image, window));
+    for (const interpolation filter : filters)
+      REQUIRE(by_records(filter, image, window) == by_resampler(filter, image, window));
   }
 }
 
@@ -133,25 +141,28 @@ TEST_CASE("packed taps: they resize a part of an image as the resampler does", "
     const auto image = test::paint(from.height, from.width, 3, static_cast<std::uint32_t>(i));
     CAPTURE(part.top, part.left, part.extents.height, part.extents.width, window.extents.height,
             window.extents.width);
-    REQUIRE(by_records(image, window) == by_resampler(image, window));
+    for (const interpolation filter : filters)
+      REQUIRE(by_records(filter, image, window) == by_resampler(filter, image, window));
   }
 }
 
 TEST_CASE("packed taps: records have room on axes of any length", "[dataset][host]") {
   using packing = packed_taps::packing;
-  for (const packing packs : {packing::halves, packing::bytes})
-    for (const std::uint32_t from : {1U, 2U, 3U, 5U, 64U, 65U, 1000U, 65535U})
-      for (const std::uint32_t to : {1U, 2U, 3U, 7U, 65U, 999U, 1000U, 32769U, 65535U}) {
-        CAPTURE(from, to);
-        const packed_taps taps{packs, from, to, 0};
-        CHECK(std::uint64_t{to} * (1 + taps.pairs()) <= packed_taps::max_words(from, to));
-      }
+  for (const interpolation filter : filters)
+    for (const packing packs : {packing::halves, packing::bytes})
+      for (const std::uint32_t from : {1U, 2U, 3U, 5U, 64U, 65U, 1000U, 65535U})
+        for (const std::uint32_t to : {1U, 2U, 3U, 7U, 65U, 999U, 1000U, 32769U, 65535U}) {
+          CAPTURE(filter, from, to);
+          const packed_taps taps{filter, packs, from, to, 0};
+          CHECK(std::uint64_t{to} * (1 + taps.pairs()) <= packed_taps::max_words(from, to));
+        }
 }
 
 TEST_CASE("packed taps: records are written out", "[dataset][host]") {
   using packing = packed_taps::packing;
-  const auto words = [](packing packs, std::uint32_t from, std::uint32_t to, std::uint32_t i) {
-    const packed_taps taps{packs, from, to, i};
+  const auto words = [](packing packs, std::uint32_t from, std::uint32_t to, std::uint32_t i,
+                        interpolation filter = interpolation::bilinear) {
+    const packed_taps taps{filter, packs, from, to, i};
     std::vector<std::uint32_t> record(1 + taps.pairs());
     taps.write(0, 0, taps.pairs(), record.data());
     return record;
@@ -163,4 +174,8 @@ TEST_CASE("packed taps: records are written out", "[dataset][host]") {
   // 7022, 7021, 2341, 0, from element 0.
   CHECK(words(packing::bytes, 8, 4, 0) == values{0, 0x1B1B6D6E, 0x00090025, 0});
   CHECK(words(packing::halves, 1, 5, 4) == values{0, 0x4000, 0});
+  // -1194, 13613, 4443, -478, from element 0.
+  CHECK(words(packing::halves, 5, 7, 2, interpolation::bicubic) ==
+        values{0, 0x352DFB56, 0xFE22115B});
+  CHECK(words(packing::bytes, 8, 4, 3, interpolation::nearest) == values{6, 0x40000000});
 }

@@ -2,9 +2,11 @@
 
 #include "image/resample_taps.hpp"
 
+#include "image/filter_taps.hpp"
 #include "image/geometry.hpp"
 #include "support/checks/catch.hpp"
 
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -26,19 +28,43 @@ TEST_CASE("resample taps: weights sum up and lie within the axis, whatever its l
     axes.push_back({static_cast<std::uint32_t>(1 + random() % 700), to,
                     static_cast<std::uint32_t>(random() % to)});
   }
-  for (const auto& [from, to, i] : axes) {
-    const resample_taps taps{from, to, i};
-    CAPTURE(from, to, i);
-    REQUIRE(taps.count() == resample_taps::count_of(from, to));
-    REQUIRE(taps.first() + taps.count() <= from);
-    std::int32_t sum = 0;
-    for (std::uint32_t tap = 0; tap < taps.count(); ++tap) {
-      REQUIRE(taps.weight(tap) >= 0);
-      sum += taps.weight(tap);
+  constexpr std::int32_t one = 1 << resample_taps::weight_bits;
+  for (const interpolation filter :
+       {interpolation::bilinear, interpolation::bicubic, interpolation::nearest})
+    for (const auto& [axis_from, axis_to, i] : axes) {
+      const std::uint32_t from = axis_from;
+      const std::uint32_t to = axis_to;
+      CAPTURE(filter, from, to, i);
+      with_taps(filter, from, to, i, [&](auto taps) {
+        REQUIRE(taps.count() == tap_count(filter, from, to));
+        REQUIRE(taps.first() + taps.count() <= from);
+        std::int32_t before = 0;
+        std::int32_t absolute = 0;
+        for (std::uint32_t tap = 0; tap < taps.count(); ++tap) {
+          const std::int32_t after = taps.weight_before(tap + 1);
+          if (filter != interpolation::bicubic) REQUIRE(after >= before);
+          absolute += std::abs(after - before);
+          before = after;
+        }
+        REQUIRE(before == one);
+        REQUIRE(absolute < one * 3 / 2);  // so that sums of both axes fit
+      });
     }
-    REQUIRE(sum == 1 << resample_taps::weight_bits);
-    REQUIRE(taps.weight_before(taps.count()) == sum);
-  }
+}
+
+TEST_CASE("resample taps: a cubic curve over a few elements is written out", "[dataset][host]") {
+  const auto weights = [](std::uint32_t from, std::uint32_t to, std::uint32_t i) {
+    cubic_taps taps{from, to, i};
+    std::vector<int> all{static_cast<int>(taps.first())};
+    for (std::uint32_t tap = 0; tap < taps.count(); ++tap) {
+      const std::int32_t before = taps.weight_before(tap);
+      all.push_back(taps.weight_before(tap + 1) - before);
+    }
+    return all;
+  };
+  CHECK(weights(4, 8, 3) == std::vector{0, -1152, 14208, 3712, -384});
+  CHECK(weights(3, 3, 2) == std::vector{0, 0, 0, 16384});
+  CHECK(weights(1, 5, 4) == std::vector{0, 16384});
 }
 
 TEST_CASE("resample taps: a triangle over a few elements is written out", "[dataset][host]") {

@@ -16,38 +16,49 @@ using detail::resample_window;
 
 namespace {
 
-detail::rgb_image to_image(const test::pixels& from) {
-  detail::rgb_image image;
+detail::pixel_image to_image(const test::pixels& from) {
+  detail::pixel_image image;
   image.resize({from.height, from.width});
   std::copy(from.values.begin(), from.values.end(), image.data());
   return image;
 }
 
 std::vector<std::uint8_t> resize(const test::pixels& from, const resample_window& window,
-                                 image_layout layout = image_layout::hwc) {
-  detail::resampler resizes;
+                                 image_layout layout = image_layout::hwc,
+                                 interpolation filter = interpolation::bilinear) {
+  detail::resampler resizes{filter};
   std::vector<std::uint8_t> out(window.extents.pixels() * 3, 0xcd);
   resizes.resize(to_image(from), window, layout, std::as_writable_bytes(std::span{out}));
   return out;
 }
 
-/// One axis by the definition: a triangle over the source, its weights divided by their sum.
-std::vector<double> weights_of(std::uint32_t from, std::uint32_t to, std::uint32_t i) {
+/// The height of a curve: a triangle, or Keys's cubic with a = -0.5. @param x Distance from its
+/// middle, in resized or source elements, whichever are larger.
+double height_of(interpolation filter, double x) {
+  if (filter == interpolation::bilinear) return std::max(0.0, 1 - x);
+  if (x < 1) return (1.5 * x - 2.5) * x * x + 1;
+  return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
+}
+
+/// One axis by the definition: a curve over the source, its weights divided by their sum.
+std::vector<double> weights_of(interpolation filter, std::uint32_t from, std::uint32_t to,
+                               std::uint32_t i) {
   const double scale = static_cast<double>(from) / to;
   const double reach = std::max(scale, 1.0);
   std::vector<double> weights(from);
   for (std::uint32_t k = 0; k < from; ++k)
-    weights[k] = std::max(0.0, 1 - std::abs(k + 0.5 - (i + 0.5) * scale) / reach);
+    weights[k] = height_of(filter, std::abs(k + 0.5 - (i + 0.5) * scale) / reach);
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight /= sum;
   return weights;
 }
 
 /// The same resize in double precision, by both axes' definitions.
-std::vector<double> exact(const test::pixels& from, std::uint32_t height, std::uint32_t width) {
+std::vector<double> exact(interpolation filter, const test::pixels& from, std::uint32_t height,
+                          std::uint32_t width) {
   std::vector<double> columns(std::size_t{from.height} * width * 3);
   for (std::uint32_t x = 0; x < width; ++x) {
-    const auto weights = weights_of(from.width, width, x);
+    const auto weights = weights_of(filter, from.width, width, x);
     for (std::uint32_t y = 0; y < from.height; ++y)
       for (std::uint32_t c = 0; c < 3; ++c)
         for (std::uint32_t k = 0; k < from.width; ++k)
@@ -55,7 +66,7 @@ std::vector<double> exact(const test::pixels& from, std::uint32_t height, std::u
   }
   std::vector<double> out(std::size_t{height} * width * 3);
   for (std::uint32_t y = 0; y < height; ++y) {
-    const auto weights = weights_of(from.height, height, y);
+    const auto weights = weights_of(filter, from.height, height, y);
     for (std::size_t i = 0; i < std::size_t{width} * 3; ++i)
       for (std::uint32_t k = 0; k < from.height; ++k)
         out[std::size_t{y} * width * 3 + i] += weights[k] * columns[std::size_t{k} * width * 3 + i];
@@ -76,26 +87,45 @@ const std::vector<sizes> all_sizes{
 
 }  // namespace
 
-TEST_CASE("resampler: every value is within 0.6 of the triangle filter in double precision",
+TEST_CASE("resampler: every value is within 0.6 of the filter in double precision",
           "[dataset][host]") {
+  const auto filter = GENERATE(interpolation::bilinear, interpolation::bicubic);
   for (const auto& [from, to] : all_sizes) {
     const auto image = test::paint(from.height, from.width, 3, from.width);
-    const auto got = resize(image, {to, 0, 0, to});
-    const auto wanted = exact(image, to.height, to.width);
+    const auto got = resize(image, {to, 0, 0, to}, image_layout::hwc, filter);
+    const auto wanted = exact(filter, image, to.height, to.width);
     double worst = 0;
     for (std::size_t i = 0; i < got.size(); ++i)
-      worst = std::max(worst, std::abs(got[i] - wanted[i]));
+      worst = std::max(worst, std::abs(got[i] - std::clamp(wanted[i], 0.0, 255.0)));
     INFO(from.height << " x " << from.width << " to " << to.height << " x " << to.width);
     CHECK(worst < 0.6);
   }
 }
 
+TEST_CASE("resampler: nearest takes the pixel under the middle, the second of two",
+          "[dataset][host]") {
+  for (const auto& [from, to] : all_sizes) {
+    const auto image = test::paint(from.height, from.width, 3, from.width);
+    const auto got = resize(image, {to, 0, 0, to}, image_layout::hwc, interpolation::nearest);
+    bool same = true;
+    for (std::uint32_t y = 0; y < to.height; ++y)
+      for (std::uint32_t x = 0; x < to.width; ++x)
+        for (std::uint32_t c = 0; c < 3; ++c)
+          same = same && got[(std::size_t{y} * to.width + x) * 3 + c] ==
+                             image.at((2 * y + 1) * from.height / (2 * to.height),
+                                      (2 * x + 1) * from.width / (2 * to.width), c);
+    CHECK(same);
+  }
+}
+
 TEST_CASE("resampler: black stays black and white stays white", "[dataset][host]") {
+  const auto filter =
+      GENERATE(interpolation::bilinear, interpolation::bicubic, interpolation::nearest);
   for (const auto& [from, to] : all_sizes)
     for (const std::uint8_t value : {std::uint8_t{0}, std::uint8_t{255}}) {
       test::pixels image{from.height, from.width, 3, {}};
       image.values.assign(from.pixels() * 3, value);
-      const auto got = resize(image, {to, 0, 0, to});
+      const auto got = resize(image, {to, 0, 0, to}, image_layout::hwc, filter);
       CHECK(std::all_of(got.begin(), got.end(), [&](std::uint8_t each) { return each == value; }));
     }
 }
@@ -139,11 +169,13 @@ TEST_CASE("resampler: planes hold the same as pixels", "[dataset][host]") {
 TEST_CASE("resampler: vector code gives the result of plain code, to the bit", "[dataset][host]") {
   const auto plain = detail::plain_resample_loops();
   const auto best = detail::best_resample_loops();
+  const auto filter =
+      GENERATE(interpolation::bilinear, interpolation::bicubic, interpolation::nearest);
   std::mt19937 random{7};
   for (const std::uint32_t from : {1U, 2U, 5U, 16U, 17U, 33U, 100U, 257U})
     for (const std::uint32_t to : {1U, 2U, 7U, 16U, 40U}) {
       detail::resample_axis axis;
-      axis.plan(from, to, 0, to);
+      axis.plan({from, to, 0, to, filter});
       const std::size_t stride = 3 * std::size_t{from};
       std::vector<std::uint8_t> rows(stride * axis.taps());
       for (auto& value : rows) value = static_cast<std::uint8_t>(random());
@@ -155,17 +187,19 @@ TEST_CASE("resampler: vector code gives the result of plain code, to the bit", "
 
       std::vector<std::uint8_t> out(3 * std::size_t{to});
       auto other_out = out;
-      plain.sum_columns(line.data(), axis, out.data(), 1, to);
-      best.sum_columns(line.data(), axis, other_out.data(), 1, to);
+      plain.sum_columns(line.data(), axis, out.data(), {1, to, 3});
+      best.sum_columns(line.data(), axis, other_out.data(), {1, to, 3});
       CHECK(out == other_out);
     }
 }
 
 TEST_CASE("resampler: weights of an element sum up to one, wherever it lies", "[dataset][host]") {
+  const auto filter =
+      GENERATE(interpolation::bilinear, interpolation::bicubic, interpolation::nearest);
   detail::resample_axis axis;
   for (const std::uint32_t from : {1U, 3U, 224U, 1000U, 65535U})
     for (const std::uint32_t to : {1U, 3U, 224U, 4096U}) {
-      axis.plan(from, to, to / 3, to - to / 3);
+      axis.plan({from, to, to / 3, to - to / 3, filter, to % 2 == 0});
       bool all_whole = true;
       bool all_within = true;
       for (std::uint32_t i = 0; i < axis.count(); ++i) {

@@ -52,8 +52,8 @@ std::vector<std::uint8_t> decoded(const byte_vector& file, const image_options& 
 
 /// torchvision's way: the window is cut out of all pixels, and then resized.
 std::vector<std::uint8_t> cut_and_resized(const pixels& from, const image_box& window,
-                                          image_extents wanted) {
-  detail::rgb_image part;
+                                          image_extents wanted, interpolation filter) {
+  detail::pixel_image part;
   part.resize(window.extents);
   for (std::uint32_t y = 0; y < window.extents.height; ++y)
     for (std::uint32_t x = 0; x < window.extents.width; ++x)
@@ -61,8 +61,8 @@ std::vector<std::uint8_t> cut_and_resized(const pixels& from, const image_box& w
         part.data()[(std::size_t{y} * window.extents.width + x) * 3 + c] =
             from.at(window.top + y, window.left + x, from.channels == 1 ? 0 : c);
   std::vector<std::uint8_t> out(wanted.pixels() * 3);
-  detail::resampler{}.resize(part, {wanted, 0, 0, wanted}, image_layout::hwc,
-                             std::as_writable_bytes(std::span{out}));
+  detail::resampler{filter}.resize(part, {wanted, 0, 0, wanted}, image_layout::hwc,
+                                   std::as_writable_bytes(std::span{out}));
   return out;
 }
 
@@ -115,18 +115,23 @@ TEST_CASE("resized crop: pixels are those of a window that is cut out, then resi
       const image_box window = crop.draw({height, width}, in_epoch(epoch));
       CAPTURE(channels, height, width, window.top, window.left, window.extents.height,
               window.extents.width);
-      CHECK((decoded(file, options, in_epoch(epoch)) == cut_and_resized(all, window, wanted)));
+      CHECK((decoded(file, options, in_epoch(epoch)) ==
+             cut_and_resized(all, window, wanted, options.interpolation)));
     }
   }
 }
 
 TEST_CASE("resized crop: a PNG's pixels are those of its window", "[dataset][host]") {
-  const image_options options{.height = 24, .width = 31, .resized_crop = crop_ranges{}};
+  const auto filter =
+      GENERATE(interpolation::bilinear, interpolation::bicubic, interpolation::nearest);
+  const image_options options{
+      .height = 24, .width = 31, .resized_crop = crop_ranges{}, .interpolation = filter};
   const pixels all = paint(60, 75);
   const random_crop crop{crop_ranges{}};
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch)
     CHECK((decoded(png_bytes(all), options, in_epoch(epoch)) ==
-           cut_and_resized(all, crop.draw({60, 75}, in_epoch(epoch)), {24, 31})));
+           cut_and_resized(all, crop.draw({60, 75}, in_epoch(epoch)), {24, 31},
+                           options.interpolation)));
 }
 
 TEST_CASE("resized crop: damage outside of the window is found", "[dataset][host]") {
@@ -167,7 +172,7 @@ TEST_CASE("resized crop: a window much larger than wanted may be decoded at less
       ++times[eighths];
       CAPTURE(epoch, eighths, window.top, window.left);
       CHECK((decoded(file, options, in_epoch(epoch)) ==
-             cut_and_resized(decode_jpeg(file, eighths), part, {40, 40})));
+             cut_and_resized(decode_jpeg(file, eighths), part, {40, 40}, options.interpolation)));
       break;
     }
   }

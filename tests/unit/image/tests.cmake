@@ -4,6 +4,7 @@ feedline_add_tests(feedline_images_left_out_tests SOURCES
   ${PROJECT_SOURCE_DIR}/src/image/damage_count.cpp
   ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
   ${PROJECT_SOURCE_DIR}/src/image/orientation.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/pixel_image.cpp
   ${PROJECT_SOURCE_DIR}/src/image/random_crop.cpp
   ${PROJECT_SOURCE_DIR}/src/image/resampler.cpp
   unit/image/left_out_test.cpp
@@ -32,6 +33,7 @@ feedline_add_tests(feedline_image_tests
   unit/image/mask_test.cpp
   unit/image/orientation_test.cpp
   unit/image/packed_taps_test.cpp
+  unit/image/pixel_format_test.cpp
   unit/image/png_test.cpp
   unit/image/random_crop_test.cpp
   unit/image/resample_taps_test.cpp

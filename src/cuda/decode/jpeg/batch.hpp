@@ -63,6 +63,8 @@ struct jpeg_image {
     return "images resized to less than their row";
   if (row.layout != image_layout::hwc && row.layout != image_layout::chw)
     return "images of an unknown layout";
+  if (row.interpolation > interpolation::nearest)
+    return "images resized by an unknown interpolation";
   return "";
 }
 

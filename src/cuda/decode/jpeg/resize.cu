@@ -19,9 +19,6 @@ constexpr std::uint32_t chunk_words = chunk_columns / 2;
 /// Thread blocks that share the taps of an axis.
 constexpr std::uint32_t tap_shares = 2;
 constexpr std::uint32_t tap_threads = 128;
-/// Pairs of weights that a thread computes in a row: finding the element they belong to takes
-/// longer than computing them.
-constexpr std::uint32_t tap_pairs = 4;
 
 /// Sums of an image's rows: lines of its three channels for each row of a tile.
 using tile_lines = std::uint32_t[tile_height][3][chunk_words];
@@ -43,11 +40,12 @@ __device__ jpeg_taps* taps_of(const jpeg_batch& batch, const jpeg_image& image) 
 /// Computes an axis' records. @param number Index of this thread among `count`.
 __device__ void write_records(const packed_taps& taps, std::uint32_t elements, std::uint32_t* words,
                               std::uint32_t number, std::uint32_t count) {
-  const std::uint32_t parts = (taps.pairs() + tap_pairs - 1) / tap_pairs;
+  const std::uint32_t at_once = taps.pairs_at_once();
+  const std::uint32_t parts = (taps.pairs() + at_once - 1) / at_once;
   for (std::uint32_t i = number; i < elements * parts; i += count) {
     const std::uint32_t element = i / parts;
-    const std::uint32_t first = i % parts * tap_pairs;
-    taps.write(element, first, min(first + tap_pairs, taps.pairs()),
+    const std::uint32_t first = i % parts * at_once;
+    taps.write(element, first, min(first + at_once, taps.pairs()),
                words + element * (1 + taps.pairs()));
   }
 }
@@ -57,10 +55,12 @@ __global__ void __launch_bounds__(tap_threads)
   const jpeg_image& image = batch.images[blockIdx.y];
   const resample_window window = window_of(row, image.extents, image.window);
   const image_box& from = window.source;
-  const packed_taps rows{packed_taps::packing::halves, from.extents.height, window.resized.height,
-                         window.top, from.top};
-  const packed_taps columns{packed_taps::packing::bytes, from.extents.width, window.resized.width,
-                            window.left, from.left};
+  const packed_taps rows{row.interpolation,   packed_taps::packing::halves,
+                         from.extents.height, window.resized.height,
+                         window.top,          from.top};
+  const packed_taps columns{row.interpolation,  packed_taps::packing::bytes,
+                            from.extents.width, window.resized.width,
+                            window.left,        from.left};
   jpeg_taps* const taps = taps_of(batch, image);
   auto* const words = reinterpret_cast<std::uint32_t*>(taps + 1);
   const std::uint32_t number = blockIdx.x / 2 * tap_threads + threadIdx.x;
@@ -160,8 +160,7 @@ __global__ void __launch_bounds__(threads, 5)
   std::byte* to = image.row + (std::size_t{y} * row.width + left + x) * pixel_stride;
   for (std::uint32_t i = 0; i < thread_pixels && y < row.height; ++i) {
     for (std::uint32_t channel = 0; channel < 3; ++channel)
-      to[channel * channel_stride] =
-          static_cast<std::byte>((column_half + sums[i][channel]) >> column_shift);
+      to[channel * channel_stride] = static_cast<std::byte>(pixel_of(sums[i][channel]));
     y += rows_at_once;
     to += std::size_t{rows_at_once} * row.width * pixel_stride;
   }
