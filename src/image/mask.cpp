@@ -4,6 +4,7 @@
 
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
+#include "image/sized_decoder.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
@@ -29,7 +30,7 @@ constexpr std::size_t nearest(std::uint32_t i, std::uint32_t from, std::uint32_t
   return static_cast<std::size_t>((2 * std::uint64_t{i} + 1) * from / (2 * std::uint64_t{to}));
 }
 
-class mask_decoder final : public decoder {
+class mask_decoder final : public sized_decoder {
  public:
   explicit mask_decoder(const image_options& options)
       : options_{checked_image_options(options)}, geometry_{options_} {}
@@ -39,6 +40,7 @@ class mask_decoder final : public decoder {
   }
 
   bool varies_by_epoch() const override { return geometry_.is_random(); }
+  const image_options& options() const noexcept override { return options_; }
 
   void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
               const sample_context& context) const override {

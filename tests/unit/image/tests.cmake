@@ -19,7 +19,9 @@ feedline_add_tests(feedline_image_tests
   support/images/image_bytes.cpp
   unit/image/image_blocks_test.cpp
   unit/image/image_folder_test.cpp
+  unit/image/image_lists_test.cpp
   unit/image/image_roots_test.cpp
+  unit/image/joined_images_test.cpp
   unit/codecs/jpeg/coefficients_test.cpp
   unit/codecs/jpeg/frame_test.cpp
   unit/codecs/jpeg/needed_blocks_test.cpp
