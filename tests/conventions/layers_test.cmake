@@ -26,7 +26,7 @@ set(rooms
   "codecs/lz4: detail codecs/lz"
   "codecs/jpeg: detail"
   "image: detail io rows dataset ragged codecs/jpeg transform/options transform/operations"
-  "image/sets: detail io dataset ragged image"
+  "image/sets: detail io dataset ragged image transform/operations"
   "formats: io rows dataset ragged image"
   "formats/open: detail io dataset image formats"
   "formats/npy: detail io rows dataset formats formats/open"
