@@ -68,10 +68,16 @@ class coco_objects {
     const std::string which = id == object_->end() || !id->is_number() ? "" : " with id " + id->dump();
     const auto value = object_->find(name);
     refuse("an object of \"" + list_ + "\"" + which +
-           (value == object_->end()
-                ? std::string{" has no \""} + name + '"'
-                : std::string{": \""} + name + "\" is " +
-                      printable(value->dump().substr(0, 60)) + ", but should be " + wanted));
+           (value == object_->end() ? std::string{" has no \""} + name + '"'
+                                    : std::string{": \""} + name + "\" is " + shown(*value) +
+                                          ", but should be " + wanted));
+  }
+  /// The value, shortened. What is nested may be so deep that it cannot be written.
+  [[nodiscard]] static std::string shown(const json& value) {
+    constexpr std::size_t max_bytes = 60;
+    const bool is_deep = value.is_object() || std::ranges::any_of(value, &json::is_structured);
+    if (is_deep) return value.is_object() ? "an object" : "a list of lists or objects";
+    return printable(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, max_bytes));
   }
 
   [[nodiscard]] std::int64_t whole(const char* name) const {

@@ -64,9 +64,9 @@ annotated_images open_voc(const std::string& root, const std::string& names,
   const std::vector<std::string> listed = listed_names(list);
   std::vector<annotated_image> images(listed.size());
   detail::parallel_for(listed.size(), [&](std::size_t i) {
+    const std::string xml = (folder / "Annotations" / (listed[i] + ".xml")).string();
     std::string file;
-    images[i] = detail::read_voc((folder / "Annotations" / (listed[i] + ".xml")).string(),
-                                 all_classes, file);
+    images[i] = detail::read_voc(xml, detail::text_of_file(xml), all_classes, file);
     images[i].id = static_cast<std::int64_t>(i);
     images[i].path =
         (folder / "JPEGImages" / (file.empty() ? listed[i] + ".jpg" : file)).string();

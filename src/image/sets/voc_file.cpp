@@ -4,7 +4,6 @@
 
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
-#include "image/sets/named_paths.hpp"
 
 #include <pugixml.hpp>
 
@@ -20,8 +19,7 @@ class voc_file {
   voc_file(const std::string& path, const std::vector<std::string>& classes)
       : path_{path}, classes_{classes} {}
 
-  [[nodiscard]] annotated_image read(std::string& file_name) const {
-    const std::string text = text_of_file(path_);
+  [[nodiscard]] annotated_image read(std::string_view text, std::string& file_name) const {
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
     if (!parsed)
@@ -89,9 +87,9 @@ class voc_file {
 
 }  // namespace
 
-annotated_image read_voc(const std::string& path, const std::vector<std::string>& classes,
-                         std::string& file_name) {
-  return voc_file{path, classes}.read(file_name);
+annotated_image read_voc(const std::string& path, std::string_view text,
+                         const std::vector<std::string>& classes, std::string& file_name) {
+  return voc_file{path, classes}.read(text, file_name);
 }
 
 }  // namespace feedline::detail

@@ -223,9 +223,10 @@ TEST_CASE("boxes: points go with their boxes, and are 0 outside", "[dataset][hos
   CHECK((points({.image = small_image}) ==
          std::vector<float>{10, 15, 2, 60, 30, 1, 0, 0, 0, 2.5, 2.5, 2, 2.5, 2.5, 2, 2.5, 2.5, 2}));
   CHECK((points({.image = small_image, .normalized = true})[0] == 0.125F));
-  // Columns 20 to 60 of 80: the first box is cut, the second one is dropped.
+  // Columns 20 to 60 of 80: the first box is cut, with one point inside; the second one is dropped.
+  image.keypoints[3] = 118;
   CHECK((points({.image = {.height = 50, .width = 40, .shorter_side = 50}}) ==
-         std::vector<float>{0, 0, 0, 40 * 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+         std::vector<float>{0, 0, 0, 39, 30, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
   // A flip moves a point to W - 1 - x.
   const detail::moved_coordinates flipped{{{50, 80}, 0, 0, {50, 80}}, {50, 80}, true};
   double x = 10;
