@@ -63,8 +63,9 @@ class file_values final : public coded_values {
       return std::to_string(of.width) + " x " + std::to_string(of.height);
     };
     if (const auto other = check_.known->compare(sample, *extents))
-      throw dataset_error{{}, "it is " + text(*extents) + " pixels, but " + check_.other(sample) +
-                                  ' ' + text(*other)};
+      throw dataset_error{
+          {},
+          "it is " + text(*extents) + " pixels, but " + check_.other(sample) + ' ' + text(*other)};
   }
 
   /// Hints are useful from a file that had to be waited for, until this many files in a row were in

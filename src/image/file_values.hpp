@@ -42,7 +42,7 @@ class sample_extents {
   std::vector<std::atomic<std::uint64_t>> known_;
 };
 
-/// What a file's extents are compared with.
+/// The extents that a file's are compared with.
 struct extents_check {
   std::shared_ptr<sample_extents> known = nullptr;  ///< null: nothing is compared
   bool follows_orientation = false;

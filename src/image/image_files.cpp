@@ -35,10 +35,7 @@ std::vector<folder_entry> entries_of(const fs::path& folder) {
 
 image_lister::image_lister(fs::path root, fs::path shown, image_folder& told,
                            std::vector<std::string> classes)
-    : root_{std::move(root)},
-      shown_{std::move(shown)},
-      told_{told},
-      classes_{std::move(classes)} {}
+    : root_{std::move(root)}, shown_{std::move(shown)}, told_{told}, classes_{std::move(classes)} {}
 
 image_lister::image_lister(fs::path root, fs::path shown, image_folder& told)
     : root_{std::move(root)}, shown_{std::move(shown)}, told_{told} {
@@ -87,10 +84,10 @@ image_files image_lister::list_all(const fs::path& root, const fs::path& shown,
   image_lister lister{root, shown, told, {}};
   image_files found;
   if (!lister.list_into(root, found))
-    throw dataset_error{{.path = root.string(), .field = {}},
-                        "holds no image (.jpg, .jpeg, .png)" +
-                            (lister.left_out_.empty() ? std::string{}
-                                                      : " but " + lister.left_out_.describe())};
+    throw dataset_error{
+        {.path = root.string(), .field = {}},
+        "holds no image (.jpg, .jpeg, .png)" +
+            (lister.left_out_.empty() ? std::string{} : " but " + lister.left_out_.describe())};
   return found;
 }
 

@@ -31,7 +31,8 @@ std::optional<image_extents> extents_of_jpeg(const big_endian& file) noexcept {
   std::size_t at = 2;
   while (file.has(at, 9)) {
     const std::uint32_t marker = file.get(at, 2);
-    const bool has_length = marker > 0xFF01 && marker < 0xFFFF && (marker < 0xFFD0 || marker > 0xFFD9);
+    const bool has_length =
+        marker > 0xFF01 && marker < 0xFFFF && (marker < 0xFFD0 || marker > 0xFFD9);
     if (!has_length) {  // a stray or filling byte
       ++at;
       continue;

@@ -47,8 +47,8 @@ void bind_joined_images(nb::module_& module) {
         for (const auto& each : given)
           std::visit(
               [&](const auto& one) {
-                joined_field& to = fields.emplace_back(joined_field{
-                    std::get<0>(one), std::get<1>(one).string(), std::get<2>(one)});
+                joined_field& to = fields.emplace_back(
+                    joined_field{std::get<0>(one), std::get<1>(one).string(), std::get<2>(one)});
                 if constexpr (std::tuple_size_v<std::decay_t<decltype(one)>> == 4)
                   to.suffix = std::get<3>(one);
               },
@@ -77,8 +77,8 @@ void bind_image_lists(nb::module_& module) {
   const image_list_options list;
   module.def(
       "open_image_list",
-      [](const paths& lists, const std::optional<path>& root, strings classes, const image_options& image,
-         const dtype_argument& label_type) {
+      [](const paths& lists, const std::optional<path>& root, strings classes,
+         const image_options& image, const dtype_argument& label_type) {
         const image_list_options how{.root = root ? root->string() : std::string{},
                                      .classes = std::move(classes),
                                      .image = image,
@@ -125,14 +125,17 @@ void bind_annotated(nb::module_& module, const char* name, const Make& make,
 void bind_annotated_images(nb::module_& module) {
   nb::class_<annotated_images>(module, "AnnotatedImages", "Images with boxes, and their classes.")
       .def_prop_ro("dataset", [](const annotated_images& self) { return self.dataset; })
-      .def_prop_ro("classes", [](const annotated_images& self) { return any_names(self.classes); },
-                   "Names of the labels 0, 1, ….")
-      .def_prop_ro("class_ids", [](const annotated_images& self) { return self.class_ids; },
-                   "COCO: the category of each label.")
+      .def_prop_ro(
+          "classes", [](const annotated_images& self) { return any_names(self.classes); },
+          "Names of the labels 0, 1, ….")
+      .def_prop_ro(
+          "class_ids", [](const annotated_images& self) { return self.class_ids; },
+          "COCO: the category of each label.")
       .def_prop_ro("paths", [](const annotated_images& self) { return any_names(self.paths); })
       .def_ro("clipped_boxes", &annotated_images::clipped_boxes)
       .def_ro("dropped_boxes", &annotated_images::dropped_boxes)
-      .def_prop_ro("examples", [](const annotated_images& self) { return any_names(self.examples); });
+      .def_prop_ro("examples",
+                   [](const annotated_images& self) { return any_names(self.examples); });
   using boxes = std::vector<std::array<float, 4>>;
   nb::class_<annotated_image>(module, "AnnotatedImage",
                               "An image with its boxes: (left, top, right, bottom) in pixels.")

@@ -118,9 +118,8 @@ struct names<external_files> {
 template <>
 struct names<box_format> {
   static constexpr std::string_view what = "format of boxes";
-  static constexpr named_value<box_format> all[] = {{"xyxy", box_format::xyxy},
-                                                    {"xywh", box_format::xywh},
-                                                    {"cxcywh", box_format::cxcywh}};
+  static constexpr named_value<box_format> all[] = {
+      {"xyxy", box_format::xyxy}, {"xywh", box_format::xywh}, {"cxcywh", box_format::cxcywh}};
 };
 template <>
 struct names<pad_longer> {

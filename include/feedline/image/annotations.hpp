@@ -35,7 +35,7 @@ struct annotation_options {
   /// sample's window. 0: it is dropped if nothing is.
   double min_visible = 0.0;
   std::uint64_t max_boxes = 0;            ///< length of fields of boxes; 0: most boxes of an image
-  pad_longer longer = pad_longer::error;  ///< what to do with an image that has more boxes
+  pad_longer longer = pad_longer::error;  ///< handling of an image with more boxes
   bool skip_flagged = false;  ///< leave out boxes that are flagged: crowds (COCO), difficult (VOC)
   bool skip_empty = false;    ///< leave out images without a box
 };
@@ -66,12 +66,12 @@ struct annotated_images {
   /// - "flags": u8[L], in COCO "crowd", in VOC "difficult"; if images have flags
   /// - "keypoints": f32[L, K, 3], if images have them
   dataset_ptr dataset;
-  std::vector<std::string> classes = {};      ///< names of the labels 0, 1, …, if known
-  std::vector<std::int64_t> class_ids = {};   ///< COCO: category of each label
-  std::vector<std::string> paths = {};        ///< file of each sample
-  std::uint64_t clipped_boxes = 0;            ///< boxes that reached out of their images
-  std::uint64_t dropped_boxes = 0;            ///< boxes without an area, which are left out
-  std::vector<std::string> examples = {};     ///< the first of both, at most 10, in words
+  std::vector<std::string> classes = {};     ///< names of the labels 0, 1, …, if known
+  std::vector<std::int64_t> class_ids = {};  ///< COCO: category of each label
+  std::vector<std::string> paths = {};       ///< file of each sample
+  std::uint64_t clipped_boxes = 0;           ///< boxes that reached out of their images
+  std::uint64_t dropped_boxes = 0;           ///< boxes without an area, which are left out
+  std::vector<std::string> examples = {};    ///< the first of both, at most 10, in words
 };
 
 /// Makes a dataset of images with boxes, labels and key points from any source. Target
@@ -79,7 +79,8 @@ struct annotated_images {
 ///
 /// Boxes and points are moved by what the decoder does with their image: size, cut and
 /// `resized_crop`, and by the flip. Boxes are clipped to the result; those of which too little is
-/// left are dropped, with labels, flags and points. A point outside of the result becomes (0, 0, 0).
+/// left are dropped, with labels, flags and points. A point outside of the result becomes
+/// (0, 0, 0).
 /// Values are those of torchvision's v2 functions; like there, a flip moves a point to W - 1 - x,
 /// and does not exchange left and right ones. All follows from (seed, epoch, sample), so it is the
 /// same for any number of readers, and after resuming. Outside of a loader nothing is flipped.
@@ -89,7 +90,7 @@ struct annotated_images {
 /// @throws dataset_error naming path and id: a file that does not exist or whose size cannot be
 /// read, an id that occurs twice, a box that is not finite, of negative size or outside its image,
 /// a point that is not finite, labels or flags or points that are not as many as boxes; more than
-/// `max_boxes` boxes. When read: an image of another size than it is said to have, errors of
+/// `max_boxes` boxes. When read: an image of another size than given, errors of
 /// `make_image_decoder`.
 /// @throws usage_error if there is no image, or options are out of their range.
 [[nodiscard]] annotated_images make_annotated_dataset(const std::vector<annotated_image>& images,

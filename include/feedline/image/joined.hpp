@@ -36,7 +36,7 @@ struct joined_images {
 };
 
 /// Opens images and what belongs to them, such as masks, depths or the second image of a pair, as
-/// fields of one sample. Target `feedline::images`. Files are matched by their paths below the root,
+/// fields of one sample. Target `feedline::images`. Files match by their paths below the root,
 /// without extension and suffix: images/a/1.jpg and masks/a/1.png are one sample. Samples are in
 /// the order of these names' bytes.
 ///

@@ -53,9 +53,9 @@ struct image_list_options {
 /// Empty lines are skipped, and a `\r` before a line's end is dropped.
 /// @param lists Paths; `expand_paths` expands patterns to paths.
 /// @throws dataset_error naming list and line: a line without a label or path, a label that is not
-/// a number while the first one is, or not one of `classes`, or that its type cannot count; an image
-/// that does not exist; a list without an image, or one that cannot be read. When read: errors of
-/// `make_image_decoder`.
+/// a number while the first one is, or not one of `classes`, or that its type cannot count; an
+/// image that does not exist; a list without an image, or one that cannot be read. When read:
+/// errors of `make_image_decoder`.
 /// @throws usage_error if there is no list, a class occurs twice, or the options contradict each
 /// other.
 [[nodiscard]] image_list open_image_list(const std::vector<std::string>& lists,

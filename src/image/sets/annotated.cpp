@@ -39,9 +39,8 @@ class image_numbers final : public coded_values {
   }
 
   [[noreturn]] void refuse(const dataset_error& fault, std::uint64_t sample) const override {
-    throw dataset_error{
-        {.path = paths_[sample], .field = fault.where().field, .sample = sample},
-        "image " + std::to_string(ids_[sample]) + ": " + fault.message()};
+    throw dataset_error{{.path = paths_[sample], .field = fault.where().field, .sample = sample},
+                        "image " + std::to_string(ids_[sample]) + ": " + fault.message()};
   }
 
  private:
@@ -94,8 +93,9 @@ class annotation_decoder final : public record_decoder {
 
   moved_coordinates moved_by(image_extents original, const sample_context& context) const try {
     const bool flipped =
-        context.epoch && draw(sample_random_bits(context.seed, *context.epoch, context.sample.value),
-                              choice::flip) < flip_below_;
+        context.epoch &&
+        draw(sample_random_bits(context.seed, *context.epoch, context.sample.value), choice::flip) <
+            flip_below_;
     return {geometry_.window(original, context), original, flipped};
   } catch (const image_error& error) {
     throw dataset_error{{}, error.what()};
@@ -177,8 +177,8 @@ void check(const annotation_options& options) {
   require_known("annotation_options::longer", options.longer, {"error", "truncate"});
   const auto share = [](const char* name, double value) {
     if (!(value >= 0 && value <= 1))
-      throw usage_error{std::string{"annotation_options::"} + name + " is " + detail::text_of(value) +
-                        ", but must be 0 to 1"};
+      throw usage_error{std::string{"annotation_options::"} + name + " is " +
+                        detail::text_of(value) + ", but must be 0 to 1"};
   };
   share("flip", options.flip);
   share("min_visible", options.min_visible);
@@ -216,9 +216,10 @@ annotated_images make_annotated(const std::vector<annotated_image>& images,
   annotated_images result;
   annotation_table table = checked_annotations(images, options, result);
   if (!result.examples.empty())
-    log()->warn("annotated images: {} boxes reach out of their images and are clipped, {} have no "
-                "area and are left out; such as {}",
-                result.clipped_boxes, result.dropped_boxes, printable(result.examples.front()));
+    log()->warn(
+        "annotated images: {} boxes reach out of their images and are clipped, {} have no "
+        "area and are left out; such as {}",
+        result.clipped_boxes, result.dropped_boxes, printable(result.examples.front()));
   const auto extents = std::make_shared<sample_extents>(table.sizes.size());
   for (std::uint64_t i = 0; i < table.sizes.size(); ++i)
     extents->set(i, {table.sizes[i][0], table.sizes[i][1]});

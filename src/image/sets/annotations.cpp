@@ -114,7 +114,8 @@ class annotation_check {
     }
     const std::size_t numbers = 3 * table_.points_per_box;
     for (std::size_t k = i * numbers; k < (i + 1) * numbers; ++k) {
-      if (!std::isfinite(image_->keypoints[k])) refuse(which + "with a key point that is not finite");
+      if (!std::isfinite(image_->keypoints[k]))
+        refuse(which + "with a key point that is not finite");
       table_.keypoints.push_back(image_->keypoints[k]);
     }
   }

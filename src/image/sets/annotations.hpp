@@ -16,8 +16,8 @@ struct annotation_table {
   std::vector<std::array<std::uint32_t, 2>> sizes;  ///< height, width
   std::vector<std::array<float, 4>> boxes;
   std::vector<std::int32_t> labels;
-  std::vector<std::uint8_t> flags;   ///< empty: images have none
-  std::vector<float> keypoints;      ///< 3 numbers a point
+  std::vector<std::uint8_t> flags;  ///< empty: images have none
+  std::vector<float> keypoints;     ///< 3 numbers a point
   std::uint64_t points_per_box = 0;
 
   [[nodiscard]] std::uint64_t begin_of(std::uint64_t image) const noexcept {
@@ -25,7 +25,7 @@ struct annotation_table {
   }
 };
 
-/// What a format calls its parts in fields and messages.
+/// A format's names for its parts, in fields and messages.
 struct annotation_names {
   std::string flags = "flags";  ///< the field of flags
   /// Says where an image's size is from: "its annotation says".

@@ -40,8 +40,8 @@ class coco_images {
       const auto& [left, top, width, height] = each.box;
       to.boxes.push_back({left, top, left + width, top + height});
       if (!(width >= 0 && height >= 0))
-        refuse(each, "its box has the size " + std::to_string(width) + " x " +
-                         std::to_string(height));
+        refuse(each,
+               "its box has the size " + std::to_string(width) + " x " + std::to_string(height));
       to.flags.push_back(each.is_crowd ? 1 : 0);
       if (!each.keypoints.empty() && each.keypoints.size() != points_)
         refuse(each, "it has " + std::to_string(each.keypoints.size() / 3) +
@@ -72,9 +72,9 @@ class coco_images {
     std::ranges::sort(objects, {}, &object::id);
     const auto twice = std::ranges::adjacent_find(objects, {}, &object::id);
     if (twice != objects.end())
-      throw dataset_error{{.path = path_, .field = {}},
-                          "two objects have the " + std::string{what} + " id " +
-                              std::to_string(twice->id)};
+      throw dataset_error{
+          {.path = path_, .field = {}},
+          "two objects have the " + std::string{what} + " id " + std::to_string(twice->id)};
   }
 
   void check_annotation_ids() const {
@@ -109,11 +109,10 @@ inline namespace FEEDLINE_ABI {
 annotated_images open_coco(const std::string& images, const std::string& annotations,
                            const annotation_options& options) {
 #ifdef FEEDLINE_HAS_JSON
-  const detail::coco_images read{
-      annotations, detail::read_coco(annotations, detail::text_of_file(annotations))};
-  annotated_images result =
-      detail::make_annotated(read.images(images), options,
-                             {.flags = "crowd", .size_source = annotations + " says"});
+  const detail::coco_images read{annotations,
+                                 detail::read_coco(annotations, detail::text_of_file(annotations))};
+  annotated_images result = detail::make_annotated(
+      read.images(images), options, {.flags = "crowd", .size_source = annotations + " says"});
   read.name_classes(result);
   return result;
 #else

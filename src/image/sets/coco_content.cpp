@@ -1,14 +1,16 @@
+#ifdef FEEDLINE_HAS_JSON
+
 #include "image/sets/coco_content.hpp"
 
 #include <feedline/error.hpp>
 
 #include "detail/printable.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
+
+#include <nlohmann/json.hpp>
 
 namespace feedline::detail {
 namespace {
@@ -23,11 +25,10 @@ class coco_objects {
   [[nodiscard]] coco_content read(std::string_view text) {
     json rest;
     try {
-      rest = json::parse(
-          text.begin(), text.end(),
-          [this](int depth, json::parse_event_t event, json& parsed) {
-            return is_kept(depth, event, parsed);
-          });
+      rest = json::parse(text.begin(), text.end(),
+                         [this](int depth, json::parse_event_t event, json& parsed) {
+                           return is_kept(depth, event, parsed);
+                         });
     } catch (const json::parse_error& error) {
       refuse("it is no JSON: " + printable(error.what()));
     }
@@ -41,7 +42,7 @@ class coco_objects {
   }
 
  private:
-  /// What is not kept takes no memory: segmentations, and objects that were taken.
+  /// Segmentations, and objects that were taken, are not kept, so they take no memory.
   bool is_kept(int depth, json::parse_event_t event, json& parsed) {
     if (event == json::parse_event_t::key && depth == 1) {
       list_ = parsed.get<std::string>();
@@ -65,19 +66,21 @@ class coco_objects {
   }
   [[noreturn]] void refuse_member(const char* name, const std::string& wanted) const {
     const auto id = object_->find("id");
-    const std::string which = id == object_->end() || !id->is_number() ? "" : " with id " + id->dump();
+    const std::string which =
+        id == object_->end() || !id->is_number() ? "" : " with id " + id->dump();
     const auto value = object_->find(name);
     refuse("an object of \"" + list_ + "\"" + which +
            (value == object_->end() ? std::string{" has no \""} + name + '"'
                                     : std::string{": \""} + name + "\" is " + shown(*value) +
                                           ", but should be " + wanted));
   }
-  /// The value, shortened. What is nested may be so deep that it cannot be written.
+  /// The value, shortened. Nested values may be too deep to be written.
   [[nodiscard]] static std::string shown(const json& value) {
     constexpr std::size_t max_bytes = 60;
     const bool is_deep = value.is_object() || std::ranges::any_of(value, &json::is_structured);
     if (is_deep) return value.is_object() ? "an object" : "a list of lists or objects";
-    return printable(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, max_bytes));
+    return printable(
+        value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, max_bytes));
   }
 
   [[nodiscard]] std::int64_t whole(const char* name) const {
@@ -140,3 +143,5 @@ coco_content read_coco(const std::string& path, std::string_view text) {
 }
 
 }  // namespace feedline::detail
+
+#endif

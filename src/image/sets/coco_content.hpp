@@ -8,7 +8,7 @@
 
 namespace feedline::detail {
 
-/// What is used of a file in COCO's format.
+/// The used members of a file in COCO's format.
 struct coco_content {
   struct image {
     std::int64_t id = 0;
@@ -35,7 +35,8 @@ struct coco_content {
 };
 
 /// Reads a file in COCO's format. @param path Names it in errors.
-/// @throws dataset_error: no JSON, a member is missing or of another type; with the id and the byte.
+/// @throws dataset_error: no JSON, with the byte; a member is missing or of another type, with the
+/// object's id.
 [[nodiscard]] coco_content read_coco(const std::string& path, std::string_view text);
 
 }  // namespace feedline::detail

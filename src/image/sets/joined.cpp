@@ -42,8 +42,9 @@ const image_options& checked(const std::vector<joined_field>& fields) {
     const std::string who = "joined images: field '" + one.name + "'";
     if (!one.decoder) throw usage_error{who + " has no decoder"};
     if (detail::sized_decoder::of(*one.decoder) == nullptr)
-      throw usage_error{who + " has a decoder of another kind, which cannot cut as the others do; "
-                              "give make_image_decoder or make_mask_decoder, or zip() two datasets"};
+      throw usage_error{who +
+                        " has a decoder of another kind, which cannot cut as the others do; "
+                        "give make_image_decoder or make_mask_decoder, or zip() two datasets"};
   }
   const image_options& first = *detail::sized_decoder::of(*fields.front().decoder);
   for (const joined_field& one : fields)
@@ -104,8 +105,8 @@ std::vector<std::string> common_names(const std::vector<joined_field>& fields,
         const joined_field& other = fields[static_cast<std::size_t>(lacking - named.begin())];
         throw dataset_error{
             {.path = path, .field = fields[i].name},
-            "there is no file for field '" + other.name + "': " +
-                (fs::path{other.root} / (name + other.suffix)).string() +
+            "there is no file for field '" + other.name +
+                "': " + (fs::path{other.root} / (name + other.suffix)).string() +
                 ".png or .jpg; add it, or set joined_images_options::skip_incomplete"};
       }
     }

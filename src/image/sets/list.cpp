@@ -125,7 +125,7 @@ class label_numbers {
     const auto found = std::ranges::lower_bound(sorted_, image.label, {}, &entry::first);
     if (found != sorted_.end() && found->first == image.label) return found->second;
     read.refuse(image, "label '" + detail::printable(image.label) +
-                           "' is none of image_list_options::classes");
+                           "' is not one of image_list_options::classes");
   }
 
  private:
@@ -149,8 +149,7 @@ image_list open_images(const std::vector<std::string>& roots, const image_option
   image_folder told;
   for (const std::string& root : roots) {
     const detail::image_files files = detail::image_lister::list_all(root, {}, told);
-    for (std::uint64_t i = 0; i < files.files.size(); ++i)
-      result.paths.push_back(files.path_of(i));
+    for (std::uint64_t i = 0; i < files.files.size(); ++i) result.paths.push_back(files.path_of(i));
   }
   result.skipped_files = told.skipped_files;
   result.examples = std::move(told.examples);
@@ -174,8 +173,7 @@ image_list open_image_list(const std::vector<std::string>& lists,
   result.classes = classes_of(read.images(), options);
   const label_numbers numbers{result.classes};
   const std::size_t label_bytes = size_bytes(options.label_type);
-  const auto labels =
-      std::make_shared<std::vector<std::byte>>(read.images().size() * label_bytes);
+  const auto labels = std::make_shared<std::vector<std::byte>>(read.images().size() * label_bytes);
   for (const listed_image& each : read.images()) {
     const std::uint64_t number = numbers.of(each, read);
     if (number > largest)
@@ -192,8 +190,9 @@ image_list open_image_list(const std::vector<std::string>& lists,
                 "there is no file " + detail::printable(result.paths[*missing]) +
                     "; relative paths begin at " +
                     (options.root.empty() ? "the list's folder" : options.root));
-  result.dataset = zip({images_of(detail::files_at(result.paths), decoder),
-                        make_memory_dataset({{{"label", options.label_type, {}}, *labels, labels}})});
+  result.dataset =
+      zip({images_of(detail::files_at(result.paths), decoder),
+           make_memory_dataset({{{"label", options.label_type, {}}, *labels, labels}})});
   return result;
 }
 

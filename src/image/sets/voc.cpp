@@ -20,9 +20,9 @@ namespace {
 
 std::vector<std::string> voc_classes(const std::vector<std::string>& given) {
   if (given.empty())
-    return {"aeroplane", "bicycle", "bird",  "boat",      "bottle", "bus",         "car",
-            "cat",       "chair",   "cow",   "diningtable", "dog",  "horse",       "motorbike",
-            "person",    "pottedplant", "sheep", "sofa",   "train",  "tvmonitor"};
+    return {"aeroplane", "bicycle",     "bird",  "boat",        "bottle", "bus",      "car",
+            "cat",       "chair",       "cow",   "diningtable", "dog",    "horse",    "motorbike",
+            "person",    "pottedplant", "sheep", "sofa",        "train",  "tvmonitor"};
   std::vector<std::string> sorted = given;
   std::ranges::sort(sorted);
   const auto twice = std::ranges::adjacent_find(sorted);
@@ -68,8 +68,7 @@ annotated_images open_voc(const std::string& root, const std::string& names,
     std::string file;
     images[i] = detail::read_voc(xml, detail::text_of_file(xml), all_classes, file);
     images[i].id = static_cast<std::int64_t>(i);
-    images[i].path =
-        (folder / "JPEGImages" / (file.empty() ? listed[i] + ".jpg" : file)).string();
+    images[i].path = (folder / "JPEGImages" / (file.empty() ? listed[i] + ".jpg" : file)).string();
   });
   annotated_images result = detail::make_annotated(
       images, options, {.flags = "difficult", .size_source = "its file of annotations says"});

@@ -1,3 +1,5 @@
+#ifdef FEEDLINE_HAS_PUGIXML
+
 #include "image/sets/voc_file.hpp"
 
 #include <feedline/error.hpp>
@@ -5,11 +7,11 @@
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
 
-#include <pugixml.hpp>
-
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+
+#include <pugixml.hpp>
 
 namespace feedline::detail {
 namespace {
@@ -48,8 +50,8 @@ class voc_file {
     float value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc{} || end != text.data() + text.size())
-      refuse(which + " has " + (text.empty() ? "no" : "'" + printable(text) + "' as") + " <" + name +
-             ">, but should have a number");
+      refuse(which + " has " + (text.empty() ? "no" : "'" + printable(text) + "' as") + " <" +
+             name + ">, but should have a number");
     return value;
   }
 
@@ -65,7 +67,7 @@ class voc_file {
     const std::string name{trimmed(object.child("name").text().get())};
     const auto found = std::ranges::find(classes_, name);
     if (found == classes_.end())
-      refuse(which + " is a '" + printable(name) + "', which is none of the classes " +
+      refuse(which + " is a '" + printable(name) + "', which is not one of the classes " +
              list_names(classes_) + "; name all of them in `classes`");
     const pugi::xml_node box = object.child("bndbox");
     to.boxes.push_back({number(box, "xmin", which) - 1, number(box, "ymin", which) - 1,
@@ -93,3 +95,5 @@ annotated_image read_voc(const std::string& path, std::string_view text,
 }
 
 }  // namespace feedline::detail
+
+#endif

@@ -21,7 +21,8 @@ using box = std::array<float, 4>;
 /// Black, with the box in white. @param bounds Whole numbers.
 inline pixels with_rectangle(std::uint32_t height, std::uint32_t width, const box& bounds) {
   pixels image{height, width, 3, std::vector<std::uint8_t>(std::size_t{3} * height * width)};
-  for (auto y = static_cast<std::uint32_t>(bounds[1]); y < static_cast<std::uint32_t>(bounds[3]); ++y)
+  for (auto y = static_cast<std::uint32_t>(bounds[1]); y < static_cast<std::uint32_t>(bounds[3]);
+       ++y)
     for (auto x = static_cast<std::uint32_t>(bounds[0]); x < static_cast<std::uint32_t>(bounds[2]);
          ++x)
       std::fill_n(image.values.begin() + std::ptrdiff_t{3} * (y * width + x), 3, std::uint8_t{255});

@@ -162,7 +162,8 @@ TEST_CASE("boxes: windows and flips move boxes with the pixels, on devices, too"
           std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(4 * (2 * i + k)), 4,
                       found->begin());
         }
-      const bool is_thin = found && ((*found)[2] - (*found)[0] < 2 || (*found)[3] - (*found)[1] < 2);
+      const bool is_thin =
+          found && ((*found)[2] - (*found)[0] < 2 || (*found)[3] - (*found)[1] < 2);
       if (is_thin) continue;  // no pixel need be white
       REQUIRE(white.has_value() == found.has_value());
       (found ? kept : dropped) += 1;
@@ -188,8 +189,7 @@ TEST_CASE("boxes: a sample that replaces another one has its own flip", "[loader
   std::vector<annotated_image> all;
   for (std::uint32_t i = 0; i < images; ++i) all.push_back(folder.add(40, 60, {{2, 3, 20, 30}}));
   for (std::uint32_t i = 0; i < images; i += 5) all[i].height = 41;  // these are refused
-  const dataset_ptr data =
-      made(all, {.image = {.height = 40, .width = 60}, .flip = 0.5});
+  const dataset_ptr data = made(all, {.image = {.height = 40, .width = 60}, .flip = 0.5});
   loader_options loading{.batch_size = 8, .readers = 2, .seed = 5};
   loading.transforms = {{.field = "image", .layout = image_layout::hwc, .flip = 0.5}};
   loading.errors = {.action = error_action::skip, .max_share = 1};
@@ -202,7 +202,8 @@ TEST_CASE("boxes: a sample that replaces another one has its own flip", "[loader
     const auto numbers = values_of<float>(seen.fields[batch + 3]);
     for (std::size_t i = 0; i < 8; ++i) {
       const std::size_t count = 3 * 40 * 60;
-      const auto white = bounds_of(std::span<const float>{pixels}.subspan(i * count, count), 40, 60);
+      const auto white =
+          bounds_of(std::span<const float>{pixels}.subspan(i * count, count), 40, 60);
       REQUIRE(white);
       CHECK(std::abs((*white)[0] - numbers[4 * i]) < 2);
       flipped += numbers[4 * i] > 10 ? 1 : 0;
@@ -215,7 +216,7 @@ TEST_CASE("boxes: a sample that replaces another one has its own flip", "[loader
 TEST_CASE("boxes: points go with their boxes, and are 0 outside", "[dataset][host]") {
   photos folder;
   annotated_image image = folder.add(100, 160, {{16, 20, 48, 60}, {0, 0, 10, 10}});
-  image.keypoints = {20, 30, 2, 120, 60, 1, 0, 0, 0,  // of the first box
+  image.keypoints = {20, 30, 2, 120, 60, 1, 0, 0, 0,  // the first box's
                      5,  5,  2, 5,   5,  2, 5, 5, 2};
   const auto points = [&](const annotation_options& options) {
     return field_of<float>(*made({image}, options), 0, "keypoints");
@@ -256,13 +257,14 @@ TEST_CASE("boxes: flagged boxes and images without boxes may be left out", "[dat
       {one, other}, {.image = small_image, .skip_flagged = true, .skip_empty = true});
   CHECK(few.dataset->size() == 1);
   CHECK(few.paths == std::vector{one.path});
-  const dataset_ptr cut = made(
-      {one}, {.image = small_image, .max_boxes = 2, .longer = pad_longer::truncate});
+  const dataset_ptr cut =
+      made({one}, {.image = small_image, .max_boxes = 2, .longer = pad_longer::truncate});
   CHECK(boxes_of(*cut, 0).size() == 2);
   CHECK(boxes_of(*made({one}, {.image = small_image, .max_boxes = 7}), 0).size() == 3);
   CHECK(refusal(one, {.max_boxes = 2}) ==
-        one.path + ": image 1000 has 3 boxes, and annotation_options::max_boxes is 2; raise it, or "
-                   "set longer to truncate");
+        one.path +
+            ": image 1000 has 3 boxes, and annotation_options::max_boxes is 2; raise it, or "
+            "set longer to truncate");
 }
 
 TEST_CASE("boxes: a size that is not given is the file's", "[dataset][host]") {
@@ -273,8 +275,7 @@ TEST_CASE("boxes: a size that is not given is the file's", "[dataset][host]") {
   CHECK(field_of<std::int32_t>(*data, 0, "size") == std::vector<std::int32_t>{100, 160});
   CHECK((boxes_of(*data, 0) == std::vector<box>{{8, 10, 24, 30}}));
   image.path = folder.path("none.jpg");
-  CHECK(refusal(image) ==
-        image.path + ": there is no such file, for image 1000");
+  CHECK(refusal(image) == image.path + ": there is no such file, for image 1000");
 }
 
 TEST_CASE("boxes: what is wrong with boxes is refused, or counted, with path and id",
@@ -310,13 +311,16 @@ TEST_CASE("boxes: what is wrong with boxes is refused, or counted, with path and
   bad = good;
   bad.width = 0;
   CHECK(contains(refusal(bad), "image 1000 has the size 0 x 100"));
-  CHECK(contains(message_of<dataset_error>([&] { (void)made({good, good}, {}); }),
+  CHECK(contains(message_of<dataset_error>([&] {
+                   (void)made({good, good}, {});
+                 }),
                  "has the id 1000, like " + good.path));
   const auto misuse = [&](const annotation_options& options) {
     return message_of<usage_error>([&] { (void)made({good}, options); });
   };
   CHECK(misuse({.flip = 1.5}) == "annotation_options::flip is 1.5, but must be 0 to 1");
-  CHECK(misuse({.min_visible = nan}) == "annotation_options::min_visible is nan, but must be 0 to 1");
+  CHECK(misuse({.min_visible = nan}) ==
+        "annotation_options::min_visible is nan, but must be 0 to 1");
   CHECK(contains(misuse({.image = {.height = 0}}), "image_options::height"));
   CHECK(contains(message_of<usage_error>([&] { (void)made({}, {}); }), "there is no image"));
 
@@ -341,5 +345,6 @@ TEST_CASE("boxes: what is wrong with boxes is refused, or counted, with path and
   bad.height = 101;
   const dataset_ptr wrong = made({bad}, {.image = small_image});
   CHECK(message_of<dataset_error>([&] { (void)read_sample(*wrong, {0}); }) ==
-        good.path + ": field 'image', sample 0: it is 160 x 100 pixels, but its annotation says 160 x 101");
+        good.path +
+            ": field 'image', sample 0: it is 160 x 100 pixels, but its annotation says 160 x 101");
 }

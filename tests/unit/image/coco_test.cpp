@@ -64,7 +64,8 @@ class coco_set {
 
 TEST_CASE("coco: images, boxes, crowds and classes are those of the file", "[dataset][host]") {
   const coco_set set;
-  const std::string segmentation = R"("segmentation": [[1, 2, 3], {"counts": [1], "size": [2, 3]}])";
+  const std::string segmentation =
+      R"("segmentation": [[1, 2, 3], {"counts": [1], "size": [2, 3]}])";
   const annotated_images opened = set.open(file_of(
       annotation(R"("bbox": [16, 20, 32, 40], "iscrowd": 0, "area": 1.5, )" + segmentation) + "," +
       annotation(R"("bbox": [0, 0.5, 10, 9.5], "iscrowd": 1)", "8") + "," +
@@ -97,9 +98,9 @@ TEST_CASE("coco: an annotation without key points has points that are not labell
                  "8")));
   CHECK(field_of<float>(*opened.dataset, 0, "keypoints") ==
         std::vector<float>{0, 0, 0, 0, 0, 0, 1, 2, 2, 3, 4, 1});
-  CHECK(set.refusal(file_of(annotation(R"("bbox": [0, 0, 9, 9], "keypoints": [2, 4, 2])") + "," +
-                            annotation(R"("bbox": [0, 0, 9, 9], "keypoints": [2, 4, 2, 6, 8, 1])",
-                                       "8"))) ==
+  CHECK(set.refusal(
+            file_of(annotation(R"("bbox": [0, 0, 9, 9], "keypoints": [2, 4, 2])") + "," +
+                    annotation(R"("bbox": [0, 0, 9, 9], "keypoints": [2, 4, 2, 6, 8, 1])", "8"))) ==
         "annotation 7 of image 4: it has 1 key points, but another one has 2");
 }
 
@@ -173,8 +174,8 @@ TEST_CASE("coco: what is wrong with a file is refused with the id", "[dataset][h
 
 TEST_CASE("coco: an image of another size than the file says is refused", "[dataset][host]") {
   const coco_set set;
-  const annotated_images opened =
-      set.open(file_of("", R"("images": [{"id": 1, "file_name": "a.png", "height": 9, "width": 8}])"));
+  const annotated_images opened = set.open(
+      file_of("", R"("images": [{"id": 1, "file_name": "a.png", "height": 9, "width": 8}])"));
   CHECK(message_of<dataset_error>([&] { (void)read_sample(*opened.dataset, {0}); }) ==
         set.path("a.png") + ": field 'image', sample 0: it is 160 x 100 pixels, but " +
             set.path("all.json") + " says 8 x 9");

@@ -79,16 +79,17 @@ TEST_CASE("image lists: a line is a path, which may have spaces, and a label", "
       open_image_list({list}, {.classes = {"emu", "dog", "cat"}, .image = small});
   CHECK((content(*chosen.dataset) == wanted{{1, 0}, {2, 1}, {1, 2}, {2, 0}}));
   // Numbers are taken as they are; the root may be another folder, or paths absolute.
-  const image_list numbers = open_image_list(
-      {tree.list("my photo.png 7\n" + tree.path("a.png") + " 0\n", "numbers.txt")},
-      {.root = tree.path("b"), .image = small});
+  const image_list numbers =
+      open_image_list({tree.list("my photo.png 7\n" + tree.path("a.png") + " 0\n", "numbers.txt")},
+                      {.root = tree.path("b"), .image = small});
   CHECK(numbers.classes.empty());
   CHECK((content(*numbers.dataset) == wanted{{7, 1}, {0, 0}}));
 }
 
 TEST_CASE("image lists: several lists have one list of classes", "[dataset][host]") {
   const image_tree tree{{"x/1.png", "y/2.png"}};
-  const strings lists{tree.list("1.png emu", "x/list"), tree.list("2.png ant\n2.png emu", "y/list")};
+  const strings lists{tree.list("1.png emu", "x/list"),
+                      tree.list("2.png ant\n2.png emu", "y/list")};
   const image_list opened = open_image_list(lists, {.image = small});
   CHECK(opened.classes == strings{"ant", "emu"});
   using wanted = std::vector<std::pair<std::int32_t, std::uint32_t>>;
@@ -109,7 +110,7 @@ TEST_CASE("image lists: what is not understood is refused with its line", "[data
         "line 3: label 'cat' is no whole number, but the first label is");
   CHECK(of("a.png 1\na.png -1") == "line 2: label '-1' is no whole number, but the first label is");
   CHECK(of("a.png cat\na.png do\x01g", {.classes = {"cat"}}) ==
-        "line 2: label 'do\\x01g' is none of image_list_options::classes");
+        "line 2: label 'do\\x01g' is not one of image_list_options::classes");
   CHECK(of("a.png 255\na.png 256", {.label_type = element_type::u8}) ==
         "line 2: label '256' is number 256, but uint8 counts only to 255; choose a larger "
         "image_list_options::label_type");
@@ -122,14 +123,14 @@ TEST_CASE("image lists: what is not understood is refused with its line", "[data
         "line 2: it has a byte 0, so this is no text file");
   CHECK(of("\n \n") == "lists no image");
   CHECK(contains(refusal({tree.path("none.txt")}), tree.path("none.txt")));
-  CHECK(message_of<usage_error>([] { (void)open_image_list({}); }) == "image list: there is no list");
+  CHECK(message_of<usage_error>([] { (void)open_image_list({}); }) ==
+        "image list: there is no list");
   CHECK(message_of<usage_error>([&] {
           (void)open_image_list({tree.list("a.png x")}, {.classes = {"x", "y", "x"}});
         }) == "image_list_options::classes has 'x' twice");
 }
 
-TEST_CASE("images: folders without classes become one sequence with its paths",
-          "[dataset][host]") {
+TEST_CASE("images: folders without classes become one sequence with its paths", "[dataset][host]") {
   const image_tree tree{{"x/b.png", "x/a.png", "x/in/c.PNG", "y/d.png"}};
   (void)tree.list("words", "x/notes.txt");
   const log_capture log;

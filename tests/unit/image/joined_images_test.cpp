@@ -37,7 +37,7 @@ class image_tree {
 const image_options whole{.height = 6, .width = 5};
 
 std::vector<joined_field> image_and_mask(const image_tree& tree, const image_options& image = whole,
-                                        const image_options& mask = whole) {
+                                         const image_options& mask = whole) {
   return {{"image", tree.path("images"), make_image_decoder(image)},
           {"mask", tree.path("masks"), make_mask_decoder(mask)}};
 }
@@ -137,8 +137,8 @@ TEST_CASE("joined images: files without a partner are refused, or left out and c
   tree.add("images/a/2.jpg", image);
   tree.add("masks/a/1.png", png_bytes(paint(6, 5, 1)));
   CHECK(refusal(image_and_mask(tree)) ==
-        tree.path("images/a/2.jpg") + ": field 'image': there is no file for field 'mask': " +
-            tree.path("masks/a/2") +
+        tree.path("images/a/2.jpg") +
+            ": field 'image': there is no file for field 'mask': " + tree.path("masks/a/2") +
             ".png or .jpg; add it, or set joined_images_options::skip_incomplete");
   {
     const log_capture log;
@@ -146,8 +146,8 @@ TEST_CASE("joined images: files without a partner are refused, or left out and c
     CHECK(some.dataset->size() == 1);
     CHECK(some.skipped_files == 1);
     CHECK(some.examples == std::vector{tree.path("images/a/2.jpg")});
-    CHECK(contains(log.text(), "joined images: 1 files are left out, such as " +
-                                   tree.path("images/a/2.jpg")));
+    CHECK(contains(log.text(),
+                   "joined images: 1 files are left out, such as " + tree.path("images/a/2.jpg")));
   }
   tree.add("masks/a/1.jpg", image);
   CHECK(contains(refusal(image_and_mask(tree)), "has the same name as " + tree.path("masks/a/1")));

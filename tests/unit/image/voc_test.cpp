@@ -26,8 +26,7 @@ std::string object(const std::string& name, const std::string& bounds,
          "</bndbox><part><name>head</name><bndbox><xmin>x</xmin></bndbox></part></object>";
 }
 
-const std::string bounds =
-    "<xmin>17</xmin><ymin> 21 </ymin><xmax>48</xmax><ymax>60</ymax>";
+const std::string bounds = "<xmin>17</xmin><ymin> 21 </ymin><xmax>48</xmax><ymax>60</ymax>";
 
 class voc_set {
  public:
@@ -64,11 +63,13 @@ TEST_CASE("voc: images, boxes, flags and classes are those of the files", "[data
   const voc_set set;
   set.write_text("Annotations/2.xml",
                  "<?xml version='1.0'?><!-- by hand --><annotation><filename>2.png</filename>" +
-                     size_part + object("cat", bounds, "<difficult>1</difficult>") + "</annotation>");
+                     size_part + object("cat", bounds, "<difficult>1</difficult>") +
+                     "</annotation>");
   const annotated_images opened =
       set.open("2 \r\n1\n\n", "<annotation>" + size_part + object("person", bounds) +
-                                  object("dog", "<xmin>1</xmin><ymin>1</ymin><xmax>160</xmax>"
-                                                "<ymax>100</ymax>") +
+                                  object("dog",
+                                         "<xmin>1</xmin><ymin>1</ymin><xmax>160</xmax>"
+                                         "<ymax>100</ymax>") +
                                   "</annotation>");
   REQUIRE(opened.classes.size() == 20);
   CHECK(opened.paths == std::vector{set.path("JPEGImages/2.png"), set.path("JPEGImages/1.jpg")});
@@ -79,9 +80,9 @@ TEST_CASE("voc: images, boxes, flags and classes are those of the files", "[data
   CHECK(opened.classes.at(static_cast<std::size_t>(field_of<std::int32_t>(data, 0, "labels")[0])) ==
         "cat");
   CHECK(field_of<std::int32_t>(data, 1, "labels") == std::vector<std::int32_t>{14, 11});
-  const auto own = set.open("1", "<annotation>" + size_part + object("helmet", bounds) +
-                                     "</annotation>",
-                            {"vest", "helmet"});
+  const auto own =
+      set.open("1", "<annotation>" + size_part + object("helmet", bounds) + "</annotation>",
+               {"vest", "helmet"});
   CHECK(own.classes == std::vector<std::string>{"vest", "helmet"});
   CHECK(field_of<std::int32_t>(*own.dataset, 0, "labels") == std::vector<std::int32_t>{1});
 }
@@ -102,16 +103,17 @@ TEST_CASE("voc: what is wrong with a file is refused with its path", "[dataset][
   CHECK(of("") == "its <size> has no <height>, but should have a number");
   CHECK(of("<size><width>160</width><height>0</height></size>") ==
         "its <size> has 0 as <height>, but a side is 1 to 65535 pixels long");
-  CHECK(of(size_part + object("", bounds)).starts_with("object 0 is a '', which is none of"));
+  CHECK(of(size_part + object("", bounds)).starts_with("object 0 is a '', which is not one of"));
   CHECK(of(size_part + object("cat", bounds) + object("helmet", bounds)) ==
-        "object 1 is a 'helmet', which is none of the classes aeroplane, bicycle, bird, boat, "
+        "object 1 is a 'helmet', which is not one of the classes aeroplane, bicycle, bird, boat, "
         "bottle, bus, car, cat, chair, cow and 10 more; name all of them in `classes`");
   CHECK(of(size_part + object("cat", "<xmin>1</xmin>")) ==
         "object 0 has no <ymin>, but should have a number");
   CHECK(of(size_part + object("cat", "<xmin>1x</xmin>")) ==
         "object 0 has '1x' as <xmin>, but should have a number");
-  CHECK(of(size_part + object("cat", "<xmin>nan</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax>")) ==
-        set.path("JPEGImages/1.jpg") + ": image 0 has box 0, nan 0 2 2, which is not finite");
+  CHECK(
+      of(size_part + object("cat", "<xmin>nan</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax>")) ==
+      set.path("JPEGImages/1.jpg") + ": image 0 has box 0, nan 0 2 2, which is not finite");
   CHECK(of("<filename>9.jpg</filename>" + size_part) ==
         set.path("JPEGImages/9.jpg") + ": there is no such file, for image 0");
   CHECK(contains(refusal("", "3"), set.path("Annotations/3.xml")));
@@ -120,6 +122,7 @@ TEST_CASE("voc: what is wrong with a file is refused with its path", "[dataset][
             ": line 2: '2  1' has several words, but a name was expected; lists of one class, such "
             "as dog_train.txt, are not for detection");
   CHECK(refusal("", " \n") == set.path("ImageSets/Main/train.txt") + ": lists no image");
-  CHECK(message_of<usage_error>([&] { (void)set.open("1", "", {"a", "b", "a"}); }) ==
-        "open_voc: classes has 'a' twice");
+  CHECK(message_of<usage_error>([&] {
+          (void)set.open("1", "", {"a", "b", "a"});
+        }) == "open_voc: classes has 'a' twice");
 }

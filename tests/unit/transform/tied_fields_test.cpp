@@ -26,8 +26,7 @@ field boxes(double flip) {
 std::string refusal(const std::vector<field>& fields,
                     const std::vector<field_transform>& transforms,
                     const std::optional<mixing>& mixed = {}) {
-  return message_of<usage_error>(
-      [&] { (void)detail::convert_fields(fields, transforms, mixed); });
+  return message_of<usage_error>([&] { (void)detail::convert_fields(fields, transforms, mixed); });
 }
 
 const std::string accepted = "[nothing was thrown]";
@@ -36,8 +35,7 @@ const std::string accepted = "[nothing was thrown]";
 
 TEST_CASE("tied fields: a mask moves as its image does, or the loader refuses", "[loader][host]") {
   const field_transform flipped{.field = "image", .layout = hwc, .flip = 0.5};
-  const field_transform with{
-      .field = "mask", .to = element_type::u8, .layout = hwc, .flip = 0.5};
+  const field_transform with{.field = "mask", .to = element_type::u8, .layout = hwc, .flip = 0.5};
   CHECK(refusal({image, mask}, {}) == accepted);
   CHECK(refusal({image, mask}, {flipped, with}) == accepted);
   CHECK(refusal({image}, {flipped}) == accepted);
@@ -73,11 +71,13 @@ TEST_CASE("tied fields: boxes have the flip of their image, which is not cut on 
         "annotation_options");
   CHECK(refusal({image, boxes(0)}, {flipped}) != accepted);
   CHECK(refusal({image, boxes(0.5)}, {}) != accepted);
-  const std::string cut = "coordinates do not follow; let the decoder cut and resize (image_options)";
+  const std::string cut =
+      "coordinates do not follow; let the decoder cut and resize (image_options)";
   for (const field_transform& moved :
        {field_transform{.field = "image", .layout = hwc, .crop = image_crop{8, 8}},
         field_transform{.field = "image", .layout = hwc, .resize = image_resize{8, 8}},
-        field_transform{.field = "image", .layout = hwc, .resized_crop = random_resized_crop{8, 8}}})
+        field_transform{
+            .field = "image", .layout = hwc, .resized_crop = random_resized_crop{8, 8}}})
     CHECK(refusal({image, boxes(0)}, {moved}).ends_with(cut));
 }
 
@@ -87,6 +87,7 @@ TEST_CASE("tied fields: an image that others belong to is not mixed", "[loader][
   CHECK(refusal({image}, floats, mixed) == accepted);
   for (const field& tied : {mask, boxes(0)})
     CHECK(refusal({image, tied}, floats, mixed) ==
-          "transforms: field '" + tied.name + "' belongs to 'image', but mixing mixes that image: "
-          "what belongs to it would not be mixed");
+          "transforms: field '" + tied.name +
+              "' belongs to 'image', but mixing mixes that image: "
+              "what belongs to it would not be mixed");
 }
