@@ -57,6 +57,8 @@ class FeedlineRecipe(ConanFile):
         if self.options.with_images:
             self.requires("libjpeg-turbo/[>=2.1 <4]")
             self.requires("libpng/[>=1.6 <2]")
+            self.requires("nlohmann_json/[>=3.9 <4]", visible=False)
+            self.requires("pugixml/[>=1.11 <2]")
         if self.options.with_npz:
             self.requires("libzip/[>=1.7 <2]")
 
@@ -74,7 +76,7 @@ class FeedlineRecipe(ConanFile):
         # What is not among the requirements is not looked for on the machine.
         without = "libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2".split()
         if not self.options.with_images:
-            without += ["libjpeg", "libpng"]
+            without += ["libjpeg", "libpng", "nlohmann-json", "libpugixml"]
         if not self.options.with_npz:
             without += ["libzip"]
         toolchain = CMakeToolchain(self)

@@ -4,7 +4,7 @@
 ///
 ///     feedline/cuda/device.hpp                              feedline::cuda
 ///     feedline/hdf5/dataset.hpp, feedline/hdf5/ragged.hpp   feedline::hdf5
-///     feedline/image/decode.hpp, feedline/image/folder.hpp  feedline::images
+///     feedline/image/decode.hpp, folder, list, joined, annotations, coco, voc  feedline::images
 ///     feedline/formats/open.hpp                             feedline::formats
 ///
 /// Some core headers are not included here, because few programs need them:

@@ -6,7 +6,9 @@ set(FEEDLINE_WITHOUT "" CACHE STRING
   "Optional libraries to build without, though they are there: libjpeg libpng lz4 zstd …")
 # A static blosc needs lz4 and zstd after it.
 set(feedline_optional_filters libdeflate blosc lz4 zstd libaec bzip2 lzo zfp blosc2)
-set(feedline_optional_libraries libjpeg libpng libzip ${feedline_optional_filters})
+set(feedline_annotation_libraries nlohmann-json libpugixml)
+set(feedline_optional_libraries libjpeg libpng libzip ${feedline_optional_filters}
+  ${feedline_annotation_libraries})
 foreach(library IN LISTS FEEDLINE_WITHOUT)
   if(NOT library IN_LIST feedline_optional_libraries)
     list(JOIN feedline_optional_libraries " " known_text)
@@ -70,6 +72,25 @@ list(JOIN found " " found_text)
 list(JOIN missing " " missing_text)
 message(STATUS "Images are decoded with [${found_text}]; not there: [${missing_text}]")
 
+# Libraries that read annotations of images: JSON (headers only) and XML. Without one, open_coco or
+# open_voc refuses.
+set(FEEDLINE_HAS_JSON OFF)
+if(NOT nlohmann-json IN_LIST FEEDLINE_WITHOUT)
+  find_package(nlohmann_json 3.9 QUIET)
+  set(FEEDLINE_HAS_JSON ${nlohmann_json_FOUND})
+endif()
+set(FEEDLINE_HAS_PUGIXML OFF)
+if(NOT libpugixml IN_LIST FEEDLINE_WITHOUT)
+  find_package(pugixml 1.11 QUIET)
+  set(FEEDLINE_HAS_PUGIXML ${pugixml_FOUND})
+  if(FEEDLINE_STATIC_DEPENDENCIES AND TARGET pugixml::shared)
+    set(FEEDLINE_HAS_PUGIXML OFF)
+  endif()
+endif()
+if(FEEDLINE_HAS_PUGIXML)
+  list(APPEND feedline_image_libraries pugixml)
+endif()
+
 # Libraries that decode HDF5's filters. Without its library, a filter is left to the HDF5 library
 # and its plugins.
 set(FEEDLINE_HDF5_LIBRARIES "")  # those that are installed
@@ -110,7 +131,8 @@ foreach(library IN LISTS feedline_optional_libraries)
   set(package "lib${library}-dev")
   string(REGEX REPLACE "^liblib" "lib" package "${package}")
   string(REPLACE "bzip2" "bz2" package "${package}")
-  string(REGEX REPLACE "^lib" "" has "${library}")
+  string(REPLACE "libnlohmann-json" "nlohmann-json3" package "${package}")
+  string(REGEX REPLACE "^lib|^nlohmann-" "" has "${library}")
   string(TOUPPER "FEEDLINE_HAS_${has}" has)
   if(NOT library IN_LIST FEEDLINE_WITHOUT AND NOT library STREQUAL "lzo"
       AND NOT TARGET feedline_libraries::${library} AND NOT ${has}

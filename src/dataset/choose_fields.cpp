@@ -177,6 +177,12 @@ dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields) {
   std::vector<field> called = some->fields();
   for (std::size_t i = 0; i < called.size(); ++i)
     if (!fields[i].as.empty()) called[i].name = fields[i].as;
+  for (field& one : called)  // ties follow the new name of an image
+    for (const selected_field& image : fields)
+      if (one.tie && one.tie->image == image.name && !image.as.empty()) {
+        one.tie->image = image.as;
+        break;
+      }
   (void)detail::checked_row_bytes("select", called);
   return detail::named(std::move(some), std::move(called));
 }

@@ -4,6 +4,7 @@
 #include "dataset/known_type.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/printable.hpp"
+#include "detail/text.hpp"
 
 #include <array>
 #include <string>
@@ -42,7 +43,11 @@ std::string to_string(const field& field) {
     if (i != 0) text += ", ";
     text += std::to_string(field.shape[i]);
   }
-  return text + ']';
+  text += ']';
+  if (!field.tie) return text;
+  text += " of " + detail::printable(field.tie->image);
+  if (field.tie->flip) text += ", flip " + detail::text_of(*field.tie->flip);
+  return text;
 }
 
 }  // namespace FEEDLINE_ABI

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <feedline/backend/assembly.hpp>
-#include <feedline/dataset/sample_random.hpp>
 
 #include "detail/host_device.hpp"
 #include "transform/operations/draws.hpp"
@@ -9,13 +8,6 @@
 #include <cstdint>
 
 namespace feedline::detail {
-
-/// Random bits for a sample's random transforms in an epoch: a hash of all three numbers, so that
-/// they depend on nothing else.
-[[nodiscard]] constexpr std::uint32_t sample_random_bits(std::uint64_t seed, std::uint64_t epoch,
-                                                         std::uint64_t sample) noexcept {
-  return static_cast<std::uint32_t>(sample_key(seed, epoch, sample) >> 32);
-}
 
 /// Position of a sample's window in its padded image, and whether it is flipped.
 struct image_window {

@@ -10,6 +10,7 @@
 #include "image/damage_count.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
+#include "image/sized_decoder.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
@@ -56,7 +57,7 @@ block_step step_of(const image_options& options) {
                     .interpolation = options.interpolation}};
 }
 
-class image_decoder final : public decoder {
+class image_decoder final : public sized_decoder {
  public:
   explicit image_decoder(const image_options& options)
       : options_{checked_image_options(options)},
@@ -75,6 +76,7 @@ class image_decoder final : public decoder {
   }
 
   bool varies_by_epoch() const override { return geometry_.is_random(); }
+  const image_options& options() const noexcept override { return options_; }
 
   void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
               const sample_context& context) const override {

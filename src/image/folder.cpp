@@ -7,12 +7,11 @@
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
+#include "image/file_values.hpp"
 #include "image/image_files.hpp"
-#include "io/file_system.hpp"
 #include "ragged/record_columns.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -20,61 +19,6 @@ inline namespace FEEDLINE_ABI {
 namespace {
 
 constexpr const char* image_field = "image";
-
-/// The files of a folder's images.
-class folder_values final : public detail::coded_values {
- public:
-  explicit folder_values(detail::image_files files) : files_{std::move(files)} {}
-
-  std::uint64_t size() const override { return files_.files.size(); }
-
-  std::uint64_t stored_bytes(std::uint64_t sample) const override {
-    const std::string path = files_.path_of(sample);
-    return detail::file_system_of(path)->size_of(path);
-  }
-
-  std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override try {
-    const std::string path = files_.path_of(sample);
-    const auto file = detail::file_system_of(path)->read_whole(path, memory);
-    note(file.was_in_memory);
-    return file.bytes;
-  } catch (const dataset_error& fault) {
-    refuse(fault, sample);
-  }
-
-  [[noreturn]] void refuse(const dataset_error& fault, std::uint64_t sample) const override {
-    throw dataset_error{{.path = files_.path_of(sample), .field = image_field, .sample = sample},
-                        fault.message()};
-  }
-
-  bool wants_prefetch() const noexcept override {
-    return hints_left_.load(std::memory_order_relaxed) > 0;
-  }
-
-  void prefetch(std::span<const sample_index> samples) const noexcept override try {
-    for (const sample_index sample : samples) {
-      if (sample.value >= size()) continue;
-      const std::string path = files_.path_of(sample.value);
-      detail::file_system_of(path)->will_need_whole(path);
-    }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
-  }
-
- private:
-  /// Hints are useful from a file that had to be waited for, until this many files in a row were in
-  /// memory already.
-  void note(bool was_in_memory) const noexcept {
-    constexpr std::int64_t trial = 4096;
-    if (!was_in_memory) {
-      hints_left_.store(trial, std::memory_order_relaxed);
-    } else if (hints_left_.load(std::memory_order_relaxed) > 0) {
-      hints_left_.fetch_sub(1, std::memory_order_relaxed);
-    }
-  }
-
-  detail::image_files files_;
-  mutable std::atomic<std::int64_t> hints_left_{0};
-};
 
 /// Classes of all roots, in byte order, each once.
 std::vector<std::string> classes_of(const std::vector<detail::image_lister>& listers) {
@@ -139,7 +83,7 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
   field image = decoder->describe({});
   image.name = image_field;
   result.dataset =
-      zip({detail::make_decoded_dataset(std::make_shared<const folder_values>(std::move(found)),
+      zip({detail::make_decoded_dataset(detail::make_file_values(std::move(found), image_field),
                                         {std::move(decoder), std::move(image)}),
            make_memory_dataset({{{"label", options.label_type, {}}, *labels, labels}})});
   return result;

@@ -45,9 +45,9 @@ void refuse_pairs(const fs::path& root, const std::vector<std::string>& folders)
             {.path = root.string(), .field = {}},
             "holds '" + images + "' and '" + targets +
                 "': images and their annotations (a set for segmentation or detection), and no "
-                "classes; masks and annotations are not supported yet. To read the images alone, "
-                "move or link '" +
-                images + "' into a folder of its own, and open that"};
+                "classes. open_joined_images opens images with masks, open_coco and open_voc open "
+                "annotations, and open_images opens '" +
+                images + "' alone"};
 }
 
 }  // namespace

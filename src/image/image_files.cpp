@@ -33,6 +33,10 @@ std::vector<folder_entry> entries_of(const fs::path& folder) {
 
 }  // namespace
 
+image_lister::image_lister(fs::path root, fs::path shown, image_folder& told,
+                           std::vector<std::string> classes)
+    : root_{std::move(root)}, shown_{std::move(shown)}, told_{told}, classes_{std::move(classes)} {}
+
 image_lister::image_lister(fs::path root, fs::path shown, image_folder& told)
     : root_{std::move(root)}, shown_{std::move(shown)}, told_{told} {
   for (folder_entry& each : entries_of(root_))
@@ -57,21 +61,34 @@ dataset_error image_lister::no_class() const {
 
 void image_lister::list_class(const std::string& name, image_files& into) {
   const fs::path folder = root_ / name;
-  left_out_.clear();
-  std::map<std::string, std::vector<std::string>> found;  // file names, by folder
-  list_folder(folder, 0, found);
-  if (found.empty())
+  if (!list_into(folder, into))
     throw dataset_error{{.path = folder.string(), .field = {}},
                         "the class has no image (.jpg, .jpeg, .png)" +
                             (left_out_.empty() ? std::string{} : " but " + left_out_.describe()) +
                             "; give it some, or remove its folder"};
+}
+
+bool image_lister::list_into(const fs::path& folder, image_files& into) {
+  left_out_.clear();
+  std::map<std::string, std::vector<std::string>> found;  // file names, by folder
+  list_folder(folder, 0, found);
   for (const auto& [path, names] : found) {
-    for (const std::string& file : names) {
-      into.names += file;
-      into.files.push_back({into.names.size(), static_cast<std::uint32_t>(into.folders.size())});
-    }
+    for (const std::string& file : names) into.add(file, into.folders.size());
     into.folders.push_back(path);
   }
+  return !found.empty();
+}
+
+image_files image_lister::list_all(const fs::path& root, const fs::path& shown,
+                                   image_folder& told) {
+  image_lister lister{root, shown, told, {}};
+  image_files found;
+  if (!lister.list_into(root, found))
+    throw dataset_error{
+        {.path = root.string(), .field = {}},
+        "holds no image (.jpg, .jpeg, .png)" +
+            (lister.left_out_.empty() ? std::string{} : " but " + lister.left_out_.describe())};
+  return found;
 }
 
 void image_lister::list_folder(const fs::path& folder, unsigned depth,

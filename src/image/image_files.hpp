@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct image_files {
   std::vector<std::string> folders = {};
   std::vector<file> files = {};
   std::string names = {};  ///< names of all files, one after the other
+
+  /// Adds a file of the folder that is added next, or of the last one.
+  void add(std::string_view name, std::size_t folder) {
+    names += name;
+    files.push_back({names.size(), static_cast<std::uint32_t>(folder)});
+  }
 
   [[nodiscard]] std::string path_of(std::uint64_t image) const {
     const file& each = files[image];
@@ -49,7 +56,17 @@ class image_lister {
   /// Adds a class's images. @throws dataset_error as above.
   void list_class(const std::string& name, image_files& into);
 
+  /// The images of a folder and of the folders within, in order of folder, then name.
+  /// @param shown, told Same as above. @throws dataset_error if there are none.
+  [[nodiscard]] static image_files list_all(const std::filesystem::path& root,
+                                            const std::filesystem::path& shown, image_folder& told);
+
  private:
+  image_lister(std::filesystem::path root, std::filesystem::path shown, image_folder& told,
+               std::vector<std::string> classes);
+
+  /// Adds the images of a folder and of those within. @return Whether there are any.
+  bool list_into(const std::filesystem::path& folder, image_files& into);
   /// Lists a folder and the folders within it.
   void list_folder(const std::filesystem::path& folder, unsigned depth,
                    std::map<std::string, std::vector<std::string>>& found);

@@ -5,6 +5,7 @@
 #include "image/nearest_taps.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
+#include "image/sized_decoder.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
@@ -24,7 +25,7 @@ struct mask_worker {
   std::vector<std::size_t> columns;
 };
 
-class mask_decoder final : public decoder {
+class mask_decoder final : public sized_decoder {
  public:
   explicit mask_decoder(const image_options& options)
       : options_{checked_image_options(options)}, geometry_{options_} {}
@@ -34,6 +35,7 @@ class mask_decoder final : public decoder {
   }
 
   bool varies_by_epoch() const override { return geometry_.is_random(); }
+  const image_options& options() const noexcept override { return options_; }
 
   void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
               const sample_context& context) const override {

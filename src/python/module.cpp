@@ -28,6 +28,7 @@ NB_MODULE(_feedline, module) {
   bind_composition(module);
   bind_ragged(module);
   bind_formats(module);
+  bind_image_sets(module);
 #ifdef FEEDLINE_HAS_HDF5
   bind_hdf5(module);
 #endif

@@ -9,6 +9,7 @@
 #include <feedline/error.hpp>
 #include <feedline/error_policy.hpp>
 #include <feedline/formats/tokens.hpp>
+#include <feedline/image/annotations.hpp>
 #include <feedline/io/external_files.hpp>
 #include <feedline/loader/decode_on.hpp>
 #include <feedline/loader/on_held.hpp>
@@ -129,6 +130,12 @@ struct names<external_files> {
       {"refuse", external_files::refuse},
       {"same_folder", external_files::same_folder},
       {"allow", external_files::allow}};
+};
+template <>
+struct names<box_format> {
+  static constexpr std::string_view what = "format of boxes";
+  static constexpr named_value<box_format> all[] = {
+      {"xyxy", box_format::xyxy}, {"xywh", box_format::xywh}, {"cxcywh", box_format::cxcywh}};
 };
 template <>
 struct names<pad_longer> {

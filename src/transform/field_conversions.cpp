@@ -144,6 +144,7 @@ converted_fields convert_fields(const std::vector<field>& fields,
     converted.any = true;
     converted.random = converted.random || conversion.is_random();
   }
+  check_ties(fields, transforms, mixed);
   if (mixed) {
     converted.mixing = mixing_of(*mixed, converted, transforms);
     converted.any = converted.random = true;

@@ -41,6 +41,11 @@ struct image_extents {
 /// @throws usage_error naming the field, the member, its value and what is allowed.
 void check_transform(const field& of, const field_transform& transform);
 
+/// Checks that transforms and mixing keep images and what belongs to them together (`field::tie`).
+/// @throws usage_error naming both fields, and what differs.
+void check_ties(const std::vector<field>& fields, const std::vector<field_transform>& transforms,
+                const std::optional<mixing>& mixed);
+
 /// The part of `check_transform` for crop, resize and resized_crop.
 /// @param channels The larger number of channels: the dataset's or the batch's.
 void check_window(const field& of, const field_transform& transform, std::uint64_t channels);

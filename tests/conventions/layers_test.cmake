@@ -28,6 +28,7 @@ set(rooms
   "codecs/png: detail"
   "image: detail io rows dataset ragged codecs/jpeg codecs/png transform/options \
 transform/operations"
+  "image/sets: detail io dataset ragged image transform/operations"
   "formats: io rows dataset ragged image"
   "formats/open: detail io dataset image formats"
   "formats/npy: detail io rows dataset formats formats/open"

@@ -31,6 +31,8 @@ zlib zlib1g-dev
 hdf5 libhdf5-dev
 libjpeg-turbo libjpeg62-turbo-dev
 libpng libpng-dev
+nlohmann_json nlohmann-json3-dev
+pugixml libpugixml-dev
 libzip libzip-dev
 END
 } >"$work/more"

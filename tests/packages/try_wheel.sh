@@ -51,7 +51,7 @@ undefined=$(ldd -r "$module" 2>&1 | grep "undefined symbol" | grep -v "symbol: _
 [[ -z $undefined ]] || fail "the module lacks symbols: $undefined"
 licenses=$(echo /tmp/venv/lib/python3*/site-packages/feedline-*.dist-info/licenses)
 for library in feedline zlib libdeflate lz4 libzstd hdf5 libjpeg-turbo libpng1.6 libzip libaec \
-  spdlog fmtlib nanobind libstdc++; do
+  nlohmann-json3 pugixml spdlog fmtlib nanobind libstdc++; do
   text=$licenses/$library.txt
   if [[ $library == feedline ]]; then text=$licenses/LICENSE; fi
   grep -qi "copyright" "$text" || fail "the wheel has no licence of $library"

@@ -38,7 +38,8 @@ stand_in() {  # stand_in NAME [FEATURE]
   echo "set(VCPKG_POLICY_EMPTY_PACKAGE enabled)" >"$VCPKG_OVERLAY_PORTS/$1/portfile.cmake"
   echo "{ \"name\": \"$1\", \"version\": \"0\"$features }" >"$VCPKG_OVERLAY_PORTS/$1/vcpkg.json"
 }
-for port in boost-lockfree spdlog zlib libjpeg-turbo libpng libzip cli11; do stand_in $port; done
+for port in boost-lockfree spdlog zlib libjpeg-turbo libpng nlohmann-json pugixml libzip \
+  cli11; do stand_in $port; done
 stand_in hdf5 zlib
 
 export FEEDLINE=$PWD

@@ -5,11 +5,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
+
+/// Ties a field to an image of the same sample. A loader refuses transforms that would move one of
+/// them without the other.
+struct image_tie {
+  std::string image;  ///< name of the image's field
+  /// Boxes and points: readers have moved them for a left-right flip of the image that has this
+  /// probability; so the image's transform must have the same `flip`, and must not crop or resize.
+  /// Empty: pixels, such as a mask, so both transforms must crop, resize and flip alike.
+  std::optional<double> flip = {};
+
+  friend bool operator==(const image_tie&, const image_tie&) = default;
+};
 
 /// A named component of a sample.
 ///
@@ -20,6 +33,7 @@ struct field {
   element_type type = element_type::u8;
   /// Shape of one sample, without the batch dimension; empty: a scalar.
   std::vector<std::uint64_t> shape = {};
+  std::optional<image_tie> tie = {};  ///< empty: it belongs to no image
 
   friend bool operator==(const field&, const field&) = default;
 };
@@ -28,7 +42,7 @@ struct field {
 /// @throws usage_error if the product does not fit in 64 bits, or is 0.
 [[nodiscard]] std::size_t sample_bytes(const field& field);
 
-/// "image: uint8[28, 28]".
+/// "image: uint8[28, 28]"; with a tie also the image's name and the flip.
 [[nodiscard]] std::string to_string(const field& field);
 
 }  // namespace FEEDLINE_ABI

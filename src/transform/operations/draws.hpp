@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/sample_random.hpp>
 #include <feedline/transform/augmentation.hpp>
 
 #include "detail/host_device.hpp"
@@ -9,6 +10,13 @@
 #include <cstdint>
 
 namespace feedline::detail {
+
+/// Random bits for a sample's random transforms in an epoch: a hash of all three numbers, so that
+/// they depend on nothing else.
+[[nodiscard]] constexpr std::uint32_t sample_random_bits(std::uint64_t seed, std::uint64_t epoch,
+                                                         std::uint64_t sample) noexcept {
+  return static_cast<std::uint32_t>(sample_key(seed, epoch, sample) >> 32);
+}
 
 /// Number of the choice that a draw is for. An operation names its own: `first_draw` and `draws`.
 enum class choice : std::uint32_t {

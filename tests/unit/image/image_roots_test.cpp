@@ -165,9 +165,9 @@ TEST_CASE("image folders: images with masks or annotations beside them are no cl
   CHECK(refusal(tree.path()) ==
         tree.path() + ": holds '" + images + "' and '" + targets +
             "': images and their annotations (a set for segmentation or detection), and no "
-            "classes; masks and annotations are not supported yet. To read the images alone, move "
-            "or link '" +
-            images + "' into a folder of its own, and open that");
+            "classes. open_joined_images opens images with masks, open_coco and open_voc open "
+            "annotations, and open_images opens '" +
+            images + "' alone");
 }
 
 TEST_CASE("image folders: classes that are called mask or image alone stay classes",

@@ -19,9 +19,12 @@ feedline_add_tests(feedline_image_tests
   SOURCES
   support/images/drawn_png.cpp
   support/images/image_bytes.cpp
+  unit/image/annotations_test.cpp
   unit/image/image_blocks_test.cpp
   unit/image/image_folder_test.cpp
+  unit/image/image_lists_test.cpp
   unit/image/image_roots_test.cpp
+  unit/image/joined_images_test.cpp
   unit/codecs/jpeg/coefficients_test.cpp
   unit/codecs/jpeg/frame_test.cpp
   unit/codecs/jpeg/needed_blocks_test.cpp
@@ -43,6 +46,12 @@ feedline_add_tests(feedline_image_tests
   unit/image/stray_bytes_test.cpp
   unit/image/value_blocks_test.cpp
 )
+if(FEEDLINE_HAS_JSON)
+  target_sources(feedline_image_tests PRIVATE unit/image/coco_test.cpp)
+endif()
+if(FEEDLINE_HAS_PUGIXML)
+  target_sources(feedline_image_tests PRIVATE unit/image/voc_test.cpp)
+endif()
 if(FEEDLINE_HAS_HDF5)
   target_sources(feedline_image_tests PRIVATE unit/image/hdf5_blocks_test.cpp)
   target_link_libraries(feedline_image_tests PRIVATE feedline_test_hdf5)

@@ -10,7 +10,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS options
 # Libraries that are not dependencies of the port are not searched for on the machine.
 set(without "libdeflate\\;lz4\\;zstd\\;blosc\\;libaec\\;bzip2\\;lzo\\;zfp\\;blosc2")
 if(NOT "images" IN_LIST FEATURES)
-  string(APPEND without "\\;libjpeg\\;libpng")
+  string(APPEND without "\\;libjpeg\\;libpng\\;nlohmann-json\\;libpugixml")
 endif()
 if(NOT "npz" IN_LIST FEATURES)
   string(APPEND without "\\;libzip")

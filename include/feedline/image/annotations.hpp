@@ -1,0 +1,100 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
+#include <feedline/image/decode.hpp>
+#include <feedline/ragged/pad.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+/// Meaning of a box's four numbers, as in torchvision's `BoundingBoxFormat`.
+enum class box_format : std::uint8_t {
+  xyxy,    ///< left, top, right, bottom
+  xywh,    ///< left, top, width, height
+  cxcywh,  ///< centre's x and y, width, height
+};
+
+/// Options for datasets of images with boxes and key points.
+struct annotation_options {
+  image_options image = {};  ///< decoding, size and window of each image
+  box_format format = box_format::xyxy;
+  /// Divide boxes and key points by the width and height of the result, so that they are 0 to 1.
+  /// Off: they are in pixels of the result.
+  bool normalized = false;
+  /// Probability of a left-right flip, which the loader's transform of field "image" must have,
+  /// too (`field_transform::flip`): readers flip coordinates, the device flips pixels. A loader
+  /// refuses another one.
+  double flip = 0.0;
+  /// A box is dropped, with its label and points, if less than this share of its area is within the
+  /// sample's window. 0: it is dropped if nothing is.
+  double min_visible = 0.0;
+  std::uint64_t max_boxes = 0;            ///< length of fields of boxes; 0: most boxes of an image
+  pad_longer longer = pad_longer::error;  ///< handling of an image with more boxes
+  bool skip_flagged = false;  ///< leave out boxes that are flagged: crowds (COCO), difficult (VOC)
+  bool skip_empty = false;    ///< leave out images without a box
+};
+
+/// An image with its boxes.
+struct annotated_image {
+  std::string path;
+  std::int64_t id = 0;  ///< field "image_id"
+  /// Size of the image as it is decoded, turned if `image_options::follow_orientation` is set; both
+  /// 0: that of the file, whose header is read when the dataset is made.
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+  std::vector<std::array<float, 4>> boxes = {};  ///< xyxy, in pixels of the image
+  std::vector<std::int32_t> labels = {};         ///< one for each box, 0 or more
+  std::vector<std::uint8_t> flags = {};          ///< one for each box, or none
+  /// Key points of each box: x, y, visibility (0: not labelled, 1: hidden, 2: visible); for all
+  /// boxes the same number, which may be 0.
+  std::vector<float> keypoints = {};
+};
+
+/// Images with boxes as a dataset.
+struct annotated_images {
+  /// Fields, where L is the largest number of boxes, and (h, w) the size of `image_options`:
+  /// - "image": u8[h, w, 3], as `make_image_decoder` gives it
+  /// - "image_id": i64; "size": i32[2], height and width of the image before it is cut
+  /// - "boxes": f32[L, 4], of which the first "boxes_length" (i32) are used, the others are 0
+  /// - "labels": i32[L], after the used ones -1
+  /// - "flags": u8[L], in COCO "crowd", in VOC "difficult"; if images have flags
+  /// - "keypoints": f32[L, K, 3], if images have them
+  dataset_ptr dataset;
+  std::vector<std::string> classes = {};     ///< names of the labels 0, 1, …, if known
+  std::vector<std::int64_t> class_ids = {};  ///< COCO: category of each label
+  std::vector<std::string> paths = {};       ///< file of each sample
+  std::uint64_t clipped_boxes = 0;           ///< boxes that reached out of their images
+  std::uint64_t dropped_boxes = 0;           ///< boxes without an area, which are left out
+  std::vector<std::string> examples = {};    ///< the first of both, at most 10, in words
+};
+
+/// Makes a dataset of images with boxes, labels and key points from any source. Target
+/// `feedline::images`. `open_coco` and `open_voc` read files of these formats.
+///
+/// Boxes and points are moved by what the decoder does with their image: size, cut and
+/// `resized_crop`, and by the flip. Boxes are clipped to the result; those of which too little is
+/// left are dropped, with labels, flags and points. A point outside of the result becomes
+/// (0, 0, 0).
+/// Values are those of torchvision's v2 functions; like there, a flip moves a point to W - 1 - x,
+/// and does not exchange left and right ones. All follows from (seed, epoch, sample), so it is the
+/// same for any number of readers, and after resuming. Outside of a loader nothing is flipped.
+///
+/// Devices decode images as for `open_image_folder`; boxes are computed by readers, and their part
+/// of a sample can be read alone: `select(dataset, {"boxes", "boxes_length", "labels"})`.
+/// @throws dataset_error naming path and id: a file that does not exist or whose size cannot be
+/// read, an id that occurs twice, a box that is not finite, of negative size or outside its image,
+/// a point that is not finite, labels or flags or points that are not as many as boxes; more than
+/// `max_boxes` boxes. When read: an image of another size than given, errors of
+/// `make_image_decoder`.
+/// @throws usage_error if there is no image, or options are out of their range.
+[[nodiscard]] annotated_images make_annotated_dataset(const std::vector<annotated_image>& images,
+                                                      const annotation_options& options = {});
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline

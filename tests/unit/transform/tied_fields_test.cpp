@@ -1,0 +1,93 @@
+/// Fields that belong to an image: transforms that would move one without the other are refused.
+
+#include <feedline/error.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "transform/field_conversions.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using feedline::test::message_of;
+
+namespace {
+
+constexpr auto hwc = image_layout::hwc;
+
+const field image{"image", element_type::u8, {32, 32, 3}};
+const field mask{"mask", element_type::u8, {32, 32}, image_tie{.image = "image"}};
+
+field boxes(double flip) {
+  return {"boxes", element_type::f32, {10, 4}, image_tie{.image = "image", .flip = flip}};
+}
+
+std::string refusal(const std::vector<field>& fields,
+                    const std::vector<field_transform>& transforms,
+                    const std::optional<mixing>& mixed = {}) {
+  return message_of<usage_error>([&] { (void)detail::convert_fields(fields, transforms, mixed); });
+}
+
+const std::string accepted = "[nothing was thrown]";
+
+}  // namespace
+
+TEST_CASE("tied fields: a mask moves as its image does, or the loader refuses", "[loader][host]") {
+  const field_transform flipped{.field = "image", .layout = hwc, .flip = 0.5};
+  const field_transform with{.field = "mask", .to = element_type::u8, .layout = hwc, .flip = 0.5};
+  CHECK(refusal({image, mask}, {}) == accepted);
+  CHECK(refusal({image, mask}, {flipped, with}) == accepted);
+  CHECK(refusal({image}, {flipped}) == accepted);
+  CHECK(refusal({mask}, {with}) == accepted);
+  CHECK(refusal({image, mask}, {{.field = "image", .scale = 2, .layout = hwc}}) == accepted);
+  CHECK(refusal({image, mask}, {flipped}) ==
+        "transforms: field 'mask' belongs to 'image', but that image's transform is 'flip 0.5', "
+        "and its own is nothing: give both the same flip, crop, resize and resized_crop");
+  const image_crop crop{.height = 8, .width = 8};
+  const field_transform cropped{.field = "image", .layout = hwc, .crop = crop};
+  CHECK(refusal({image, mask}, {cropped, with}) ==
+        "transforms: field 'mask' belongs to 'image', but that image's transform is 'crop 8 x 8 "
+        "padding 0 random', and its own is 'flip 0.5': give both the same flip, crop, resize and "
+        "resized_crop");
+  const field_transform crop_of_mask{
+      .field = "mask", .to = element_type::u8, .layout = hwc, .crop = crop};
+  CHECK(refusal({image, mask}, {cropped, crop_of_mask}) == accepted);
+  const field half{"mask", element_type::u8, {16, 16}, image_tie{.image = "image"}};
+  CHECK(refusal({image, half}, {cropped, crop_of_mask}) ==
+        "transforms: field 'mask' belongs to 'image', but they are mask: uint8[16, 16] of image "
+        "and image: uint8[32, 32, 3], and both are cut: decode both to the same height and width");
+  CHECK(refusal({image, half}, {flipped, with}) == accepted);
+}
+
+TEST_CASE("tied fields: boxes have the flip of their image, which is not cut on the device",
+          "[loader][host]") {
+  const field_transform flipped{.field = "image", .layout = hwc, .flip = 0.5};
+  CHECK(refusal({image, boxes(0.5)}, {flipped}) == accepted);
+  CHECK(refusal({image, boxes(0)}, {}) == accepted);
+  CHECK(refusal({image, boxes(0.25)}, {flipped}) ==
+        "transforms: field 'boxes' belongs to 'image', but that image is flipped with probability "
+        "0.5, and its coordinates with 0.25: set the same flip in the image's transform and in "
+        "annotation_options");
+  CHECK(refusal({image, boxes(0)}, {flipped}) != accepted);
+  CHECK(refusal({image, boxes(0.5)}, {}) != accepted);
+  const std::string cut =
+      "coordinates do not follow; let the decoder cut and resize (image_options)";
+  for (const field_transform& moved :
+       {field_transform{.field = "image", .layout = hwc, .crop = image_crop{8, 8}},
+        field_transform{.field = "image", .layout = hwc, .resize = image_resize{8, 8}},
+        field_transform{
+            .field = "image", .layout = hwc, .resized_crop = random_resized_crop{8, 8}}})
+    CHECK(refusal({image, boxes(0)}, {moved}).ends_with(cut));
+}
+
+TEST_CASE("tied fields: an image that others belong to is not mixed", "[loader][host]") {
+  const std::vector<field_transform> floats{{.field = "image", .layout = hwc}};
+  const mixing mixed{.image = "image", .mixup_alpha = 0.2};
+  CHECK(refusal({image}, floats, mixed) == accepted);
+  for (const field& tied : {mask, boxes(0)})
+    CHECK(refusal({image, tied}, floats, mixed) ==
+          "transforms: field '" + tied.name +
+              "' belongs to 'image', but mixing mixes that image: "
+              "what belongs to it would not be mixed");
+}
