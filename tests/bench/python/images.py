@@ -3,9 +3,9 @@
 
     build/python/bin/python tests/bench/python/images.py --workers 14 [--quick]
 
-Needs torchvision and Pillow; feedline need not be built with JPEG. All make the same batches for training with the same number of processes: JPEGs of 500x375 from a
-folder, a random window resized to 224x224, flipped at random, normalized floats, channels first, on
-the GPU, or in host memory where there is none.
+Needs torchvision and Pillow. All make the same batches for training with the same number of
+processes: JPEGs of 500x375 from a folder, a random window resized to 224x224, flipped at random,
+normalized floats, channels first, on the GPU, or in host memory where there is none.
 
     DataLoader         all transforms in its workers; pinned and copied without blocking on a GPU
     from_dataloader    the same dataset in feedline's workers, its samples written in place
@@ -155,7 +155,8 @@ class Alone:
             each.start()
 
     def epoch(self):
-        pieces = np.array_split(np.random.permutation(self.options.images), 16 * len(self.processes))
+        order = np.random.permutation(self.options.images)
+        pieces = np.array_split(order, 16 * len(self.processes))
         for piece in pieces:
             self.tasks.put(piece.tolist())
         for _ in pieces:
