@@ -3,7 +3,7 @@
 # interpreter and the packages that this machine has, in two halves beside each other, for 400 s at
 # most each. Leaves the output in OUT, and ends with a summary. Installs nothing in the system.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 folder=$(readlink -f "$1") out=$(mkdir -p "$2" && readlink -f "$2")
 shift 2
 site=$(mktemp -d)

@@ -246,7 +246,8 @@ class Loader:
 
     def state_dict(self) -> dict[str, Any]:
         """`state()` as a dict of plain values: the protocol of torchdata's StatefulDataLoader. It
-        is the same on all ranks. After an epoch's last batch it says the next epoch."""
+        is the same on all ranks; of a `stream_dataset` it may have 'streams', of which each rank's
+        serves all. After an epoch's last batch it says the next epoch."""
         state: dict[str, Any] = json.loads(self.state().to_json())
         if state["batch"] >= len(self) > 0:
             state |= {"epoch": state["epoch"] + 1, "batch": 0, "unreadable": 0, "skipped": 0}

@@ -4,6 +4,8 @@ import os
 import pickle
 import random
 import signal
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -76,6 +78,7 @@ def test_the_order_depends_on_the_streams_and_not_on_the_workers(streams, shuffl
     for epoch, samples in enumerate(expected):
         assert sorted(y for y, *_ in samples) == sorted(sum(pieces(), []))
         assert {each for _, each, *_ in samples} == {epoch}
+        assert len({drawn for _, _, drawn, _ in samples}) == len(samples)
     assert expected[0] != expected[1] and run(seed=6) != expected
     for workers in (1, 2, streams):
         assert run(workers=workers) == expected
@@ -145,8 +148,9 @@ def test_workers_iterate_ahead(tmp_path):
 
     stream = feedline.stream_dataset(Noted, 400, workers=2, start_method="fork")
     stream.read([0])  # of stream 0
+    deadline = time.monotonic() + 60
     while not (tmp_path / "0-32").exists():
-        pass
+        assert time.monotonic() < deadline
     assert not (tmp_path / "0-33").exists() and not (tmp_path / "1-0").exists()
 
 
@@ -194,8 +198,6 @@ class Unaware:
 
 
 def test_streams_that_would_all_give_the_same_are_refused():
-    import sys
-
     if "torch" not in sys.modules:
         with pytest.raises(feedline.UsageError, match="all give the same samples: give a function"):
             feedline.stream_dataset(Unaware(), 50, workers=2)
