@@ -42,6 +42,7 @@ class coded_values {
   /// Same as the functions of `dataset`.
   [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
+  [[nodiscard]] virtual unsigned reads_in_processes() const { return 0; }
 };
 
 using coded_values_ptr = std::shared_ptr<const coded_values>;

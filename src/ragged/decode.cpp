@@ -40,6 +40,7 @@ class ragged_values final : public detail::coded_values {
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
 
  private:
   ragged_dataset_ptr of_;

@@ -39,6 +39,7 @@ class decoded_dataset final : public dataset {
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   dataset_ptr select(std::span<const std::size_t> places) const override {
     return make_decoded_dataset(of_, columns_.select(places));
   }
@@ -97,6 +98,7 @@ class ragged_field final : public ragged_dataset {
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
 
  private:
   void do_read(std::span<const element_run> runs) const override {

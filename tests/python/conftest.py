@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+import traceback
 
 import numpy as np
 import pytest
@@ -63,6 +64,26 @@ def run_python():
         )
         ran.seconds = time.monotonic() - began
         return ran
+
+    return run
+
+
+@pytest.fixture
+def fork():
+    """Runs a function in a child of fork. Its exit code: 0 if the function returned."""
+
+    def run(function):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                function()
+                code = 0
+            except BaseException:  # noqa: BLE001: the child ends here
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
     return run
 

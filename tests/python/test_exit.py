@@ -81,7 +81,7 @@ def test_a_read_that_never_ends_does_not_stop_the_program_from_ending(
 
 
 INTERRUPTED = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading
 import feedline
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -102,7 +102,8 @@ if readers == 0:
 inside.wait()
 
 def interrupt():
-    time.sleep(0.3)  # while the main thread is in close(), or before: Ctrl-C ends it anyway
+    while sys._current_frames()[threading.main_thread().ident].f_code.co_name != "close":
+        pass  # from there on Ctrl-C ends it
     os.kill(os.getpid(), signal.SIGINT)
 
 for round in range(2):  # again

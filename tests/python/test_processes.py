@@ -69,23 +69,19 @@ def test_a_program_ends_with_a_loader_whose_reader_is_in_python():
     assert (ran.stdout, ran.stderr, ran.returncode) == ("0\n", "", 0)
 
 
-def test_a_child_of_fork_ends_and_destroys_nothing(numbered):
+def test_a_child_of_fork_ends_and_destroys_nothing(numbered, fork):
     loader = feedline.Loader(numbered, batch_size=10)
     epoch = loader.epoch(0)
     batch = next(epoch)
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            try:
-                next(epoch)
-            except feedline.UsageError:
-                code = 0
-            del batch, epoch, loader
-            gc.collect()
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def in_child():
+        nonlocal batch, epoch, loader
+        with pytest.raises(feedline.UsageError):
+            next(epoch)
+        del batch, epoch, loader
+        gc.collect()
+
+    assert fork(in_child) == 0
     assert next(epoch).index == 1
 
 

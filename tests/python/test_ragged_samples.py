@@ -85,6 +85,12 @@ def test_an_automatic_number_of_readers_follows_the_workers(workers):
     )
     for rows in (feedline.pad(texts), feedline.pack(texts, capacity=6)):
         assert feedline.Loader(rows).plan().readers == (2 * workers or 1)
+    coded = feedline.ragged_sequence_dataset(
+        lambda i: bytes([i] * 4), [4] * 9, names=["x"], size=9, workers=3, start_method="fork"
+    )
+    decoded = feedline.decode(coded, feedline.decode_raw("uint8", [4]))
+    assert decoded.read([5])["x"].tolist() == [[5] * 4]
+    assert feedline.Loader(decoded).plan().readers == 6
 
 
 @pytest.mark.parametrize("options", WORKERS)

@@ -35,6 +35,7 @@ from ._of_torch import ConvertedEpoch as ConvertedEpoch
 from ._of_torch import LoaderSampler as LoaderSampler
 from ._orders import from_sampler as from_sampler
 from ._ragged import ragged_sequence_dataset as ragged_sequence_dataset
+from ._stream import of_streams as _of_streams  # noqa: F401: when a dataset is unpickled
 from ._stream import stream_dataset as stream_dataset
 
 

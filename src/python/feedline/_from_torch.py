@@ -9,7 +9,7 @@ from typing import Any, Optional
 from ._errors import UsageError
 from ._feedline import Dataset, Sampler, Shard, make_memory_dataset, sequential, shuffle
 from ._loader import Loader
-from ._stream import stream_dataset
+from ._stream import of_streams, stream_dataset
 
 
 def _torch_data() -> Any:
@@ -49,7 +49,8 @@ def from_torch(
     dataset: Any, *, names: Optional[list[str]] = None, workers: int = 0, **options: Any
 ) -> Dataset:
     """A dataset of what a map-style dataset of PyTorch returns: anything with `__getitem__` and
-    `__len__`, also a Subset or a ConcatDataset.
+    `__len__`, also a Subset or a ConcatDataset. An IterableDataset is given to `stream_dataset`,
+    with its options (`length`, `shuffle_buffer`, `streams` and others).
 
     Samples become fields as in `sequence_dataset`, and `options` are that function's:
     `start_method`, `timeout`, `seeded`, `pad`, `concurrency`, `size`. `workers` processes make the
@@ -63,11 +64,7 @@ def from_torch(
     if data is not None and isinstance(dataset, data.DataLoader):
         raise TypeError("from_torch: this is a DataLoader: say feedline.from_dataloader(loader)")
     if data is not None and isinstance(dataset, data.IterableDataset):
-        raise TypeError(
-            f"from_torch: {type(dataset).__name__} is an IterableDataset, whose samples have no "
-            "numbers: feedline.stream_dataset(dataset, length=N) reads it in its order; a dataset "
-            "with __getitem__ and __len__, or the files by feedline.open, can be shuffled"
-        )
+        return stream_dataset(dataset, names=names, workers=workers, **options)
     if not hasattr(dataset, "__getitem__"):
         raise TypeError(
             f"from_torch: dataset is a {type(dataset).__name__}, which has no __getitem__: it must "
@@ -109,12 +106,13 @@ def from_dataloader(
     workers, start_method: instead of the DataLoader's. names, pad, seeded: as for `from_torch`.
     seed, device, options: as for `Loader`, and before what the DataLoader says.
     length: samples of an epoch, if the dataset is an IterableDataset: it is read as by
-        `stream_dataset`, so by one worker; None: its `len()`.
+        `stream_dataset`, with a stream for each worker, whose batches come in turn; None: its
+        `len()`. A DataLoader without workers has one stream.
 
     Workers have PyTorch's `get_worker_info()`. This process makes sample 0, to tell the fields.
 
     Raises TypeError, which names the argument of the DataLoader, for what it cannot do: a
-    collate_fn, batch_size=None, several workers for an IterableDataset."""
+    collate_fn, batch_size=None, an IterableDataset that is not seeded."""
     data = _torch_data()
     if data is None or not isinstance(dataloader, data.DataLoader):
         kind = type(dataloader).__name__
@@ -131,14 +129,17 @@ def from_dataloader(
     made_of = dataloader.dataset
     is_stream = isinstance(made_of, data.IterableDataset)
     if is_stream:
-        if workers > 1 or dataloader.worker_init_fn is not None or seeded is False:
+        if seeded is False:
             raise TypeError(
-                f"from_dataloader: {type(made_of).__name__} is an IterableDataset, which one "
-                f"worker iterates, seeded for each sample, and num_workers is {workers}: say "
-                "workers=1, and give the DataLoader no worker_init_fn"
+                f"from_dataloader: {type(made_of).__name__} is an IterableDataset, which is seeded "
+                "for each sample, so that it can be resumed: leave out seeded"
             )
-        making = {name: value for name, value in making.items() if name != "seeded"}
-        dataset = stream_dataset(made_of, length, names=names, workers=workers, **making)
+        del making["seeded"]
+        dataset = of_streams(
+            made_of, length, batch_size, dataloader.worker_init_fn if workers else None,
+            names=names, workers=workers,
+            streams=max(workers, dataloader.num_workers) if workers else 1, **making,
+        )  # fmt: skip
     else:
         if length is not None:
             raise TypeError("from_dataloader: length is for an IterableDataset")

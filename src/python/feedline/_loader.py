@@ -96,8 +96,8 @@ class Loader:
                 f"by feedline.make_memory_dataset (arrays), feedline.open (files) or "
                 f"feedline.sequence_dataset (anything with __getitem__)"
             )
-        stream_order = getattr(dataset, "_stream_order", None)
-        if stream_order is not None and (shuffle or sampler is not None or readers > 1):
+        self._stream = getattr(dataset, "_stream", None)  # of a stream_dataset
+        if self._stream is not None and (shuffle or sampler is not None or readers > 1):
             raise UsageError(
                 "Loader: the dataset is a stream, which has one order, and one reader takes it: "
                 "leave out sampler, shuffle and readers; stream_dataset(…, shuffle_buffer=N) "
@@ -115,7 +115,7 @@ class Loader:
             partial_batch = "drop"
         self._dataset = dataset
         self._given_order = sampler
-        self._order = ordered(sampler) if stream_order is None else stream_order
+        self._order = ordered(sampler) if self._stream is None else self._stream.order
         self._resumes: Optional[State] = None  # what load_state_dict said, until an epoch begins
         self._next = 0
         self._told = shard is not None  # the shard stays as it is
@@ -246,17 +246,32 @@ class Loader:
 
     def state_dict(self) -> dict[str, Any]:
         """`state()` as a dict of plain values: the protocol of torchdata's StatefulDataLoader. It
-        is the same on all ranks. After an epoch's last batch it says the next epoch."""
+        is the same on all ranks; of a `stream_dataset` it may have 'streams', of which each rank's
+        serves all. After an epoch's last batch it says the next epoch."""
         state: dict[str, Any] = json.loads(self.state().to_json())
         if state["batch"] >= len(self) > 0:
             state |= {"epoch": state["epoch"] + 1, "batch": 0, "unreadable": 0, "skipped": 0}
+        if self._stream is not None:
+            saved = self._stream.saved(*self._place(state))
+            state |= {"streams": saved} if saved else {}
         return state
+
+    def _place(self, state: dict[str, Any]) -> tuple[int, int, int]:
+        """Of a state in a stream: epoch, sample, and the loader's seed."""
+        sample = state["batch"] * self.batch_size * self._shard.world
+        return state["epoch"], sample, self._options["seed"]
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues where `state_dict` was called: the next loop over the loader begins there. The
         number of ranks may be another one, if the samples in the batches of all ranks together are
         as many. Raises UsageError if the loader's data, order or global batch differ."""
-        self.seek(State.from_json(json.dumps(dict(state_dict))))
+        position = dict(state_dict)
+        saved = position.pop("streams", None)
+        self.seek(State.from_json(json.dumps(position)))
+        if self._stream is not None and saved is not None:
+            self._stream.put(saved)
+        elif self._stream is not None and position["batch"] > 0:
+            self._stream.tell(*self._place(position)[:2])
 
     @property
     def dataset(self) -> Dataset:

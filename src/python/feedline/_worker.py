@@ -133,7 +133,12 @@ def run(sockets, collects, generators, samples, is_function, structure, leaves, 
     get_all = getattr(samples, "__getitems__", None)
     numbers = [each.number for each in sockets]
     side = _WorkerSide(numbers, get, get_all, structure, leaves, seed)
-    while side.receive():
+    work_ahead = getattr(samples, "work_ahead", None)
+    while True:
+        while work_ahead is not None and not side.has_message() and work_ahead():
+            pass
+        if not side.receive():
+            return
         try:
             side.make()
         except BaseException as raised:  # noqa: BLE001: the other process raises it

@@ -35,7 +35,8 @@ class as_current {
 sample_context info() {
   if (current.context == nullptr)
     throw usage_error{
-        "no sample is being made: sample_info() is for functions that a sequence_dataset calls"};
+        "no sample is being made: sample_info() is for functions that a sequence_dataset calls; a "
+        "stream draws from random, numpy.random or PyTorch's generator, which are seeded for it"};
   if (!current.is_seeded)
     throw usage_error{
         "the dataset does not vary by epoch, so its samples have no seed: make it by "
@@ -108,6 +109,9 @@ void bind_sample_info(nb::module_& module) {
           "Index in the loader's dataset, which is not the function's own if datasets are "
           "composed.")
       .def_ro("loader_seed", &sample_context::seed, "The loader's `seed`.");
+  // Streams are iterated for samples that are asked for later, too, so they have none. Until the
+  // function that was called for a sample returns.
+  module.def("_forget_sample", [] { current = {}; });
   module.def("sample_info", &info,
              "Seed, epoch and index of the sample that the calling function makes, in a worker or "
              "on a thread. For datasets made with `seeded=True`; else raises UsageError.\n\n"

@@ -29,16 +29,28 @@ void worker_pool::read(const read_request& request, std::span<const std::size_t>
   if (PyGILState_Check() != 0) unlocked_meanwhile.emplace();
   const std::size_t most = worker_process::max_samples(row_bytes);
   std::vector<std::span<std::byte>> out(row_bytes.size());
-  for (std::size_t first = 0; first < request.samples.size(); first += most) {
-    const std::size_t count = std::min(most, request.samples.size() - first);
+  for (std::size_t first = 0, count = 0; first < request.samples.size(); first += count) {
+    count = std::min(most, request.samples.size() - first);
+    const auto place = place_of(request.samples[first]);
+    const auto others = request.samples.subspan(first, count);
+    if (place)
+      count = static_cast<std::size_t>(
+          std::ranges::find_if(others, [&](auto each) { return place_of(each) != place; }) -
+          others.begin());
     for (std::size_t field = 0; field < out.size(); ++field)
       out[field] = request.out[field].subspan(first * row_bytes[field], count * row_bytes[field]);
     read_run({request.samples.subspan(first, count), out, request.context.part(first, count)},
-             row_bytes);
+             row_bytes, place);
   }
 }
 
-void worker_pool::read_run(const read_request& request, std::span<const std::size_t> row_bytes) {
+std::optional<std::size_t> worker_pool::place_of(sample_index sample) const {
+  if (!turns_) return std::nullopt;
+  return turns_->at(sample.value).stream % entries_.size();
+}
+
+void worker_pool::read_run(const read_request& request, std::span<const std::size_t> row_bytes,
+                           std::optional<std::size_t> only) {
   const auto calling = [&](std::uint64_t sample, auto&& function) {
     locked([&] {
       try {
@@ -55,7 +67,7 @@ void worker_pool::read_run(const read_request& request, std::span<const std::siz
     lane_use used;
     worker_process::outcome outcome{};
     try {
-      used = take();
+      used = take(only);
       outcome = used.worker->make(used.lane, request, row_bytes, patience);
     } catch (nb::python_error&) {  // a signal's handler did
       calling(request.samples.front().value, [&] {
@@ -99,12 +111,12 @@ std::string worker_pool::settle(const lane_use& used, worker_process::outcome ou
   throw dataset_error{where, how + " while it made this sample; it is replaced"};
 }
 
-worker_pool::lane_use worker_pool::take() {
+worker_pool::lane_use worker_pool::take(std::optional<std::size_t> only) {
   const bool is_main = is_first_thread();
   std::unique_lock lock{mutex_};
   for (;;) {
     if (!refusal_.empty()) throw usage_error{refusal_};
-    if (auto found = try_take()) return *std::move(found);
+    if (auto found = try_take(only)) return *std::move(found);
     if (!is_main) {
       changed_.wait(lock);
     } else if (changed_.wait_for(lock, until_signals) == std::cv_status::timeout) {
@@ -116,13 +128,13 @@ worker_pool::lane_use worker_pool::take() {
 }
 
 /// A free lane: rather of a worker that is ready, and then of one whose other lane is free, too.
-std::optional<worker_pool::lane_use> worker_pool::try_take() {
+std::optional<worker_pool::lane_use> worker_pool::try_take(std::optional<std::size_t> only) {
   std::optional<lane_use> best;
   int best_rank = 4;
   for (std::size_t place = 0; place < entries_.size() && best_rank != 0; ++place) {
     const entry& each = entries_[place];
     const auto* const free = std::ranges::find(each.in_use, false);
-    if (!each.worker || free == std::end(each.in_use)) continue;
+    if (!each.worker || free == std::end(each.in_use) || place != only.value_or(place)) continue;
     const bool is_idle = std::ranges::count(each.in_use, true) == 0;
     const int rank = (each.worker->is_ready() ? 0 : 2) + (is_idle ? 0 : 1);
     if (rank >= best_rank) continue;
@@ -139,7 +151,8 @@ void worker_pool::give_back(const lane_use& used) noexcept {
     entry& of = entries_[used.place];
     if (of.worker == used.worker) of.in_use[used.lane] = false;
   }
-  changed_.notify_one();
+  // With streams each waits for a worker of its own.
+  turns_ ? changed_.notify_all() : changed_.notify_one();
 }
 
 }  // namespace feedline::python

@@ -6,6 +6,7 @@
 #include "device/shared_memory.hpp"
 #include "python/held_object.hpp"
 #include "python/workers/process.hpp"
+#include "python/workers/turns.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -32,10 +33,12 @@ class worker_pool {
   /// @param patience Most time for one sample; empty: no limit.
   /// @param makes_together Whether a worker makes all samples of a request by one call, which may
   /// take this time for each of them.
+  /// @param turns The streams that samples are of, if they are: worker w makes those of streams w,
+  /// w + workers, and so on.
   /// @param held Gets the Python objects that this holds.
   [[nodiscard]] static std::shared_ptr<worker_pool> make(
       nb::object start, unsigned workers, std::optional<std::chrono::milliseconds> patience,
-      bool makes_together, std::shared_ptr<held_objects> held);
+      bool makes_together, std::optional<stream_turns> turns, std::shared_ptr<held_objects> held);
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
   /// Ends the workers.
@@ -66,21 +69,27 @@ class worker_pool {
   };
 
   worker_pool(nb::object start, unsigned workers, std::optional<std::chrono::milliseconds> patience,
-              bool makes_together, std::shared_ptr<held_objects> held);
+              bool makes_together, std::optional<stream_turns> turns,
+              std::shared_ptr<held_objects> held);
   /// Asks the workers to end; later reads are refused. Never waits.
   void begin_to_end();
   /// Its second half: kills the workers that have not ended by the deadline. With the interpreter's
   /// lock.
   void end_by(time_point deadline);
-  void read_run(const read_request& request, std::span<const std::size_t> row_bytes);
+  /// The worker that must make the sample; empty: any.
+  [[nodiscard]] std::optional<std::size_t> place_of(sample_index sample) const;
+  /// @param only Index of the worker that makes the samples; empty: any.
+  void read_run(const read_request& request, std::span<const std::size_t> row_bytes,
+                std::optional<std::size_t> only);
   /// Follows a request that was not served. With the interpreter's lock.
   /// @param sample The one that was begun last, or the first.
   /// @return How the worker ended, if it had begun no sample, so that another one can serve it.
   /// @throws dataset_error; nb::python_error of the worker, or of a signal's handler.
   std::string settle(const lane_use& used, worker_process::outcome outcome, std::uint64_t sample);
-  /// Waits for a lane. @throws nb::python_error of a signal's handler.
-  [[nodiscard]] lane_use take();
-  [[nodiscard]] std::optional<lane_use> try_take();
+  /// Waits for a lane. @param only A worker's index; empty: any worker.
+  /// @throws nb::python_error of a signal's handler.
+  [[nodiscard]] lane_use take(std::optional<std::size_t> only);
+  [[nodiscard]] std::optional<lane_use> try_take(std::optional<std::size_t> only);
   void give_back(const lane_use& used) noexcept;
   /// Ends the worker, and starts a new one instead, unless another thread does.
   /// With the interpreter's lock.
@@ -99,6 +108,7 @@ class worker_pool {
   const held_object start_;
   const std::optional<std::chrono::milliseconds> patience_;
   const bool makes_together_;
+  const std::optional<stream_turns> turns_;
   const detail::own_process made_by_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -27,19 +27,21 @@ std::vector<std::weak_ptr<worker_pool>>& all_pools() {
 
 worker_pool::worker_pool(nb::object start_one, unsigned workers,
                          std::optional<std::chrono::milliseconds> patience, bool makes_together,
-                         std::shared_ptr<held_objects> held)
+                         std::optional<stream_turns> turns, std::shared_ptr<held_objects> held)
     : held_{std::move(held)},
       start_{std::move(start_one), *held_},
       patience_{patience},
       makes_together_{makes_together},
+      turns_{std::move(turns)},
       entries_(workers) {}
 
 std::shared_ptr<worker_pool> worker_pool::make(nb::object start, unsigned workers,
                                                std::optional<std::chrono::milliseconds> patience,
                                                bool makes_together,
+                                               std::optional<stream_turns> turns,
                                                std::shared_ptr<held_objects> held) {
-  std::shared_ptr<worker_pool> made{
-      new worker_pool{std::move(start), workers, patience, makes_together, std::move(held)}};
+  std::shared_ptr<worker_pool> made{new worker_pool{
+      std::move(start), workers, patience, makes_together, std::move(turns), std::move(held)}};
   for (std::size_t place = 0; place < workers; ++place)
     made->entries_[place].worker = made->start(place);
   auto& all = all_pools();

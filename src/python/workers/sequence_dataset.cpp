@@ -116,7 +116,10 @@ dataset_object make_sequence_dataset(const nb::object& samples,
     const nb::object start =
         nb::module_::import_("feedline._worker")
             .attr("Starter")(start_method, samples, is_function, plan[0], plan[1], seed);
-    pool = worker_pool::make(start, workers, patience_of(timeout), maker.makes_together(), among);
+    std::optional<stream_turns> turns;
+    if (nb::hasattr(samples, "_turns")) turns = nb::cast<stream_turns>(samples.attr("_turns"));
+    pool = worker_pool::make(start, workers, patience_of(timeout), maker.makes_together(),
+                             std::move(turns), among);
   }
   return {std::make_shared<const sequence_dataset>(count, std::move(maker), wanted, std::move(pool),
                                                    workers, among),
@@ -126,6 +129,16 @@ dataset_object make_sequence_dataset(const nb::object& samples,
 }  // namespace
 
 void bind_sequence_dataset(nb::module_& module) {
+  nb::class_<stream_turns>(module, "_StreamTurns", "Used by feedline._stream.")
+      .def(nb::init<std::vector<std::uint64_t>, std::uint64_t>(), "lengths"_a, "chunk"_a)
+      .def("__len__", &stream_turns::size)
+      .def(
+          "at",
+          [](const stream_turns& self, std::uint64_t index) {
+            const auto found = self.at(index);
+            return nb::make_tuple(found.stream, found.number);
+          },
+          "index"_a);
   module.def(
       "sequence_dataset", &make_sequence_dataset, "samples"_a, nb::kw_only(),
       "names"_a = nb::none(), "size"_a = nb::none(), "concurrency"_a = nb::none(), "workers"_a = 0,

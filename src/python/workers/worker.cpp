@@ -64,6 +64,13 @@ class worker_side {
     std::thread{end_with, lanes_.front()->socket()}.detach();
   }
 
+  /// Whether `receive` would not wait.
+  [[nodiscard]] bool has_message() const {
+    std::vector<pollfd> asked;
+    for (const auto& lane : lanes_) asked.push_back({lane->socket(), POLLIN, 0});
+    return ::poll(asked.data(), asked.size(), 0) != 0;
+  }
+
   /// Waits for a request. False: the other process has ended the connection.
   bool receive() {
     const interpreter_release release;
@@ -195,6 +202,7 @@ void bind_worker_side(nb::module_& module) {
             new (self) worker_side{sockets, std::move(maker), std::move(held)};
           },
           "sockets"_a, "get"_a, "get_all"_a.none(), "structure"_a, "leaves"_a, "seed"_a.none())
+      .def("has_message", &worker_side::has_message)
       .def("receive", &worker_side::receive)
       .def("make", &worker_side::make)
       .def("refuse", &worker_side::refuse, "raised"_a);

@@ -1,36 +1,49 @@
 #!/usr/bin/env python3
 """torchvision's ImageFolder and transforms in processes: feedline beside PyTorch's DataLoader.
 
-    build/python/bin/python tests/bench/python/images.py --workers 14
+    build/python/bin/python tests/bench/python/images.py --workers 14 [--quick]
 
-All make the same batches for training with the same number of processes: JPEGs of 500x375 from a
-folder, a random window resized to 224x224, flipped at random, normalized floats, channels first, on
-the GPU, or in host memory where there is none.
+Needs torchvision and Pillow. All make the same batches for training with the same number of
+processes: JPEGs of 500x375 from a folder, a random window resized to 224x224, flipped at random,
+normalized floats, channels first, on the GPU, or in host memory where there is none.
 
     DataLoader         all transforms in its workers; pinned and copied without blocking on a GPU
     from_dataloader    the same dataset in feedline's workers, its samples written in place
     from_torch         the window in feedline's workers; flip, normalization, layout on the device
+    transforms alone   as many processes call the first two's dataset, and drop what it returns
+    window alone       the same with the dataset of from_torch
+
+No loader that calls a dataset can be faster than its row `alone`, which is no more than this
+program's own code and Pillow's and torchvision's. So that of the window, beside DataLoader's rate,
+is the limit for from_torch.
 
 Epochs after the first are measured, to the end of the last copy; the median of --runs is printed
 with the least and the largest, and the CPU time of this process and its workers for an image, which
-depends less on what else the machine does. Images are as bright as their label says, and each batch
-of the first epoch is checked. The folder is written to --folder, and used again if it is there.
+depends less on what else the machine does. A row is printed when it is measured. Images are as
+bright as their label says, and each batch of the first epoch is checked. Processes are forks of a
+server that has imported PyTorch and torchvision. The folder is written to --folder, and used again
+if it is there. --quick: 2560 images, which takes less than a minute on 16 cores.
 """
 
 import argparse
+import multiprocessing
 import os
 import platform
 import statistics
+import sys
 import time
 from pathlib import Path
 
-import numpy as np
-import PIL.Image
-import torch
-import torchvision
-from torch.utils.data import DataLoader
-from torchvision.datasets import ImageFolder
-from torchvision.transforms import v2
+try:
+    import numpy as np
+    import PIL.Image
+    import torch
+    import torchvision
+    from torch.utils.data import DataLoader
+    from torchvision.datasets import ImageFolder
+    from torchvision.transforms import v2
+except ImportError as missing:
+    sys.exit(f"images.py: {missing}; it compares with torchvision's ImageFolder and transforms")
 
 import feedline
 
@@ -42,21 +55,25 @@ def brightness(label):
     return 40 + 16 * label
 
 
+def write_image(folder, number):
+    """An image of smooth noise, which compresses as photographs do: to some 100 kB."""
+    random = np.random.default_rng(number)
+    label = number % CLASSES
+    path = folder / f"class{label}" / f"{number}.jpg"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    coarse = random.integers(-40, 40, (24, 32, 3)).astype(np.float32)
+    smooth = [PIL.Image.fromarray(each).resize((500, 375)) for each in coarse.transpose(2, 0, 1)]
+    pixels = np.stack(smooth, 2) + random.normal(0, 14, (375, 500, 3)) + brightness(label)
+    image = PIL.Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
+    image.save(path.with_suffix(".new"), "JPEG", quality=90)
+    path.with_suffix(".new").rename(path)
+
+
 def write_folder(folder, images):
-    """Images of smooth noise, which compress as photographs do: some 100 kB each."""
-    random = np.random.default_rng(0)
-    for number in range(images):
-        label = number % CLASSES
-        path = folder / f"class{label}" / f"{number}.jpg"
-        if path.exists():
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        coarse = random.integers(-40, 40, (24, 32, 3)).astype(np.float32)
-        channels = coarse.transpose(2, 0, 1)
-        smooth = [PIL.Image.fromarray(each).resize((500, 375)) for each in channels]
-        pixels = np.stack(smooth, 2) + random.normal(0, 14, (375, 500, 3)) + brightness(label)
-        image = PIL.Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
-        image.save(path, "JPEG", quality=90)
+    there = {int(path.stem) for path in folder.glob("*/*.jpg")}
+    missing = [(folder, number) for number in range(images) if number not in there]
+    with multiprocessing.get_context("fork").Pool() as pool:
+        pool.starmap(write_image, missing, chunksize=16)
 
 
 def check(image, label):
@@ -67,18 +84,28 @@ def check(image, label):
     assert wrong.max() < 40 and wrong.mean() < 8, wrong
 
 
-def usual(options):
-    transform = v2.Compose(
-        [
-            v2.RandomResizedCrop(224),
-            v2.RandomHorizontalFlip(),
-            v2.PILToTensor(),
-            v2.ToDtype(torch.float32, scale=True),
-            v2.Normalize(MEAN, DEVIATION),
-        ]
+def transformed(folder):
+    return ImageFolder(
+        folder,
+        v2.Compose(
+            [
+                v2.RandomResizedCrop(224),
+                v2.RandomHorizontalFlip(),
+                v2.PILToTensor(),
+                v2.ToDtype(torch.float32, scale=True),
+                v2.Normalize(MEAN, DEVIATION),
+            ]
+        ),
     )
+
+
+def windows(folder):
+    return ImageFolder(folder, v2.RandomResizedCrop(224))
+
+
+def usual(options):
     return DataLoader(
-        ImageFolder(options.folder, transform),
+        transformed(options.folder),
         batch_size=options.batch,
         shuffle=True,
         num_workers=options.workers,
@@ -97,7 +124,7 @@ def same(options):
 
 def on_device(options):
     dataset = feedline.from_torch(
-        ImageFolder(options.folder, v2.RandomResizedCrop(224)),
+        windows(options.folder),
         names=["image", "label"],
         workers=options.workers,
         start_method=options.start_method,
@@ -112,7 +139,46 @@ def on_device(options):
     )  # fmt: skip
 
 
+class Alone:
+    """Processes that make an epoch's samples, and drop them."""
+
+    def __init__(self, make, options):
+        self.options = options
+        self.context = multiprocessing.get_context(options.start_method)
+        self.tasks, self.done = self.context.SimpleQueue(), self.context.SimpleQueue()
+        arguments = (make, options.folder, self.tasks, self.done)
+        self.processes = [
+            self.context.Process(target=make_alone, args=arguments, daemon=True)
+            for _ in range(options.workers)
+        ]
+        for each in self.processes:
+            each.start()
+
+    def epoch(self):
+        order = np.random.permutation(self.options.images)
+        pieces = np.array_split(order, 16 * len(self.processes))
+        for piece in pieces:
+            self.tasks.put(piece.tolist())
+        for _ in pieces:
+            self.done.get()
+
+    def __del__(self):
+        for each in self.processes:
+            each.kill()
+
+
+def make_alone(make, folder, tasks, done):
+    torch.set_num_threads(1)
+    dataset = make(folder)
+    while True:
+        for index in tasks.get():
+            dataset[index]
+        done.put(None)
+
+
 def epoch(loader, options, checks=False):
+    if isinstance(loader, Alone):
+        return loader.epoch()
     seen = []
     for image, label in loader:
         image = image.to(options.device, non_blocking=True)
@@ -125,6 +191,7 @@ def epoch(loader, options, checks=False):
         torch.cuda.synchronize()
     if checks:
         assert np.bincount(seen).tolist() == [options.images // CLASSES] * CLASSES
+    return None
 
 
 def cpu_seconds():
@@ -151,17 +218,21 @@ def main():
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 2))
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--images", type=int, default=8000)
+    parser.add_argument("--quick", action="store_true", help="2560 images, of which 2 epochs count")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path("build/bench-images"))
     parser.add_argument("--start-method", default="forkserver")
     parser.add_argument("--seeded", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--host", action="store_true", help="host memory, though there is a GPU")
     options = parser.parse_args()
+    if options.quick:
+        options.images, options.runs = 2560, 2
     options.images -= options.images % CLASSES
     options.folder /= str(options.images)
     options.device = "cuda" if torch.cuda.is_available() and not options.host else "cpu"
     write_folder(options.folder, options.images)
     torch.set_num_threads(1)
+    multiprocessing.set_forkserver_preload(["torch", "torchvision", "feedline", "__main__"])
 
     where = platform.processor() or platform.machine()
     if options.device == "cuda":
@@ -172,12 +243,19 @@ def main():
         f"torchvision {torchvision.__version__}, Pillow {PIL.__version__}; to {options.device}; "
         f"{options.workers} workers ({options.start_method}), batches of {options.batch}, "
         f"{options.images} images an epoch, {options.runs} runs, "
-        f"{'seeded' if options.seeded else 'not seeded'}"
+        f"{'seeded' if options.seeded else 'not seeded'}",
+        flush=True,
     )
     titles = ["images/s", "least", "largest", "relative", "CPU ms", "relative"]
     print(f"{'loader':18} " + " ".join(f"{title:>9}" for title in titles))
     usual_rate = usual_time = None
-    kinds = {"DataLoader": usual, "from_dataloader": same, "from_torch": on_device}
+    kinds = {
+        "DataLoader": usual,
+        "from_dataloader": same,
+        "from_torch": on_device,
+        "transforms alone": lambda options: Alone(transformed, options),
+        "window alone": lambda options: Alone(windows, options),
+    }
     for name, make in kinds.items():
         loader = make(options)
         epoch(loader, options, checks=True)

@@ -7,29 +7,25 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_worker_ends import START, kill_itself
+from test_ends import START, kill_itself
 from test_workers import METHODS, Rows
 
 import feedline
 
 
-def test_a_child_of_fork_is_refused_and_takes_no_worker_away():
+def test_a_child_of_fork_is_refused_and_takes_no_worker_away(fork):
     dataset = feedline.sequence_dataset(Rows(), workers=1, start_method="fork")
     loader = feedline.Loader(dataset, batch_size=10)
     epoch = loader.epoch(0)
     batch = next(epoch)
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            try:
-                dataset.read([1])
-            except feedline.UsageError as refusal:
-                code = 0 if "child of fork" in str(refusal) else 2
-            del dataset, loader, epoch, batch
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def in_child():
+        nonlocal dataset, loader, epoch, batch
+        with pytest.raises(feedline.UsageError, match="child of fork"):
+            dataset.read([1])
+        del dataset, loader, epoch, batch
+
+    assert fork(in_child) == 0
     assert batch["y"].numpy().tolist() == list(range(10))
     assert [y for batch in epoch for y in batch["y"].numpy()] == list(range(10, 60))
     assert dataset[9]["y"] == 9

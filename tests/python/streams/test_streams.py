@@ -199,8 +199,8 @@ def test_what_is_no_stream_is_refused(arguments, error, words):
 
 
 def test_options_without_a_meaning_are_refused():
-    with pytest.raises(feedline.UsageError, match="workers is 4, and one worker"):
-        feedline.stream_dataset(Numbers(), 10, workers=4)
+    with pytest.raises(feedline.UsageError, match="streams is 2 and workers 4.*as many streams"):
+        feedline.stream_dataset(Numbers(), 10, workers=4, streams=2)
     with pytest.raises(TypeError, match="no option 'seeded'"):
         feedline.stream_dataset(Numbers(), 10, seeded=False)
 

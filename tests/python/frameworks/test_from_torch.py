@@ -233,8 +233,8 @@ def test_an_iterable_dataset_s_batches_are_those_of_its_dataloader(workers):
 
 
 def test_what_a_stream_cannot_do_is_refused_by_name():
-    with pytest.raises(TypeError, match="one worker iterates.*num_workers is 2: say workers=1"):
-        feedline.from_dataloader(data.DataLoader(Stream(), num_workers=2))
+    with pytest.raises(TypeError, match="Stream is an IterableDataset.*leave out seeded"):
+        feedline.from_dataloader(data.DataLoader(Stream()), seeded=False)
     with pytest.raises(feedline.UsageError, match="say length="):
         feedline.from_dataloader(data.DataLoader(Stream()))
     with pytest.raises(TypeError, match="length is for an IterableDataset"):
@@ -246,8 +246,6 @@ def test_what_a_stream_cannot_do_is_refused_by_name():
 
 
 def test_what_is_no_map_style_dataset_is_refused():
-    with pytest.raises(TypeError, match="Stream is an IterableDataset.*stream_dataset"):
-        feedline.from_torch(Stream())
     with pytest.raises(TypeError, match="say feedline.from_dataloader"):
         feedline.from_torch(data.DataLoader(Pairs()))
     with pytest.raises(TypeError, match="int, which has no __getitem__"):
@@ -267,3 +265,54 @@ def test_options_of_the_loader_come_before_the_dataloader_s():
     )
     (batch,) = loader
     assert batch["label"].tolist() == [4, 2] and batch["image"].shape == (2, 2, 3)
+
+
+class Part(data.IterableDataset):
+    """Gives a worker its own part, as PyTorch's documents say."""
+
+    def __init__(self, size):
+        self.start, self.end = 0, size
+
+    def __iter__(self):
+        info = data.get_worker_info()
+        each = 1 if info is None else info.num_workers
+        size = (self.end - self.start) // each
+        start = self.start + (0 if info is None else info.id * size)
+        return iter([(torch.full((3,), i / 2), i) for i in range(start, start + size)])
+
+
+def begins(number):
+    """A worker_init_fn that divides the dataset, as PyTorch's documents say."""
+    info = data.get_worker_info()
+    size = (info.dataset.end - info.dataset.start) // info.num_workers
+    info.dataset.start = info.id * size
+    info.dataset.end = info.dataset.start + size
+
+
+class Whole(Part):
+    def __iter__(self):
+        return iter([(torch.full((3,), i / 2), i) for i in range(self.start, self.end)])
+
+
+@pytest.mark.parametrize("processes", [2, 4])
+@pytest.mark.parametrize(("kind", "begin"), [(Part, None), (Whole, begins)])
+def test_batches_of_an_iterable_dataset_are_those_of_a_dataloader(kind, begin, processes):
+    options = {"batch_size": 5, "num_workers": processes, "worker_init_fn": begin}
+    theirs = data.DataLoader(kind(160), **options)
+    for workers in {1, 2, processes}:
+        loader = feedline.from_dataloader(
+            theirs, start_method="fork", workers=workers, length=160
+        )
+        for _ in range(2):
+            for pair, other in zip(loader, theirs, strict=True):
+                same(pair, other)
+
+
+def test_from_torch_gives_an_iterable_dataset_to_streams():
+    options = {"names": ["x", "y"], "start_method": "fork"}
+    dataset = feedline.from_torch(Part(160), length=160, workers=2, **options)
+    first, *_, last = feedline.Loader(dataset, batch_size=16)
+    assert first["y"].numpy().tolist() == [*range(8), *range(80, 88)]
+    assert last["y"].numpy().tolist() == [*range(72, 80), *range(152, 160)]
+    with pytest.raises(feedline.UsageError, match="is a stream"):
+        feedline.Loader(dataset, shuffle=True)

@@ -356,6 +356,11 @@ def waiting(tmp_path, method, waits, hangs=SLEEPS):
     return program, pids
 
 
+def until_it_sleeps(pid):
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+        pass
+
+
 def rest_of(program):
     """What a program still writes until it ends. `communicate` loses what a file has read ahead."""
     try:
@@ -386,7 +391,7 @@ WAITS = [
 @pytest.mark.parametrize("waits", WAITS)
 def test_ctrl_c_ends_a_wait_though_workers_hang_and_so_does_the_program(tmp_path, waits):
     program, pids = waiting(tmp_path, "fork", waits)
-    time.sleep(0.3)  # or before the wait, which changes nothing
+    until_it_sleeps(program.pid)  # which it does before the wait, too, and that changes nothing
     sent = time.monotonic()
     os.kill(program.pid, signal.SIGINT)
     text, errors = rest_of(program)
