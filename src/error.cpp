@@ -24,6 +24,11 @@ std::string describe(const dataset_location& where, std::string_view message) {
   return detail::printable(text.append(message));  // names out of files are among it
 }
 
+dataset_location shown(dataset_location where) {
+  where.path = detail::without_secrets(where.path);
+  return where;
+}
+
 std::string message_of(const std::exception_ptr& cause) {
   try {
     std::rethrow_exception(cause);
@@ -63,7 +68,9 @@ std::string_view to_string(stage stage) noexcept {
 }
 
 dataset_error::dataset_error(dataset_location where, std::string_view message)
-    : error{describe(where, message)}, where_{std::move(where)}, message_{message} {}
+    : error{describe(where, message)},
+      where_{shown(std::move(where))},
+      message_{detail::without_secrets(message)} {}
 
 stage_error::stage_error(stage_location where, std::exception_ptr cause)
     : error{describe(where, cause)}, where_{std::move(where)}, cause_{std::move(cause)} {}

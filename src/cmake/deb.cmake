@@ -35,7 +35,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, pkgconf, ${feedline_deb_to
 # stays the same. So packages that link the libraries depend on this minor version.
 math(EXPR next "${PROJECT_VERSION_MINOR} + 1")
 set(shlibs "")
-foreach(component core cuda hdf5 images formats)
+foreach(component core cuda hdf5 images remote formats)
   if(TARGET feedline_${component})
     string(APPEND shlibs "libfeedline_${component} ${feedline_interface} ${feedline_deb_runtime}"
       " (>= ${PROJECT_VERSION}), ${feedline_deb_runtime} (<< ${PROJECT_VERSION_MAJOR}.${next}~)\n")

@@ -3,11 +3,11 @@
 include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 
 set(FEEDLINE_WITHOUT "" CACHE STRING
-  "Optional libraries to build without, though they are there: libjpeg libpng lz4 zstd …")
+  "Optional libraries to build without, though they are there: libjpeg libpng libcurl lz4 zstd …")
 # A static blosc needs lz4 and zstd after it.
 set(feedline_optional_filters libdeflate blosc lz4 zstd libaec bzip2 lzo zfp blosc2)
 set(feedline_annotation_libraries nlohmann-json libpugixml)
-set(feedline_optional_libraries libjpeg libpng libzip ${feedline_optional_filters}
+set(feedline_optional_libraries libjpeg libpng libzip libcurl libexpat ${feedline_optional_filters}
   ${feedline_annotation_libraries})
 foreach(library IN LISTS FEEDLINE_WITHOUT)
   if(NOT library IN_LIST feedline_optional_libraries)
@@ -120,6 +120,29 @@ if(TARGET feedline_libraries::libzip)
   list(APPEND FEEDLINE_CORE_LIBRARIES libzip)
 endif()
 
+# Objects of other machines: requests, and the lists of stores. A static libcurl needs more than
+# wheels can have.
+set(FEEDLINE_HAS_CURL OFF)
+set(FEEDLINE_HAS_EXPAT OFF)
+if(NOT FEEDLINE_STATIC_DEPENDENCIES)
+  foreach(library CURL EXPAT)
+    string(TOLOWER "lib${library}" name)
+    if(NOT name IN_LIST FEEDLINE_WITHOUT)
+      find_package(${library} QUIET)
+      if(library STREQUAL "CURL" AND CURL_FOUND AND CURL_VERSION_STRING VERSION_LESS 7.86)
+        message(STATUS "libcurl ${CURL_VERSION_STRING} is older than 7.86, and left out")
+        continue()
+      endif()
+      set(FEEDLINE_HAS_${library} ${${library}_FOUND})
+    endif()
+  endforeach()
+endif()
+set(FEEDLINE_HAS_REMOTE OFF)
+if(FEEDLINE_HAS_CURL AND FEEDLINE_HAS_EXPAT)
+  set(FEEDLINE_HAS_REMOTE ON)
+endif()
+message(STATUS "Objects of other machines (http, https): ${FEEDLINE_HAS_REMOTE}")
+
 set(CMAKE_FIND_LIBRARY_SUFFIXES "${feedline_library_suffixes}")
 
 # All that was looked for and not found, with the packages of Debian and Ubuntu.
@@ -132,8 +155,13 @@ foreach(library IN LISTS feedline_optional_libraries)
   string(REGEX REPLACE "^liblib" "lib" package "${package}")
   string(REPLACE "bzip2" "bz2" package "${package}")
   string(REPLACE "libnlohmann-json" "nlohmann-json3" package "${package}")
+  string(REPLACE "libcurl-" "libcurl4-openssl-" package "${package}")
+  string(REPLACE "expat-" "expat1-" package "${package}")
   string(REGEX REPLACE "^lib|^nlohmann-" "" has "${library}")
   string(TOUPPER "FEEDLINE_HAS_${has}" has)
+  if(FEEDLINE_STATIC_DEPENDENCIES AND library MATCHES "^lib(curl|expat)$")
+    continue()
+  endif()
   if(NOT library IN_LIST FEEDLINE_WITHOUT AND NOT library STREQUAL "lzo"
       AND NOT TARGET feedline_libraries::${library} AND NOT ${has}
       AND (FEEDLINE_HAS_HDF5 OR NOT library IN_LIST feedline_optional_filters))

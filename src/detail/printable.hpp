@@ -32,10 +32,37 @@ namespace feedline::detail {
   return is_character && !does_something ? bytes : 0;
 }
 
+/// A text without the secrets of the addresses in it: what stands before '@' in one
+/// ("https://user:password@host/x"), and its query, which may be a signature. They become "...".
+[[nodiscard]] inline std::string without_secrets(std::string_view text) {
+  std::string shown;
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://")) {
+    shown += text.substr(0, at + 3);
+    text.remove_prefix(at + 3);
+    const std::string_view address = text.substr(0, text.find_first_of(" \t\r\n'\"<>"));
+    const std::size_t query = address.find('?');
+    const std::string_view host = address.substr(0, address.find_first_of("/?#"));
+    const std::size_t user = host.rfind('@');
+    if (user != std::string_view::npos) shown += "...";
+    shown += address.substr(user == std::string_view::npos ? 0 : user,
+                            query - (user == std::string_view::npos ? 0 : user));
+    if (query != std::string_view::npos) {
+      shown += "?...";
+      const std::size_t last = address.find_last_not_of(":;,.)");
+      shown += address.substr(last + 1);  // a sentence's, not the address's
+    }
+    text.remove_prefix(address.size());
+  }
+  return shown += text;
+}
+
 /// A text that may hold names out of files, to be shown: whatever would command a terminal, or
 /// feign a line of a log, becomes an escape ("\n", "\x1b"), and so do bytes that are not UTF-8.
-[[nodiscard]] inline std::string printable(std::string_view text) {
+/// Addresses in it lose their secrets.
+[[nodiscard]] inline std::string printable(std::string_view from) {
   constexpr std::string_view digits = "0123456789abcdef";
+  const std::string without = without_secrets(from);
+  std::string_view text = without;
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {

@@ -72,14 +72,14 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
     detail::log()->warn(
         "image folder {}: {} files are left out, such as {}: they are not named as images (.jpg, "
         ".jpeg, .png), or lie in no class's folder",
-        detail::list_names(roots), result.skipped_files,
+        detail::printable(detail::list_names(roots)), result.skipped_files,
         detail::printable(result.examples.front()));
   if (std::ranges::any_of(listers,
                           [&](const auto& one) { return one.classes() != result.classes; }))
     detail::log()->warn(
         "image folders {}: not every one has all classes; labels count the classes of all of them, "
         "from 0: {}",
-        detail::list_names(roots), detail::list_names(result.classes));
+        detail::printable(detail::list_names(roots)), detail::list_names(result.classes));
   field image = decoder->describe({});
   image.name = image_field;
   result.dataset =

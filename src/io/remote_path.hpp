@@ -19,6 +19,9 @@ struct address_kind {
   std::string_view advice;
 };
 
+/// Kinds of addresses that feedline opens if it has the library for them.
+inline constexpr std::string_view opened_schemes = " http https ";
+
 inline constexpr auto address_kinds = std::to_array<address_kind>({
     {"s3", "an object of Amazon S3", "aws s3 cp --recursive"},
     {"s3a", "an object of Amazon S3", "aws s3 cp --recursive"},
@@ -27,8 +30,6 @@ inline constexpr auto address_kinds = std::to_array<address_kind>({
     {"az", "an object of Azure's storage", "azcopy copy --recursive"},
     {"abfs", "an object of Azure's storage", "azcopy copy --recursive"},
     {"abfss", "an object of Azure's storage", "azcopy copy --recursive"},
-    {"http", "an address of the web", "curl -O"},
-    {"https", "an address of the web", "curl -O"},
     {"ftp", "an address of an FTP server", "curl -O"},
     {"hf", "a data set of Hugging Face", "huggingface-cli download"},
     {"hdfs", "a file of Hadoop", "hdfs dfs -get"},
@@ -44,6 +45,18 @@ inline void refuse_remote_path(const std::string& path) {
   if (scheme == "file")
     throw dataset_error{{.path = path, .field = {}},
                         "an address, where a path is wanted; leave 'file://' out"};
+  if (opened_schemes.find(" " + scheme + " ") != std::string_view::npos) {
+#ifdef FEEDLINE_HAS_REMOTE
+    constexpr std::string_view remedy =
+        "call feedline::mount_remote_files() first (target feedline::remote)";
+#else
+    constexpr std::string_view remedy =
+        "this feedline was built without libcurl and Expat; install them (apt-get install "
+        "libcurl4-openssl-dev libexpat1-dev) and build it again, or copy the file to a local disk";
+#endif
+    throw dataset_error{{.path = path, .field = {}},
+                        "an object of another machine: " + std::string{remedy}};
+  }
   const auto* const kind = std::ranges::find(address_kinds, scheme, &address_kind::scheme);
   if (kind != address_kinds.end())
     throw dataset_error{{.path = path, .field = {}},

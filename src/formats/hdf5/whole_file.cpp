@@ -4,6 +4,7 @@
 #include <feedline/hdf5/dataset.hpp>
 
 #include "detail/log.hpp"
+#include "detail/printable.hpp"
 #include "detail/text.hpp"
 
 #include <algorithm>
@@ -106,7 +107,7 @@ listings choose_like(const std::string& path, const listings& all, const std::st
   for (const hdf5_listing& each : fields)
     if (!each.dataset.starts_with(group)) elsewhere.push_back(each.dataset);
   log()->warn("open: {}: left out, because their names are also used by datasets beside {}: {}",
-              path, chosen->dataset, list_names(elsewhere));
+              printable(path), chosen->dataset, list_names(elsewhere));
   std::erase_if(fields, [&](const hdf5_listing& each) { return !each.dataset.starts_with(group); });
   return fields;
 }
@@ -154,7 +155,7 @@ dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options
   if (!options.like.empty())
     all = choose_like(path, all, options.like);
   else if (!left_out.empty())
-    log()->warn("open: {}: left out: {}; name fields in open_options::fields", path,
+    log()->warn("open: {}: left out: {}; name fields in open_options::fields", printable(path),
                 list_names(left_out));
   require_belong_together(path, all);
   for (const hdf5_listing& each : all) fields.push_back({each.dataset, name_of(each, all)});

@@ -3,6 +3,7 @@
 #include <feedline/formats/open.hpp>
 
 #include "detail/log.hpp"
+#include "detail/printable.hpp"
 #include "detail/text.hpp"
 #include "formats/npy/array.hpp"
 #include "formats/npy/zip_archive.hpp"
@@ -42,8 +43,8 @@ class npz_file {
     for (const wanted_member& member : wanted) columns.push_back(column(member));
     file_->require_unchanged();
     if (const auto others = left_out(); names.empty() && !others.empty())
-      detail::log()->warn("{}: members that are no arrays (.npy) are left out: {}", file_->name(),
-                          detail::list_names(others));
+      detail::log()->warn("{}: members that are no arrays (.npy) are left out: {}",
+                          detail::printable(file_->name()), detail::list_names(others));
     return detail::make_rows_dataset("file dataset", std::move(columns));
   }
 

@@ -2,12 +2,16 @@
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/open.hpp>
 
+#include "detail/printable.hpp"
 #include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
 #include "io/file_kind.hpp"
 #include "io/file_magic.hpp"
 #include "io/file_system.hpp"
 #include "io/gzip_source.hpp"
+#ifdef FEEDLINE_HAS_REMOTE
+#include "remote/mount_once.hpp"
+#endif
 
 #include <system_error>
 
@@ -22,6 +26,13 @@ using paths = std::vector<std::string>;
 
 /// Bytes that are looked at: enough for CIFAR's first labels to tell something.
 constexpr std::size_t head_bytes = std::size_t{64} << 10;
+
+/// Addresses of other machines can be opened from now on.
+void mount_remote() {
+#ifdef FEEDLINE_HAS_REMOTE
+  detail::mount_remote_files_once();
+#endif
+}
 
 std::vector<std::byte> head_of(const detail::byte_file& file) {
   std::vector<std::byte> head(
@@ -112,6 +123,7 @@ const detail::format_entry& format_of(const paths& files, const open_options& op
 }  // namespace
 
 std::string detect_format(const std::string& path) {
+  mount_remote();
   const detail::format_entry* const format = format_of(path);
   return format == nullptr ? std::string{} : std::string{format->name};
 }
@@ -121,6 +133,7 @@ dataset_ptr open(const std::string& path, const open_options& options) {
 }
 
 std::vector<listed_field> list_fields(const std::string& file, const open_options& options) {
+  mount_remote();
   const detail::format_entry& format = format_of(paths{file}, options);
   if (format.list != nullptr) return format.list(file, options);
   open_options all = options;
@@ -131,9 +144,11 @@ std::vector<listed_field> list_fields(const std::string& file, const open_option
 
 dataset_ptr open(const paths& patterns, const open_options& options) {
   if (patterns.empty()) throw usage_error{"open: there is no path"};
+  mount_remote();
   const paths files = expand_paths(patterns);
   const detail::format_entry& format = format_of(files, options);
-  const std::string is_of = files.front() + " is of the format " + std::string{format.name};
+  const std::string is_of =
+      detail::printable(files.front()) + " is of the format " + std::string{format.name};
   if (!options.like.empty() && (!format.takes_like || !options.fields.empty()))
     throw usage_error{
         "open: open_options::like chooses datasets of HDF5 files, instead of fields; " +

@@ -3,6 +3,7 @@
 
 #include "dataset/label_type.hpp"
 #include "detail/log.hpp"
+#include "detail/printable.hpp"
 #include "detail/text.hpp"
 #include "formats/open/format_entry.hpp"
 #include "formats/tar/shards.hpp"
@@ -157,8 +158,8 @@ dataset_ptr open_tar_shards(const paths& shards, const open_options& options) {
     log()->warn(
         "open: {}: members are left out: {}; open reads {}, and open_tar others with your own "
         "decoder",
-        shards.front(), list_names(kinds_left_out), kinds);
-  if (is_images_alone(*opened)) log()->warn("open: {}: {}", shards.front(), no_labels);
+        printable(shards.front()), list_names(kinds_left_out), kinds);
+  if (is_images_alone(*opened)) log()->warn("open: {}: {}", printable(shards.front()), no_labels);
   return opened;
 }
 

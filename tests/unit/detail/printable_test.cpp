@@ -46,3 +46,20 @@ TEST_CASE("printable: errors and fields show names so, and keep them as they are
   CHECK(error.message() == "'\x07' is bad");
   CHECK(to_string(feedline::field{"x\n", feedline::element_type::u8, {3}}) == "x\\n: uint8[3]");
 }
+
+TEST_CASE("printable: addresses lose their passwords and queries, also in errors' paths",
+          "[host]") {
+  CHECK(printable("https://me:word@a.org/x?sig=1&b=2: is bad; see http://b.org/y?k=v, "
+                  "'s3://b/c?d'") ==
+        "https://...@a.org/x?...: is bad; see http://b.org/y?..., 's3://b/c?...'");
+  CHECK(printable("a?b://c") == "a?b://c");
+  CHECK(printable("https://a.org/x@y") == "https://a.org/x@y");
+  CHECK(printable("https://u:p@") == "https://...@");
+  CHECK(printable("http://a?b?c@d") == "http://a?...");
+  CHECK(printable("://?") == "://?...");
+  const feedline::dataset_error error{{.path = "http://u:p@h/x?s", .field = {}},
+                                      "unlike http://u:p@h/y?s"};
+  CHECK(std::string{error.what()} == "http://...@h/x?...: unlike http://...@h/y?...");
+  CHECK(error.path() == "http://...@h/x?...");
+  CHECK(error.message() == "unlike http://...@h/y?...");
+}

@@ -132,6 +132,15 @@ TEST_CASE("file systems: an address belongs to the storage that is mounted under
                        address + ": cannot be opened: No such file or directory"));
   CHECK(test::contains(test::message_of<dataset_error>([] { (void)open_file("s3://x/y"); }),
                        "s3://x/y: an object of Amazon S3, which is not supported yet"));
+#ifdef FEEDLINE_TEST_REMOTE
+  const std::string remedy = "call feedline::mount_remote_files() first (target feedline::remote)";
+#else
+  const std::string remedy =
+      "this feedline was built without libcurl and Expat; install them (apt-get install "
+      "libcurl4-openssl-dev libexpat1-dev) and build it again, or copy the file to a local disk";
+#endif
+  CHECK(test::message_of<dataset_error>([] { (void)open_file("https://a.org/x?key=y"); }) ==
+        "https://a.org/x?...: an object of another machine: " + remedy);
 }
 
 TEST_CASE("file systems: a file's version differs once it has changed", "[dataset][host]") {

@@ -26,6 +26,9 @@ feedline_add_tests(feedline_storage_tests SOURCES
   unit/rows/file_rows_test.cpp
   unit/rows/hint_ranges_test.cpp
 )
+if(FEEDLINE_HAS_REMOTE)
+  target_compile_definitions(feedline_storage_tests PRIVATE FEEDLINE_TEST_REMOTE)
+endif()
 if(NOT BUILD_SHARED_LIBS)  # copies of a program's library are then one
   target_sources(feedline_storage_tests PRIVATE unit/io/local/sigbus_guard_test.cpp)
 endif()

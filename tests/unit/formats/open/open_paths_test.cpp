@@ -30,7 +30,6 @@ TEST_CASE("open: the error for an address of another machine names its kind and 
         "it as a file system");
   for (const auto& [given, words] :
        {std::pair{"gs://b/x.h5", "an object of Google Cloud Storage"},
-        std::pair{"https://a.org/x.npy", "an address of the web"},
         std::pair{"hf://datasets/a/b", "a data set of Hugging Face"},
         std::pair{"file:///tmp/x.npy",
                   "an address, where a path is wanted; leave 'file://' out"}}) {

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <feedline/export.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+/// How objects of other machines are read.
+struct remote_options {
+  /// For one request with all its tries. A read takes this long at most before it is an error, and
+  /// `error_policy` decides about its samples. At least 1 ms.
+  std::chrono::milliseconds deadline = std::chrono::seconds{60};
+  /// A request without a byte for this long is given up and made again. At least 1 ms.
+  std::chrono::milliseconds stall_after = std::chrono::seconds{10};
+  /// Requests of the process in flight at once, at most; 1 to 4096. feedline uses as many as make
+  /// it faster.
+  int max_in_flight = 256;
+  /// Memory for bytes that were fetched before they were asked for, for all files together. 0:
+  /// nothing is fetched ahead.
+  std::uint64_t read_ahead_bytes = std::uint64_t{512} << 20;
+};
+
+/// From now on files are also opened by addresses that begin with "http://" or "https://". Target
+/// `feedline::remote`, which is there if feedline was built with libcurl. `open`, the programs and
+/// Python call this themselves; call it before other functions open such an address, or to change
+/// the options. Options are for the whole process: those of the last call count for objects that
+/// are opened later, and `max_in_flight` for all.
+///
+///     feedline::mount_remote_files();
+///     auto train = feedline::open_tar({"https://example.org/train-{000..127}.tar"}, fields);
+///
+/// Objects are read in ranges, so the server must serve these (status 206). An object is pinned to
+/// its version when it is opened, by its ETag, else by its date: a change ends a read with an error
+/// that names it. Requests that fail are made again, with growing pauses, until the deadline.
+/// libcurl's environment variables (`https_proxy`, `no_proxy`) count. A thread named "feedline
+/// net" makes all requests; it starts with the first one.
+/// @throws usage_error if an option is out of range.
+void mount_remote_files(const remote_options& options = {});
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <feedline/export.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+/// Requests of this process to other machines so far. A retry counts under the reason why the
+/// request before it failed.
+struct remote_statistics {
+  std::uint64_t requests = 0;        ///< requests that were sent, each try counted
+  std::uint64_t bytes = 0;           ///< bytes of objects that came
+  std::uint64_t bytes_unused = 0;    ///< bytes fetched ahead and dropped unread
+  std::uint64_t most_in_flight = 0;  ///< the most requests in flight at once
+  std::uint64_t throttled = 0;       ///< status 429 or 503
+  std::uint64_t server_errors = 0;   ///< status 408, 500, 502 or 504
+  std::uint64_t unreachable = 0;     ///< no address, no connection, no TLS
+  std::uint64_t resets = 0;          ///< connections that broke before the answer's end
+  std::uint64_t stalls = 0;          ///< no byte for `remote_options::stall_after`
+  std::uint64_t wrong_lengths = 0;   ///< bodies that were shorter or longer than their headers say
+  std::uint64_t ignored_ranges = 0;  ///< status 200 where a range was asked for
+  std::uint64_t garbage = 0;         ///< answers that are no HTTP, or contradict the request
+  std::uint64_t failed = 0;          ///< requests that were given up: errors of their readers
+};
+
+/// All zero before the first request. Any thread.
+[[nodiscard]] remote_statistics remote_counts() noexcept;
+
+/// One line, such as "84 requests, 1.2 GB, retried: 2 throttled, 1 stalled".
+[[nodiscard]] std::string to_string(const remote_statistics& counts);
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline

@@ -1,0 +1,28 @@
+# feedline::remote, files of other machines, which feedline::formats opens, too.
+
+if(NOT FEEDLINE_HAS_REMOTE)
+  return()
+endif()
+
+add_library(feedline_remote
+  remote/ahead_store.cpp
+  remote/answer.cpp
+  remote/attempt.cpp
+  remote/counts.cpp
+  remote/judge_answer.cpp
+  remote/mount.cpp
+  remote/object_file.cpp
+  remote/transfer_loop.cpp
+  remote/web_files.cpp
+)
+add_library(feedline::remote ALIAS feedline_remote)
+set_target_properties(feedline_remote PROPERTIES EXPORT_NAME remote)
+target_include_directories(feedline_remote PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(feedline_remote PUBLIC feedline_core PRIVATE CURL::libcurl EXPAT::EXPAT)
+feedline_private_options(feedline_remote)
+list(APPEND feedline_targets feedline_remote)
+
+# The core says what to do where they are not mounted.
+target_compile_definitions(feedline_core PRIVATE FEEDLINE_HAS_REMOTE)
+target_compile_definitions(feedline_formats PRIVATE FEEDLINE_HAS_REMOTE)
+target_link_libraries(feedline_formats PUBLIC feedline_remote)

@@ -1,0 +1,153 @@
+#include "remote/ahead_store.hpp"
+
+#include "remote/counts.hpp"
+#include "remote/per_process.hpp"
+#include "remote/transfer_loop.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A block that was asked for so long ago is not waited for any more, if room is wanted.
+constexpr auto stale_after = 10s;
+constexpr std::uint64_t max_block = std::uint64_t{8} << 20;
+
+}  // namespace
+
+ahead_store& ahead_store::of_this_process() {
+  return per_process<ahead_store>::get([] { return new ahead_store; });
+}
+
+void ahead_store::fetch(object_id object, const std::shared_ptr<const remote_target>& target,
+                        const object_pin& pin, byte_range range, std::uint64_t max_bytes) {
+  std::vector<block_ptr> added;
+  {
+    const std::lock_guard lock{mutex_};
+    while (range.begin < range.end) {
+      // The first block that ends after this byte may hold it already.
+      const auto next = blocks_.upper_bound({object, range.begin});
+      const bool is_same = next != blocks_.end() && next->first.first == object;
+      if (is_same && next->second->range.begin <= range.begin) {
+        range.begin = next->second->range.end;
+        continue;
+      }
+      std::uint64_t end = std::min(range.end, range.begin + max_block);
+      if (is_same) end = std::min(end, next->second->range.begin);
+      if (!make_room(end - range.begin, max_bytes)) break;
+      added.push_back(add(object, {range.begin, end}));
+      range.begin = end;
+    }
+  }
+  for (const block_ptr& each : added) {
+    remote_transfer& by = *each->by;
+    by.target = target;
+    by.wanted = {wanted_bytes::kind::range, each->range.begin, each->size(), pin};
+    by.out = {each->bytes.get(), static_cast<std::size_t>(each->size())};
+    by.done = [each] {
+      const bool came = each->by->fault.fault == remote_fault::none;
+      each->now.store(came ? block::here : block::failed, std::memory_order_release);
+      each->now.notify_all();
+    };
+    try {
+      transfer_loop::of_this_process().submit(each->by, transfer_loop::urgency::ahead);
+    } catch (const std::exception& refusal) {  // no reader waits for it
+      by.fault = {remote_fault::refused, refusal.what()};
+      std::exchange(by.done, {})();
+    }
+  }
+}
+
+ahead_store::block_ptr ahead_store::add(object_id object, byte_range range) {
+  auto it = std::make_shared<block>();
+  it->range = range;
+  it->bytes.reset(new std::byte[it->size()]);  // not cleared: it is about to be written
+  it->by = std::make_shared<remote_transfer>();
+  it->asked_for = std::chrono::steady_clock::now();
+  in_order_.emplace_back(object, range.end);
+  blocks_.emplace(in_order_.back(), it);
+  bytes_ += it->size();
+  return it;
+}
+
+bool ahead_store::make_room(std::uint64_t bytes, std::uint64_t max_bytes) {
+  const auto stale = std::chrono::steady_clock::now() - stale_after;
+  while (!in_order_.empty()) {
+    const auto oldest = blocks_.find(in_order_.front());
+    if (oldest != blocks_.end()) {
+      const block& it = *oldest->second;
+      if (bytes_ + bytes <= max_bytes || it.now.load() == block::on_its_way || it.asked_for > stale)
+        break;
+      drop(oldest);
+    }
+    in_order_.pop_front();
+  }
+  return bytes_ + bytes <= max_bytes;
+}
+
+ahead_store::outcome ahead_store::read(object_id object, const byte_read& part,
+                                       answer_verdict& fault) {
+  thread_local std::vector<block_ptr> covering;  // kept to avoid allocation
+  covering.clear();
+  {
+    const std::lock_guard lock{mutex_};
+    auto next = blocks_.upper_bound({object, part.offset});
+    for (std::uint64_t at = part.offset; at < part.end(); ++next) {
+      if (next == blocks_.end() || next->first.first != object || next->second->range.begin > at)
+        return outcome::absent;
+      covering.push_back(next->second);
+      at = next->second->range.end;
+    }
+  }
+  bool came = true;
+  for (const block_ptr& each : covering) {
+    if (each->now.load(std::memory_order_acquire) == block::on_its_way)
+      transfer_loop::of_this_process().hurry(each->by);
+    each->now.wait(block::on_its_way, std::memory_order_acquire);
+    if (each->now.load(std::memory_order_acquire) == block::failed) {
+      fault = each->by->fault;
+      came = false;
+      continue;
+    }
+    const std::uint64_t begin = std::max(part.offset, each->range.begin);
+    const std::uint64_t end = std::min(part.end(), each->range.end);
+    std::memcpy(part.out.data() + (begin - part.offset),
+                each->bytes.get() + (begin - each->range.begin),
+                static_cast<std::size_t>(end - begin));
+  }
+  const std::lock_guard lock{mutex_};
+  for (const block_ptr& each : covering) {
+    each->used += std::min(part.end(), each->range.end) - std::max(part.offset, each->range.begin);
+    if (each->used < each->size() && each->now.load() == block::here) continue;
+    const auto at = blocks_.find({object, each->range.end});
+    if (at != blocks_.end() && at->second == each) drop(at);
+  }
+  covering.clear();
+  return came ? outcome::read : outcome::failed;
+}
+
+void ahead_store::forget(object_id object) noexcept {
+  if (ahead_store* const store = per_process<ahead_store>::find()) store->drop_all(object);
+}
+
+void ahead_store::drop_all(object_id object) noexcept {
+  const std::lock_guard lock{mutex_};
+  for (auto at = blocks_.lower_bound({object, 0});
+       at != blocks_.end() && at->first.first == object;)
+    drop(at++);
+}
+
+void ahead_store::drop(std::map<place, block_ptr>::iterator at) noexcept {
+  const block& it = *at->second;
+  bytes_ -= it.size();
+  if (it.used < it.size())
+    counters().bytes_unused.fetch_add(it.size() - it.used, std::memory_order_relaxed);
+  blocks_.erase(at);
+}
+
+}  // namespace feedline::detail

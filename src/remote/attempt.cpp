@@ -1,0 +1,192 @@
+#include "remote/attempt.hpp"
+
+#include <feedline/version.hpp>
+
+#include "remote/counts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::size_t max_error_body = std::size_t{4} << 10;
+constexpr long max_redirects = 5;
+constexpr long buffer_bytes = long{128} << 10;
+
+std::string user_agent() {
+  return "feedline/" + std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
+         std::to_string(FEEDLINE_VERSION_MINOR) + "." + std::to_string(FEEDLINE_VERSION_PATCH);
+}
+
+}  // namespace
+
+attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
+    : of_{std::move(of)}, easy_{std::move(handle)} {
+  const remote_target& target = *of_->target;
+  const auto set = [this](CURLoption option, auto value) {
+    if (curl_easy_setopt(easy_.get(), option, value) == CURLE_OUT_OF_MEMORY) throw std::bad_alloc{};
+  };
+  curl_easy_reset(easy());
+  set(CURLOPT_URL, target.url.c_str());
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_FOLLOWLOCATION, target.follows_redirects ? 1L : 0L);
+  set(CURLOPT_MAXREDIRS, max_redirects);
+  // An encrypted request stays encrypted.
+  set(CURLOPT_REDIR_PROTOCOLS_STR, target.url.starts_with("https:") ? "https" : "http,https");
+  set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+  set(CURLOPT_USERAGENT, user_agent().c_str());
+  set(CURLOPT_BUFFERSIZE, buffer_bytes);
+  set(CURLOPT_TCP_NODELAY, 1L);
+  set(CURLOPT_HEADERFUNCTION, &attempt::on_header);
+  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+  set(CURLOPT_WRITEFUNCTION, &attempt::on_body);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+  set(CURLOPT_PRIVATE, static_cast<void*>(this));
+  if (const wanted_bytes& wanted = of_->wanted; wanted.what != wanted_bytes::kind::text) {
+    const std::string range =
+        std::to_string(wanted.begin) + "-" + std::to_string(wanted.begin + wanted.bytes - 1);
+    set(CURLOPT_RANGE, range.c_str());
+  }
+  set_headers();
+  if (headers_) set(CURLOPT_HTTPHEADER, headers_.get());
+}
+
+/// Answers of another version are refused with 412. If-Range would not do: with it a changed object
+/// comes whole, with status 200.
+void attempt::set_headers() {
+  const auto add = [this](const std::string& line) {
+    curl_slist* const longer = curl_slist_append(headers_.get(), line.c_str());
+    if (longer == nullptr) throw std::bad_alloc{};
+    (void)headers_.release();
+    headers_.reset(longer);
+  };
+  const object_pin& pin = of_->wanted.pin;
+  if (pin.has_strong_tag())
+    add("If-Match: " + pin.etag);
+  else if (pin.etag.empty() && !pin.last_modified.empty())
+    add("If-Unmodified-Since: " + pin.last_modified);
+}
+
+std::size_t attempt::on_header(const char* line, std::size_t, std::size_t bytes, void* self) try {
+  auto& its = *static_cast<attempt*>(self);
+  its.last_byte_ = clock::now();
+  if (!its.is_judged_) its.answer_.add({line, bytes});  // else it is a trailer
+  return bytes;
+} catch (...) {
+  return 0;  // short of memory: libcurl ends the request
+}
+
+std::size_t attempt::on_body(const char* data, std::size_t, std::size_t bytes, void* self) try {
+  return static_cast<attempt*>(self)->take(data, bytes) ? bytes : 0;
+} catch (...) {
+  return 0;
+}
+
+bool attempt::take(const char* data, std::size_t bytes) {
+  last_byte_ = clock::now();
+  if (!is_judged_) judge();
+  if (verdict_.fault != remote_fault::none) {
+    // A short body is taken to its end, so that the connection can be used again; but not after
+    // garbage, whose rest would be taken for the beginning of the next answer.
+    const std::size_t kept = std::min(bytes, max_error_body - error_.size());
+    error_.append(data, kept);
+    was_cut_ = kept < bytes || verdict_.is_likely_lasting();
+    return !was_cut_;
+  }
+  if (of_->wanted.what == wanted_bytes::kind::text) {
+    was_cut_ = bytes > remote_transfer::max_text - text_.size();
+    if (!was_cut_) text_.append(data, bytes);
+    return !was_cut_;
+  }
+  const std::uint64_t room =
+      std::min<std::uint64_t>(of_->out.size(), body_bytes(answer_).value_or(0)) - got_;
+  if (bytes > room) {
+    verdict_ = {remote_fault::wrong_length, "the server sends more bytes than it says"};
+    was_cut_ = true;
+    return false;
+  }
+  std::memcpy(of_->out.data() + got_, data, bytes);
+  got_ += bytes;
+  counters().bytes.fetch_add(bytes, std::memory_order_relaxed);
+  return true;
+}
+
+void attempt::judge() {
+  is_judged_ = true;
+  verdict_ = judge_answer(of_->wanted, answer_);
+}
+
+answer_verdict attempt::end(CURLcode code) {
+  const bool is_told = code == CURLE_OK || was_cut_;
+  answer_verdict verdict = is_told ? judge_end() : judge_code(code);
+  of_->answer = std::move(answer_);
+  of_->got = got_;
+  of_->text = std::move(text_);
+  return verdict;
+}
+
+answer_verdict attempt::judge_end() {
+  if (!is_judged_) judge();
+  if (verdict_.fault != remote_fault::none) {
+    if (const std::string words = store_words(error_); !words.empty())
+      verdict_.words += " (" + words + ")";
+    return verdict_;
+  }
+  if (of_->wanted.what == wanted_bytes::kind::text) {
+    if (was_cut_)
+      return {remote_fault::refused,
+              "the answer has more than " + std::to_string(remote_transfer::max_text) + " bytes"};
+    return {};
+  }
+  const std::uint64_t told = body_bytes(answer_).value_or(0);
+  if (got_ == told) return {};
+  return {remote_fault::wrong_length,
+          "the server sends " + std::to_string(got_) + " of " + std::to_string(told) + " bytes"};
+}
+
+answer_verdict attempt::judge_code(CURLcode code) const {
+  // Not libcurl's message of this request, which may quote the address with its secrets.
+  const std::string words = curl_easy_strerror(code);
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_SSL_CONNECT_ERROR:
+      return {remote_fault::unreachable, "the server cannot be reached: " + words};
+    case CURLE_PARTIAL_FILE:
+      return {remote_fault::wrong_length,
+              "the server sends " + std::to_string(got_) + " bytes, and fewer than it says"};
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_OUT_OF_MEMORY:
+    case CURLE_WRITE_ERROR:  // memory for a header or text
+      return {remote_fault::reset, "the connection broke: " + words};
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+      return {remote_fault::refused, "the server's certificate is not trusted: " + words +
+                                         "; install its authority's certificate (ca-certificates)"};
+    case CURLE_TOO_MANY_REDIRECTS:
+      return {remote_fault::refused,
+              "the server redirects more than " + std::to_string(max_redirects) + " times"};
+    case CURLE_URL_MALFORMAT:
+      return {remote_fault::refused, "the address is not valid"};
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      if (answer_.status >= 300 && answer_.status < 400)
+        return {remote_fault::refused,
+                "the server redirects to an address that is not followed: neither http nor https, "
+                "or http where https was asked for"};
+      [[fallthrough]];
+    default:
+      return {remote_fault::garbage, "the server's answer makes no sense: " + words};
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "remote/transfer.hpp"
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <curl/curl.h>
+
+namespace feedline::detail {
+
+struct curl_list_end {
+  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+struct curl_easy_end {
+  void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+};
+using curl_easy_ptr = std::unique_ptr<CURL, curl_easy_end>;
+
+/// One try of a transfer: a request of libcurl's, whose bytes go straight into the asker's memory.
+/// The loop's thread.
+class attempt {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// @param handle A handle that is used for nothing else meanwhile.
+  attempt(transfer_ptr of, curl_easy_ptr handle);
+  attempt(const attempt&) = delete;
+  attempt& operator=(const attempt&) = delete;
+
+  [[nodiscard]] CURL* easy() const noexcept { return easy_.get(); }
+  [[nodiscard]] const transfer_ptr& of() const noexcept { return of_; }
+  [[nodiscard]] clock::time_point last_byte() const noexcept { return last_byte_; }
+  /// How it ended. Sets the transfer's answer and count of bytes. @param code libcurl's result.
+  [[nodiscard]] answer_verdict end(CURLcode code);
+  [[nodiscard]] curl_easy_ptr take_easy() && { return std::move(easy_); }
+
+ private:
+  static std::size_t on_header(const char* line, std::size_t, std::size_t bytes, void* self);
+  static std::size_t on_body(const char* data, std::size_t, std::size_t bytes, void* self);
+
+  void set_headers();
+  [[nodiscard]] bool take(const char* data, std::size_t bytes);
+  void judge();
+  [[nodiscard]] answer_verdict judge_end();
+  [[nodiscard]] answer_verdict judge_code(CURLcode code) const;
+
+  transfer_ptr of_;
+  curl_easy_ptr easy_;
+  std::unique_ptr<curl_slist, curl_list_end> headers_;
+  http_answer answer_;
+  bool is_judged_ = false;
+  answer_verdict verdict_;
+  std::uint64_t got_ = 0;
+  std::string text_;      ///< the answer to a transfer of text
+  std::string error_;     ///< the body of an answer that is not taken, from its beginning
+  bool was_cut_ = false;  ///< the rest of the body was not wanted
+  clock::time_point last_byte_ = clock::now();
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,76 @@
+#include "remote/counts.hpp"
+
+#include <feedline/remote/statistics.hpp>
+
+#include <array>
+#include <utility>
+
+namespace feedline::detail {
+
+remote_counters& counters() noexcept {
+  constinit static remote_counters all;
+  return all;
+}
+
+void remote_counters::count(remote_fault fault) noexcept {
+  const std::array<std::pair<remote_fault, std::atomic<std::uint64_t>*>, 8> kinds{{
+      {remote_fault::throttled, &throttled},
+      {remote_fault::server_error, &server_errors},
+      {remote_fault::unreachable, &unreachable},
+      {remote_fault::reset, &resets},
+      {remote_fault::stalled, &stalls},
+      {remote_fault::wrong_length, &wrong_lengths},
+      {remote_fault::ignored_range, &ignored_ranges},
+      {remote_fault::garbage, &garbage},
+  }};
+  for (const auto& [kind, counter] : kinds)
+    if (kind == fault) counter->fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+remote_statistics remote_counts() noexcept {
+  const detail::remote_counters& all = detail::counters();
+  const auto now = [](const std::atomic<std::uint64_t>& counter) {
+    return counter.load(std::memory_order_relaxed);
+  };
+  return {.requests = now(all.requests),
+          .bytes = now(all.bytes),
+          .bytes_unused = now(all.bytes_unused),
+          .most_in_flight = now(all.most_in_flight),
+          .throttled = now(all.throttled),
+          .server_errors = now(all.server_errors),
+          .unreachable = now(all.unreachable),
+          .resets = now(all.resets),
+          .stalls = now(all.stalls),
+          .wrong_lengths = now(all.wrong_lengths),
+          .ignored_ranges = now(all.ignored_ranges),
+          .garbage = now(all.garbage),
+          .failed = now(all.failed)};
+}
+
+std::string to_string(const remote_statistics& counts) {
+  std::string text = std::to_string(counts.requests) + " requests, " +
+                     std::to_string(counts.bytes) + " bytes, at most " +
+                     std::to_string(counts.most_in_flight) + " in flight";
+  const std::array<std::pair<std::uint64_t, const char*>, 9> kinds{{
+      {counts.throttled, "throttled"},
+      {counts.server_errors, "server errors"},
+      {counts.unreachable, "unreachable"},
+      {counts.resets, "reset"},
+      {counts.stalls, "stalled"},
+      {counts.wrong_lengths, "of a wrong length"},
+      {counts.ignored_ranges, "with ignored ranges"},
+      {counts.garbage, "garbage"},
+      {counts.failed, "given up"},
+  }};
+  for (const auto& [count, words] : kinds)
+    if (count != 0) text += ", " + std::to_string(count) + " " + words;
+  return text;
+}
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline

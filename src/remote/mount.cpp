@@ -1,0 +1,53 @@
+#include <feedline/error.hpp>
+#include <feedline/remote/mount.hpp>
+
+#include "remote/mount_once.hpp"
+#include "remote/transfer_loop.hpp"
+#include "remote/web_files.hpp"
+
+#include <atomic>
+#include <memory>
+
+namespace feedline::detail {
+namespace {
+
+constinit std::atomic<bool> is_mounted{false};
+
+void require(bool holds, const std::string& what) {
+  if (!holds) throw usage_error{"mount_remote_files: remote_options::" + what};
+}
+
+}  // namespace
+
+void mount_remote_files_once() {
+  if (!is_mounted.load()) mount_remote_files();
+}
+
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+void mount_remote_files(const remote_options& options) {
+  constexpr int most = 4096;
+  detail::require(
+      options.deadline.count() >= 1,
+      "deadline is " + std::to_string(options.deadline.count()) + " ms; it is at least 1 ms");
+  detail::require(
+      options.stall_after.count() >= 1,
+      "stall_after is " + std::to_string(options.stall_after.count()) + " ms; it is at least 1 ms");
+  detail::require(options.max_in_flight >= 1 && options.max_in_flight <= most,
+                  "max_in_flight is " + std::to_string(options.max_in_flight) + "; it is 1 to " +
+                      std::to_string(most));
+  detail::transfer_loop::set_max_in_flight(options.max_in_flight);
+  const auto web = std::make_shared<const detail::web_files>(
+      detail::remote_target{
+          .url = {}, .deadline = options.deadline, .stall_after = options.stall_after},
+      options.read_ahead_bytes);
+  detail::mount_files("http", web);
+  detail::mount_files("https", web);
+  detail::is_mounted.store(true);
+}
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline

@@ -1,0 +1,193 @@
+#include "remote/object_file.hpp"
+
+#include "remote/transfer_loop.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A gap up to this size is fetched with its neighbours: a request costs about as much.
+constexpr std::uint64_t max_gap = std::uint64_t{128} << 10;
+/// A larger part is requested in several, which are in flight at once.
+constexpr std::uint64_t max_request = std::uint64_t{8} << 20;
+/// Reads up to this size may be members of a walk through the object.
+constexpr std::uint64_t small_read = std::uint64_t{256} << 10;
+/// The next step of a walk lies within this distance.
+constexpr std::uint64_t max_step = std::uint64_t{1} << 20;
+/// So many steps in a row are a walk.
+constexpr int steps_of_walk = 2;
+/// After this time a window is dropped.
+constexpr auto window_life = 5s;
+
+/// Transfers that one thread waits for.
+class awaited {
+ public:
+  awaited() = default;
+  awaited(const awaited&) = delete;
+  awaited& operator=(const awaited&) = delete;
+  ~awaited() { wait(); }  // the transfers write into memory of the waiting thread's
+
+  void submit(const std::shared_ptr<const remote_target>& target, const wanted_bytes& wanted,
+              std::span<std::byte> out) {
+    auto& each = all_.emplace_back(std::make_shared<remote_transfer>());
+    each->target = target;
+    each->wanted = wanted;
+    each->out = out;
+    each->done = [this] {
+      const std::lock_guard lock{mutex_};
+      if (--waiting_ == 0) all_done_.notify_one();
+    };
+    {
+      const std::lock_guard lock{mutex_};
+      ++waiting_;
+    }
+    try {
+      transfer_loop::of_this_process().submit(each, transfer_loop::urgency::now);
+    } catch (...) {
+      all_.pop_back();
+      const std::lock_guard lock{mutex_};
+      --waiting_;
+      throw;
+    }
+  }
+  void wait() {
+    std::unique_lock lock{mutex_};
+    all_done_.wait(lock, [this] { return waiting_ == 0; });
+  }
+  [[nodiscard]] const std::deque<transfer_ptr>& all() const noexcept { return all_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_done_;
+  std::size_t waiting_ = 0;
+  std::deque<transfer_ptr> all_;
+};
+
+}  // namespace
+
+void object_file::window::copy(const byte_read& part) const noexcept {
+  std::memcpy(part.out.data(), bytes.data() + (part.offset - begin), part.out.size());
+}
+
+std::shared_ptr<const object_file> object_file::try_open(const std::string& name,
+                                                         object_access access,
+                                                         answer_verdict& fault) {
+  std::vector<std::byte> head(static_cast<std::size_t>(head_bytes));
+  awaited opening;
+  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = head_bytes}, head);
+  opening.wait();
+  const remote_transfer& ended = *opening.all().front();
+  fault = ended.fault;
+  if (fault.fault != remote_fault::none) return nullptr;
+  head.resize(static_cast<std::size_t>(ended.got));
+  head.shrink_to_fit();
+  return std::make_shared<const object_file>(name, std::move(access), pin_of(ended.answer),
+                                             std::move(head));
+}
+
+object_file::object_file(const std::string& name, object_access access, object_pin pin,
+                         std::vector<std::byte> head)
+    : byte_file{name, pin.size, {.max_gap = max_gap, .max_bytes = max_request}},
+      access_{std::move(access)},
+      pin_{std::move(pin)},
+      window_{std::make_shared<const window>(window{.begin = 0, .bytes = std::move(head)})} {}
+
+object_file::~object_file() {
+  ahead_store::forget(this);
+}
+
+std::string object_file::version() const {
+  return std::to_string(pin_.size) + " " + (pin_.etag.empty() ? pin_.last_modified : pin_.etag);
+}
+
+std::shared_ptr<const object_file::window> object_file::kept_window() const {
+  const std::lock_guard lock{mutex_};
+  if (window_ && window_->bytes.size() < size() &&
+      std::chrono::steady_clock::now() > window_->made + window_life)
+    window_.reset();
+  return window_;
+}
+
+bool object_file::read_walking(const byte_read& part) const {
+  if (part.out.size() > small_read) return false;
+  window next{.begin = part.offset};
+  {
+    const std::lock_guard lock{mutex_};
+    const bool is_step = part.offset >= last_end_ && part.offset - last_end_ <= max_step;
+    steps_ = is_step ? steps_ + 1 : 0;
+    const bool goes_on = steps_ >= steps_of_walk;
+    grown_ = goes_on ? std::min(2 * grown_, max_request) : head_bytes;
+    const std::uint64_t bytes = std::min(grown_, size() - part.offset);
+    last_end_ =
+        goes_on ? part.offset + std::max<std::uint64_t>(bytes, part.out.size()) : part.end();
+    if (!goes_on || bytes <= part.out.size()) return false;
+    next.bytes.resize(static_cast<std::size_t>(bytes));
+  }
+  const byte_read whole{next.begin, next.bytes};
+  request({&whole, 1});
+  next.copy(part);
+  auto kept = std::make_shared<const window>(std::move(next));
+  const std::lock_guard lock{mutex_};
+  window_ = std::move(kept);
+  return true;
+}
+
+void object_file::do_read(std::span<const byte_read> parts) const {
+  const auto kept = kept_window();
+  std::vector<byte_read> left;
+  for (const byte_read& part : parts) {
+    if (kept && kept->has(part)) {
+      kept->copy(part);
+      continue;
+    }
+    answer_verdict fault;
+    switch (ahead_store::of_this_process().read(this, part, fault)) {
+      case ahead_store::outcome::failed:
+        refuse(part.offset, fault);
+      case ahead_store::outcome::absent:
+        left.push_back(part);
+        break;
+      case ahead_store::outcome::read:
+        break;
+    }
+  }
+  if (left.size() != 1 || !read_walking(left.front())) request(left);
+}
+
+void object_file::request(std::span<const byte_read> parts) const {
+  awaited all;
+  for (const auto& [offset, out] : parts)
+    for (std::uint64_t done = 0; done < out.size(); done += max_request) {
+      const std::uint64_t bytes = std::min(max_request, out.size() - done);
+      all.submit(access_.target, {wanted_bytes::kind::range, offset + done, bytes, pin_},
+                 out.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(bytes)));
+    }
+  all.wait();
+  for (const transfer_ptr& each : all.all())
+    if (each->fault.fault != remote_fault::none) refuse(each->wanted.begin, each->fault);
+}
+
+void object_file::do_will_need(std::span<const byte_range> ranges) const noexcept try {
+  if (access_.max_ahead_bytes == 0) return;
+  for (const byte_range& range : ranges)
+    ahead_store::of_this_process().fetch(this, access_.target, pin_, range,
+                                         access_.max_ahead_bytes);
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+}
+
+void object_file::refuse(std::uint64_t offset, const answer_verdict& fault) const {
+  if (fault.fault == remote_fault::changed) {
+    was_changed_.store(true);
+    throw error({}, fault.words);
+  }
+  throw error(offset, "cannot be read: " + fault.words);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "io/byte_file.hpp"
+#include "remote/ahead_store.hpp"
+#include "remote/transfer.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// How an object is opened and read.
+struct object_access {
+  std::shared_ptr<const remote_target> target;
+  std::uint64_t max_ahead_bytes = 0;  ///< room of the process's `ahead_store`
+};
+
+/// An object of another machine, in the version that it had when it was opened: each answer is
+/// checked, so bytes of another version never come.
+///
+/// A read's parts are requested at the same time, and land in the caller's memory, unless they were
+/// hinted and fetched ahead. Small reads that go forward, as when the members of an archive are
+/// listed, fetch windows that grow: a request for each would take a round trip for each.
+class object_file final : public byte_file {
+ public:
+  /// The first bytes come with the opening: formats look at them.
+  static constexpr std::uint64_t head_bytes = std::uint64_t{64} << 10;
+
+  /// Opens it by one request. @param name Its address, for errors.
+  /// @return Null if there is none; `fault` says why. @throws dataset_error
+  [[nodiscard]] static std::shared_ptr<const object_file> try_open(const std::string& name,
+                                                                   object_access access,
+                                                                   answer_verdict& fault);
+
+  object_file(const std::string& name, object_access access, object_pin pin,
+              std::vector<std::byte> head);
+  ~object_file() override;
+
+  /// Nothing to ask: each answer was checked.
+  void require_unchanged() const override {}
+  [[nodiscard]] std::string version() const override;
+  [[nodiscard]] bool is_cold() const noexcept override { return true; }
+
+  /// Whether a read has seen that the object changed.
+  [[nodiscard]] bool was_changed() const noexcept { return was_changed_.load(); }
+
+ private:
+  /// Some consecutive bytes that are kept for small reads.
+  struct window {
+    std::uint64_t begin = 0;
+    std::vector<std::byte> bytes = {};
+    std::chrono::steady_clock::time_point made = std::chrono::steady_clock::now();
+
+    [[nodiscard]] bool has(const byte_read& part) const noexcept {
+      return begin <= part.offset && part.end() <= begin + bytes.size();
+    }
+    void copy(const byte_read& part) const noexcept;
+  };
+
+  void do_read(std::span<const byte_read> parts) const override;
+  void do_will_need(std::span<const byte_range> ranges) const noexcept override;
+
+  [[nodiscard]] std::shared_ptr<const window> kept_window() const;
+  /// Reads a small part with what comes after it, if it continues a walk.
+  [[nodiscard]] bool read_walking(const byte_read& part) const;
+  void request(std::span<const byte_read> parts) const;
+  [[noreturn]] void refuse(std::uint64_t offset, const answer_verdict& fault) const;
+
+  const object_access access_;
+  const object_pin pin_;
+  mutable std::atomic<bool> was_changed_{false};
+  mutable std::mutex mutex_;  ///< for all below
+  mutable std::shared_ptr<const window> window_;
+  mutable std::uint64_t last_end_ = 0;
+  mutable int steps_ = 0;  ///< reads in a row that went forward
+  mutable std::uint64_t grown_ = head_bytes;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "remote/judge_answer.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace feedline::detail {
+
+/// Where requests of one object or listing go, and how patient they are. Constant.
+struct remote_target {
+  std::string url;  ///< with its secrets: never shown
+  std::chrono::milliseconds deadline{60'000};
+  std::chrono::milliseconds stall_after{10'000};
+  bool follows_redirects = true;
+};
+
+/// Some bytes of a target: one request, made again until it succeeds, its deadline is over, or a
+/// retry is of no use. Its asker makes it and waits for `done`; meanwhile it is the loop's.
+struct remote_transfer {
+  static constexpr std::size_t max_text = std::size_t{64} << 20;
+
+  std::shared_ptr<const remote_target> target;
+  wanted_bytes wanted;
+  std::span<std::byte> out = {};  ///< bytes land here; `wanted.bytes` of them
+  /// Called once, by the loop's thread, or by `submit` if the loop has ended. Does not throw.
+  std::function<void()> done;
+
+  // The result, from `done` on.
+  http_answer answer = {};
+  std::uint64_t got = 0;      ///< bytes in `out`
+  std::string text = {};      ///< with wanted_bytes::kind::text
+  answer_verdict fault = {};  ///< why there are no bytes: none, if they came
+
+  // The loop's own.
+  int tries = 0;
+  std::chrono::steady_clock::time_point first_try = {};
+  std::chrono::steady_clock::time_point due = {};  ///< time of the next try
+};
+
+using transfer_ptr = std::shared_ptr<remote_transfer>;
+
+}  // namespace feedline::detail

@@ -1,0 +1,165 @@
+/// Files of every format that a web server has: the same samples come as from a disk.
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/image/folder.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "pipeline/stored_formats.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/contains.hpp"
+#include "support/checks/log_capture.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/http/mounted.hpp"
+#include "support/http/server.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::vector<std::byte> content_of(const std::filesystem::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  const std::vector<char> read{std::istreambuf_iterator<char>{file}, {}};
+  const auto bytes = std::as_bytes(std::span{read});
+  return {bytes.begin(), bytes.end()};
+}
+
+/// Serves all files of a folder. @return The address of a path in it.
+std::string serve(http_server& server, const temporary_directory& folder, std::string path) {
+  for (const auto& each : std::filesystem::directory_iterator{folder.path()})
+    server.put("/" + each.path().filename().string(), content_of(each.path()));
+  path = "/" + std::filesystem::path{path}.filename().string();
+  if (path == "/shard-*.tar") path = "/shard-{1..1}.tar";  // web servers have no lists
+  return server.address(path);
+}
+
+std::vector<stored_format> all_formats() {
+  std::vector<stored_format> formats = read_later();
+  for (const stored_format& each : read_at_once()) formats.push_back(each);
+  return formats;
+}
+
+}  // namespace
+
+TEST_CASE("remote: files of every format give the samples that they give here", "[remote][host]") {
+  const mounted_remote mounted;
+  for (const stored_format& each : all_formats()) {
+    CAPTURE(each.name);
+    const temporary_directory folder;
+    http_server server;
+    const std::string path = each.write(folder);
+    const dataset_ptr here = each.open(path);
+    const dataset_ptr there = each.open(serve(server, folder, path));
+    REQUIRE(here->size() == samples);
+    CHECK(there->fields() == here->fields());
+    const auto expected = all_samples(*here);
+    for (const int readers : {0, 3}) {
+      loader loader{there, shuffle{}, make_host_device(), {.batch_size = 8, .readers = readers}};
+      CHECK(take_epoch(loader, here->fields(), expected) == all_but({}));
+    }
+  }
+}
+
+TEST_CASE(
+    "remote: requests of every format that fail at times are made again, and no byte is wrong",
+    "[remote][host]") {
+  const mounted_remote mounted;
+  for (const stored_format& each : all_formats()) {
+    CAPTURE(each.name);
+    const temporary_directory folder;
+    http_server server;
+    const std::string path = each.write(folder);
+    const std::string address = serve(server, folder, path);
+    std::atomic<int> number = 0;
+    server.set_script([&](const http_request&) -> http_fault {
+      switch (++number % 6) {
+        case 1:
+          return http_fault::status(503);
+        case 3:
+          return {http_fault::kind::reset, {}, 100};
+        case 5:
+          return {http_fault::kind::cut, {}, 1};
+        default:
+          return {};
+      }
+    });
+    const dataset_ptr there = each.open(address);
+    const auto expected = all_samples(*each.open(path));
+    loader loader{there, shuffle{}, make_host_device(), {.batch_size = 8, .readers = 3}};
+    CHECK(take_epoch(loader, there->fields(), expected) == all_but({}));
+  }
+}
+
+TEST_CASE("remote: the guide's lines open an object", "[remote][host]") {
+  http_server server;
+  server.put("/a.npy", npy_rows());
+  const std::string address = server.address("/a.npy");
+  // [mount]
+  mount_remote_files({.deadline = std::chrono::seconds{30}});  // `open` alone needs no call
+  const dataset_ptr train = open(address);
+  // [/mount]
+  CHECK(train->size() == samples);
+  mount_remote_files();
+}
+
+TEST_CASE("remote: an object that changes in an epoch ends it with an error that names it",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  http_server server;
+  const auto rows = [](int first) {
+    auto bytes = numbered(samples * 3000 + static_cast<std::size_t>(first));
+    bytes.erase(bytes.begin(), bytes.begin() + first);
+    return npy_bytes(npy_dictionary("|u1", "(60, 3000)"), bytes);
+  };
+  server.put("/a.npy", rows(0), "\"v\"");
+  const std::string address = server.address("/a.npy");
+  const dataset_ptr there = open(address);
+  server.put("/a.npy", rows(7), "\"w\"");
+  loader loader{there, sequential{}, make_host_device(), {.batch_size = 4, .readers = 2}};
+  auto batches = loader.epoch(0);
+  const auto expected = numbered(samples * 3000);
+  const std::string message = message_of<stage_error>([&] {
+    while (auto batch = batches.next())
+      for (std::size_t i = 0; i < batch->size(); ++i) {
+        const auto row = (*batch)["a"].bytes().subspan(i * 3000, 3000);
+        CHECK(std::ranges::equal(
+            row, std::span{expected}.subspan(batch->samples()[i].value * 3000, 3000)));
+      }
+  });
+  CHECK(contains(message, address + ": field 'a'"));
+  CHECK(contains(message, "was written again since it was opened (412)"));
+}
+
+TEST_CASE("remote: objects that are lost are skipped by the error policy, after their deadline",
+          "[remote][host]") {
+  const log_capture unheard;
+  const mounted_remote mounted{{.deadline = 100ms, .stall_after = 50ms}};
+  http_server server;
+  server.put("/a.npy", npy_bytes(npy_dictionary("|u1", "(60, 3000)"), numbered(samples * 3000)));
+  const dataset_ptr there = open(server.address("/a.npy"));
+  server.set_script([](const http_request& request) {
+    return request.range()->second >= 100'000 ? http_fault::status(503) : http_fault{};
+  });
+  loader loader{there,
+                sequential{},
+                make_host_device(),
+                {.batch_size = 4,
+                 .readers = 2,
+                 .errors = {.action = error_action::skip, .retries = 0, .max_share = 1}}};
+  std::uint64_t came = 0;
+  for (batch& batch : loader.epoch(0)) came += batch.size();
+  CHECK(came > 0);
+  CHECK(came < samples);
+  CHECK(loader.failures().count == samples - came);
+}
