@@ -20,7 +20,7 @@ std::string refusal(const std::vector<block_step>& steps) {
 
 }  // namespace
 
-TEST_CASE("block decoders: deflate, Zstandard, LZ4, shuffles, checksums and JPEG are decoded",
+TEST_CASE("block decoders: deflate, Zstandard, LZ4, shuffles, checksums and images are decoded",
           "[cuda][decode][host]") {
   CHECK(refusal({}).empty());
   CHECK(refusal({{byte_shuffle, 4}, {bit_shuffle, 2}, {deflate}, {fletcher32}}).empty());
@@ -28,7 +28,7 @@ TEST_CASE("block decoders: deflate, Zstandard, LZ4, shuffles, checksums and JPEG
   CHECK(refusal({{byte_shuffle, 4}, {lz4}}).empty());
   CHECK(refusal({{bit_shuffle_lz4, 4}, {fletcher32}}).empty());
   CHECK(refusal({{bit_shuffle_zstd, 4}}).empty());
-  CHECK(refusal({{.filter = jpeg, .image = {.height = 8, .width = 8}}}).empty());
+  CHECK(refusal({{.filter = image, .image = {.height = 8, .width = 8}}}).empty());
 }
 
 TEST_CASE("block decoders: the first step that is not undone is named", "[cuda][decode][host]") {
