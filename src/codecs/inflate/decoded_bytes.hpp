@@ -18,7 +18,8 @@ struct decoded_window {
 
 /// Takes decoded bytes, in order. They go to the window, and from there to the destination; bytes
 /// that do not fit there are dropped.
-template <class Team>
+/// @tparam TakesSurplus Whether more bytes than there is room for are no failure.
+template <class Team, bool TakesSurplus = false>
 class decoded_bytes {
  public:
   FEEDLINE_HOST_DEVICE decoded_bytes(std::byte* to, std::uint32_t room, decoded_window& window)
@@ -57,7 +58,7 @@ class decoded_bytes {
     if (distance > near) {  // such bytes are written already, and end before `at_`
       FEEDLINE_SHORT_LOOP
       for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
-        in_ring(at_ + i) = to_[from + i];
+        if (!TakesSurplus || from + i < room_) in_ring(at_ + i) = to_[from + i];
     } else if (distance >= bytes) {
       FEEDLINE_SHORT_LOOP
       for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
@@ -70,8 +71,15 @@ class decoded_bytes {
     at_ += bytes;
     return write_some();
   }
-  /// Writes all bytes. @return Whether they fill the room exactly.
-  FEEDLINE_HOST_DEVICE bool finish() { return write(at_) && at_ == room_; }
+  /// Writes all bytes. @return Whether they fill the room, and there are no more unless surplus is
+  ///         taken.
+  FEEDLINE_HOST_DEVICE bool finish() {
+    return write(at_) && (TakesSurplus ? at_ >= room_ : at_ == room_);
+  }
+  /// Number of bytes that were decoded and for which there is no room.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t surplus() const {
+    return at_ > room_ ? at_ - room_ : 0;
+  }
 
  private:
   /// Approximate number of bytes that are written together.
@@ -84,7 +92,10 @@ class decoded_bytes {
   }
   FEEDLINE_HOST_DEVICE bool write_some() { return at_ - written_ < some || write(at_ / 4 * 4); }
   FEEDLINE_HOST_DEVICE bool write(std::uint32_t end) {
-    if (end > room_) return false;
+    if (end > room_) {
+      if (!TakesSurplus) return false;
+      end = room_;
+    }
     Team::sync();
     if ((reinterpret_cast<std::uintptr_t>(to_) | written_) % 4 == 0) {
       const std::uint32_t words = (end - written_) / 4;

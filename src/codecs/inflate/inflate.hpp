@@ -27,11 +27,14 @@ struct inflate_tables {
 
 /// Result of decoding a stream.
 struct inflated {
-  bool good;            ///< it is complete, and fills its room exactly
+  bool good;            ///< it is complete, and fills its room exactly, or with surplus if taken
   std::uint32_t bytes;  ///< size of the stream: other bytes may follow it
+  bool has_surplus = false;  ///< whether bytes were dropped for which there was no room
 };
 
-template <class Team>
+/// @tparam TakesSurplus Whether bytes for which there is no room are dropped; else they are an
+///                      error.
+template <class Team, bool TakesSurplus = false>
 class inflater {
  public:
   FEEDLINE_HOST_DEVICE inflater(const std::byte* from, std::uint32_t bytes, std::byte* to,
@@ -47,12 +50,19 @@ class inflater {
     while (!is_last) {
       in_.need(3);
       is_last = in_.take(1) != 0;
-      if (!block(in_.take(2)) || in_.ended_early()) return {false, 0};
+      if (!block(in_.take(2)) || in_.ended_early() || is_endless()) return {false, 0};
     }
-    return {out_.finish(), in_.taken_bytes()};
+    return {out_.finish(), in_.taken_bytes(), out_.surplus() != 0};
   }
 
  private:
+  /// Whether surplus is not worth decoding: zeros after the end of the stream could be symbols
+  /// without end, and few bytes of a stream are up to a thousand times as many.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_endless() const {
+    constexpr std::uint32_t most = 1U << 20U;
+    return TakesSurplus && out_.surplus() != 0 && (out_.surplus() > most || in_.ended_early());
+  }
+
   FEEDLINE_HOST_DEVICE bool block(std::uint32_t kind) {
     switch (kind) {
       case 0:
@@ -149,6 +159,7 @@ class inflater {
 
   FEEDLINE_HOST_DEVICE bool coded_block() {
     for (;;) {
+      if (is_endless()) return false;
       in_.need(max_code_bits + 5);
       const symbol_entry symbol = decode<Team>(in_, tables_.literals, huffman_alphabet::literals);
       if (symbol.is_value()) {  // tested first, because most are values
@@ -167,7 +178,7 @@ class inflater {
   const std::byte* from_;
   std::uint32_t bytes_;
   bit_reader<Team> in_;
-  decoded_bytes<Team> out_;
+  decoded_bytes<Team, TakesSurplus> out_;
   inflate_tables& tables_;
 };
 

@@ -67,13 +67,14 @@ std::optional<pixels> decode_png_by_parts(std::span<const std::byte> given,
   const auto tables = std::make_unique<detail::inflate_tables>();
   const auto stream_bytes = static_cast<std::uint32_t>(data->size() - 2);
   const detail::inflated done =
-      detail::inflater<detail::team_of_one>{from, stream_bytes,
-                                            reinterpret_cast<std::byte*>(rows.get()),
-                                            static_cast<std::uint32_t>(room), *tables}
+      detail::inflater<detail::team_of_one, true>{from, stream_bytes,
+                                                  reinterpret_cast<std::byte*>(rows.get()),
+                                                  static_cast<std::uint32_t>(room), *tables}
           .run();
   if (!done.good || stream_bytes - done.bytes < 4) return std::nullopt;
-  if (detail::png_number(reinterpret_cast<const std::uint8_t*>(from) + done.bytes) !=
-      adler32(1, filtered, static_cast<uInt>(room)))
+  if (!done.has_surplus &&
+      detail::png_number(reinterpret_cast<const std::uint8_t*>(from) + done.bytes) !=
+          adler32(1, filtered, static_cast<uInt>(room)))
     return std::nullopt;
 
   const std::uint32_t row_bytes = (frame.width + 3) / 4 * 4;

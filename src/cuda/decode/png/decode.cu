@@ -22,6 +22,7 @@ constexpr std::uint32_t checksum_bytes = 4;
 struct png_found {
   png_frame frame;
   std::uint32_t checksum;  ///< Adler-32 that the zlib stream states
+  bool has_surplus;        ///< more was inflated than the rows take: then it has no meaning
   bool good;
 };
 static_assert(sizeof(png_found) <= jpeg_header_bytes);
@@ -99,13 +100,14 @@ __global__ void __launch_bounds__(warp_team::width)
   if (!memory.found->good) return;
   const auto* const from = reinterpret_cast<const std::byte*>(memory.data) + zlib_header_bytes;
   const std::uint32_t bytes = memory.found->frame.data_bytes - zlib_header_bytes;
-  inflater<warp_team> inflater{from, bytes, reinterpret_cast<std::byte*>(memory.rows),
-                               static_cast<std::uint32_t>(memory.found->frame.filtered_bytes()),
-                               tables};
+  inflater<warp_team, true> inflater{
+      from, bytes, reinterpret_cast<std::byte*>(memory.rows),
+      static_cast<std::uint32_t>(memory.found->frame.filtered_bytes()), tables};
   const inflated result = inflater.run();
   __syncwarp();
   if (warp_team::lane() != 0) return;
   if (!result.good || bytes - result.bytes < checksum_bytes) return memory.refuse(batch, image);
+  memory.found->has_surplus = result.has_surplus;
   memory.found->checksum = png_number(memory.data + zlib_header_bytes + result.bytes);
 }
 
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(decode_threads)
     png_check_kernel(const __grid_constant__ jpeg_batch batch) {
   const jpeg_image& image = batch.images[blockIdx.x];
   const png_memory memory{batch, image};
-  if (!memory.found->good) return;
+  if (!memory.found->good || memory.found->has_surplus) return;
   const std::uint32_t checksum =
       adler32(reinterpret_cast<const std::byte*>(memory.rows),
               static_cast<std::uint32_t>(memory.found->frame.filtered_bytes()));

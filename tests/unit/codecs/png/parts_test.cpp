@@ -148,12 +148,33 @@ TEST_CASE("png parts: a file cut anywhere, or with any bit changed, is what libp
   }
 }
 
+TEST_CASE("png parts: more data than the rows take is dropped as libpng does, up to a mebibyte",
+          "[image][host]") {
+  std::mt19937 random{4};
+  const png_parts whole = draw_png(random, 30);
+  for (const std::size_t surplus : {1U, 300U, 5000U, 100'000U, (1U << 20U), (3U << 20U)})
+    for (const bool has_noise : {false, true}) {
+      png_parts parts = whole;
+      for (std::size_t i = 0; i < surplus; ++i)
+        parts.filtered.push_back(static_cast<std::uint8_t>(has_noise ? random() % 9 : 0));
+      parts.stream = zlib_stream(parts.filtered);
+      if (parts.stream.size() > 4096) continue;  // more than devices take
+      const byte_vector file = join_png(parts);
+      CAPTURE(surplus, has_noise);
+      CHECK(is_for_devices(file));
+      CHECK(by_reader(file) == by_parts(join_png(whole)));
+      CHECK(by_parts(file).has_value() == (surplus <= 1U << 20U));
+      if (surplus <= 1U << 20U) CHECK((by_parts(file) == by_reader(file)));
+    }
+}
+
 TEST_CASE("png parts: damaged data with right checksums never has pixels that libpng has not",
           "[image][host]") {
   std::mt19937 random{10};
   const int count = sanitized ? 300 : 6000;
   int both = 0;
   int neither = 0;
+  int only_reader = 0;
   for (int i = 0; i < count; ++i) {
     png_parts parts = draw_png(random, i % 9 == 0 ? 100 : 12);
     if (i % 3 == 0) {  // a wrong filter, or too few or too many rows
@@ -174,7 +195,9 @@ TEST_CASE("png parts: damaged data with right checksums never has pixels that li
     if (seen) CHECK((seen == wanted));
     both += seen ? 1 : 0;
     neither += !seen && !wanted ? 1 : 0;
+    only_reader += !seen && wanted && is_for_devices(file) ? 1 : 0;
   }
   CHECK(both > count / 20);
   CHECK(neither > count / 2);
+  CHECK(only_reader < count / 25);  // data that go wrong after the last pixel
 }
