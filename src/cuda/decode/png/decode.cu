@@ -52,7 +52,8 @@ __device__ std::uint32_t xor_of_threads(std::uint32_t value) {
   __shared__ std::uint32_t sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
-  value = __reduce_xor_sync(warp_team::all, value);
+  for (std::uint32_t apart = warp_team::width / 2; apart > 0; apart /= 2)
+    value ^= __shfl_xor_sync(warp_team::all, value, apart);
   if (threadIdx.x % warp_team::width == 0 && value != 0) atomicXor(&sum, value);
   __syncthreads();
   const std::uint32_t all = sum;
