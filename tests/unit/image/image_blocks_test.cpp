@@ -147,6 +147,25 @@ TEST_CASE("image blocks: grey images come as they are", "[dataset][host]") {
   CHECK(given(tree.open(), 2).skipped == 0);
 }
 
+TEST_CASE("image blocks: interlaced and very large PNGs come as rows, palettes are reported once",
+          "[dataset][host]") {
+  const image_tree tree;
+  tree.write(2, png_bytes(paint(40, 50), {.is_interlaced = true}));
+  tree.write(3, png_bytes(paint(2897, 2897, 1), {.bit_depth = 1}));  // 8 megapixels and some
+  tree.write(4, png_bytes(paint(2896, 2896, 1), {.bit_depth = 1}));
+  for (const std::uint32_t number : {7U, 8U})
+    tree.write(number, png_bytes(paint(40, 50, 1), {.has_palette = true}));
+  const dataset_ptr data = tree.open();
+  CHECK(given(data, 2).skipped == 1);
+  CHECK(given(data, 3).skipped == 1);
+  CHECK(given(data, 4).skipped == 0);
+  const log_capture captured;
+  CHECK(given(data, 7).skipped == 0);
+  CHECK(given(data, 8).skipped == 0);
+  CHECK(captured.lines() == 1);
+  CHECK(contains(captured.text(), "a PNG of 50 x 40 pixels has a palette"));
+}
+
 TEST_CASE("image blocks: a file that has changed since its size was asked is read as it is now",
           "[dataset][host]") {
   const image_tree tree;
