@@ -10,7 +10,6 @@
 #include "image/damage_count.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
-#include "image/sized_decoder.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 

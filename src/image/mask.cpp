@@ -5,7 +5,6 @@
 #include "image/nearest_taps.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
-#include "image/sized_decoder.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/decoder.hpp>
 #include <feedline/image/decode.hpp>
 
 #include "image/random_crop.hpp"
@@ -109,6 +110,18 @@ enum class png_pixels : std::uint8_t { colors, indices };
 
 /// Logs that a palette's colours are read, unless `told`, which is set.
 void report_palette(std::atomic<bool>& told, image_extents extents);
+
+/// A decoder of images or masks; its options say how it cuts them.
+class sized_decoder : public decoder {
+ public:
+  [[nodiscard]] virtual const image_options& options() const noexcept = 0;
+
+  /// Options of a decoder; null: it decodes something else.
+  [[nodiscard]] static const image_options* of(const decoder& any) noexcept {
+    const auto* const found = dynamic_cast<const sized_decoder*>(&any);
+    return found == nullptr ? nullptr : &found->options();
+  }
+};
 
 /// The reason why no image of a format can be read.
 [[nodiscard]] std::string missing_library(const std::string& name);

@@ -119,6 +119,25 @@ std::size_t place_of(const std::vector<field>& fields, const std::string& name) 
                     known};
 }
 
+/// Checks that no transform blends the values of masks: fields with a tie and two extents.
+void check_classes(const std::vector<field>& fields,
+                   const std::vector<field_transform>& transforms) {
+  for (const field& one : fields) {
+    const auto own = std::ranges::find(transforms, one.name, &field_transform::field);
+    if (!one.tie || one.tie->flip || one.shape.size() != 2 || own == transforms.end()) continue;
+    std::string blends;
+    if (own->resize) blends = "resize";
+    if (own->resized_crop) blends = "resized_crop";
+    if (own->affine &&
+        own->affine->interpolation != decltype(random_affine::interpolation)::nearest)
+      blends = "affine with another interpolation than nearest";
+    if (!blends.empty())
+      throw usage_error{"transform of field '" + one.name + "': it has " + blends +
+                        ", which blends values, but they are the classes of a mask: let the "
+                        "decoder cut and resize (image_options)"};
+  }
+}
+
 }  // namespace
 
 converted_fields convert_fields(const std::vector<field>& fields,
@@ -145,6 +164,7 @@ converted_fields convert_fields(const std::vector<field>& fields,
     converted.random = converted.random || conversion.is_random();
   }
   check_ties(fields, transforms, mixed);
+  check_classes(fields, transforms);
   if (mixed) {
     converted.mixing = mixing_of(*mixed, converted, transforms);
     converted.any = converted.random = true;

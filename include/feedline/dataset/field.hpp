@@ -17,8 +17,9 @@ inline namespace FEEDLINE_ABI {
 struct image_tie {
   std::string image;  ///< name of the image's field
   /// Boxes and points: readers have moved them for a left-right flip of the image that has this
-  /// probability; so the image's transform must have the same `flip`, and must not crop or resize.
-  /// Empty: pixels, such as a mask, so both transforms must crop, resize and flip alike.
+  /// probability; so the image's transform must have the same `flip`, and must not move pixels
+  /// otherwise. Empty: pixels, such as a mask, so both transforms must move them alike. If the
+  /// field has two extents its values are classes, which no transform may blend.
   std::optional<double> flip = {};
 
   friend bool operator==(const image_tie&, const image_tie&) = default;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -29,7 +31,7 @@ class coco_objects {
                          [this](int depth, json::parse_event_t event, json& parsed) {
                            return is_kept(depth, event, parsed);
                          });
-    } catch (const json::parse_error& error) {
+    } catch (const json::exception& error) {
       refuse("it is no JSON: " + printable(error.what()));
     }
     for (const char* const list : {"images", "annotations", "categories"})
@@ -85,7 +87,10 @@ class coco_objects {
 
   [[nodiscard]] std::int64_t whole(const char* name) const {
     const auto value = object_->find(name);
-    if (value != object_->end() && value->is_number_integer()) return value->get<std::int64_t>();
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (value != object_->end() && value->is_number_integer() &&
+        (!value->is_number_unsigned() || value->get<std::uint64_t>() <= largest))
+      return value->get<std::int64_t>();
     if (value != object_->end() && value->is_number_float())  // some programs write 640.0
       if (const auto number = value->get<double>();
           number == std::floor(number) && std::abs(number) < 1e15)

@@ -5,8 +5,8 @@
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "image/file_values.hpp"
+#include "image/reader.hpp"
 #include "image/sets/named_paths.hpp"
-#include "image/sized_decoder.hpp"
 #include "ragged/record_columns.hpp"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 #include <feedline/error.hpp>
+#include <feedline/image/coco.hpp>
 #include <feedline/image/decode.hpp>
+#include <feedline/image/voc.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
@@ -12,7 +14,7 @@
 #include <vector>
 
 // This program has the sources that decode images as a build has them that leaves libjpeg and
-// libpng out.
+// libpng out, and nlohmann-json and pugixml.
 
 using namespace feedline;
 
@@ -48,4 +50,14 @@ TEST_CASE(
     "[dataset][host]") {
   CHECK(refusal(std::array<std::uint8_t, 4>{'G', 'I', 'F', '8'}) ==
         "the image cannot be decoded: it is neither JPEG nor PNG: it begins with 47 49 46 38");
+}
+
+TEST_CASE("images: a feedline built without nlohmann-json or pugixml refuses COCO or VOC",
+          "[dataset][host]") {
+  CHECK(test::message_of<dataset_error>([] { (void)open_coco("images", "all.json"); }) ==
+        "all.json: this feedline was built without nlohmann-json; install nlohmann-json3-dev, and "
+        "build feedline again");
+  CHECK(test::message_of<dataset_error>([] { (void)open_voc("root", "val"); }) ==
+        "root/ImageSets/Main/val.txt: this feedline was built without pugixml; install "
+        "libpugixml-dev, and build feedline again");
 }

@@ -2,13 +2,18 @@
 
 #include "image/orientation.hpp"
 
+#include <feedline/error.hpp>
+#include <feedline/image/annotations.hpp>
 #include <feedline/image/folder.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/contains.hpp"
 #include "support/checks/log_capture.hpp"
+#include "support/checks/message_of.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/images/image_bytes.hpp"
+#include "unit/image/annotated_images.hpp"
 #include "unit/image/decoded_file.hpp"
 #include "unit/image/decoded_images.hpp"
 
@@ -166,6 +171,30 @@ TEST_CASE("orientation: sizes, cuts and windows are those of the turned image", 
     // Axes are resized in the other order.
     CHECK(worst <= (filter == interpolation::nearest ? 0 : 1));
   }
+}
+
+TEST_CASE("orientation: boxes are those of the turned image, whose size is compared",
+          "[dataset][host]") {
+  const temporary_directory folder;
+  const byte_vector file = png_with_exif(png_bytes(paint(100, 160)), exif(6));
+  annotated_image image{.path = folder.write("a.png", file).string(),
+                        .height = 160,
+                        .width = 100,
+                        .boxes = {{10, 20, 60, 120}},
+                        .labels = {0}};
+  annotation_options options{.image = {.height = 80, .width = 50, .follow_orientation = true}};
+  const auto boxes = [&] { return boxes_of(*make_annotated_dataset({image}, options).dataset, 0); };
+  const std::vector<box> wanted{{5, 10, 30, 60}};
+  CHECK((boxes() == wanted));
+  image.height = image.width = 0;  // those of the file
+  CHECK((boxes() == wanted));
+  image.height = 100;
+  image.width = 160;
+  image.boxes = {{10, 20, 60, 100}};
+  CHECK(contains(message_of<dataset_error>([&] { (void)boxes(); }),
+                 "it is 100 x 160 pixels, but its annotation says 160 x 100"));
+  options.image.follow_orientation = false;
+  CHECK(boxes().size() == 1);
 }
 
 TEST_CASE("orientation: an image without EXIF, or with damaged EXIF, comes as it is stored",

@@ -7,6 +7,8 @@ feedline_add_tests(feedline_images_left_out_tests SOURCES
   ${PROJECT_SOURCE_DIR}/src/image/pixel_image.cpp
   ${PROJECT_SOURCE_DIR}/src/image/random_crop.cpp
   ${PROJECT_SOURCE_DIR}/src/image/resampler.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/sets/coco.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/sets/voc.cpp
   unit/image/left_out_test.cpp
 )
 if(NOT FEEDLINE_HAS_JPEG OR NOT FEEDLINE_HAS_PNG)
