@@ -100,6 +100,14 @@ struct names<image_interpolation> {
       {"nearest", image_interpolation::nearest}, {"bilinear", image_interpolation::bilinear}};
 };
 template <>
+struct names<auto_augment_policy> {
+  static constexpr std::string_view what = "policy of AutoAugment";
+  static constexpr named_value<auto_augment_policy> all[] = {
+      {"imagenet", auto_augment_policy::imagenet},
+      {"cifar10", auto_augment_policy::cifar10},
+      {"svhn", auto_augment_policy::svhn}};
+};
+template <>
 struct names<read_concurrency> {
   static constexpr std::string_view what = "concurrency";
   static constexpr named_value<read_concurrency> all[] = {

@@ -121,6 +121,18 @@ struct rand_augment {
   double fill = 0.0;
 };
 
+/// Policies that were learned for these datasets.
+enum class auto_augment_policy : std::uint8_t { imagenet, cifar10, svhn };
+
+/// One of a policy's 25 pairs of operations, drawn for each sample and epoch, like torchvision's
+/// `AutoAugment` (E. D. Cubuk et al., "AutoAugment: Learning Augmentation Strategies from Data",
+/// CVPR 2019). Moves come before colours, as in `rand_augment`.
+struct auto_augment {
+  auto_augment_policy policy = auto_augment_policy::imagenet;
+  image_interpolation interpolation = image_interpolation::nearest;
+  double fill = 0.0;
+};
+
 /// Sets a random rectangle of each image to one value, drawn for each sample and epoch, as in
 /// torchvision's `RandomErasing`: ten tries, then none.
 struct random_erasing {

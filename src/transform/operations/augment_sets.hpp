@@ -26,9 +26,10 @@ enum class set_operation : std::uint8_t {
   posterize,
   solarize,
   autocontrast,
-  equalize
+  equalize,
+  invert  ///< only in auto_augment
 };
-inline constexpr std::uint32_t set_operations = 14;
+inline constexpr std::uint32_t set_operations = 14;  ///< without invert
 
 /// Largest magnitudes of a set, and the bins that they are divided into. As in torchvision
 /// (`_AUGMENTATION_SPACE` of transforms/v2/_auto_augment.py, version 0.21).
@@ -41,6 +42,15 @@ struct set_magnitudes {
   float bits;    ///< posterize: how many of 8 go
   std::uint32_t bins;
 };
+
+/// The magnitudes of rand_augment and auto_augment.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline set_magnitudes narrow_magnitudes(
+    pixel_extents image, std::uint32_t bins) noexcept {
+  const auto moved = [](std::uint32_t extent) {
+    return product(static_cast<float>(150.0 / 331.0), static_cast<float>(extent));
+  };
+  return {0.3F, moved(image.width), moved(image.height), 30.0F, 0.9F, 4.0F, bins};
+}
 
 /// An operation of a set with its magnitude, which may be negative.
 struct drawn_of_set {
@@ -135,6 +145,8 @@ FEEDLINE_HOST_DEVICE inline void add_of_set(const drawn_of_set& of, pixel_extent
       return color(step_kind::autocontrast, 0.0F);
     case set_operation::equalize:
       return color(step_kind::equalize, 0.0F);
+    case set_operation::invert:
+      return color(step_kind::invert, 0.0F);
   }
 }
 
@@ -235,11 +247,7 @@ struct rand_augment_operation : augment_set {
                                                               pixel_extents image,
                                                               std::uint32_t random_bits,
                                                               std::uint32_t number) noexcept {
-    const auto moved = [](std::uint32_t extent) {
-      return product(static_cast<float>(150.0 / 331.0), static_cast<float>(extent));
-    };
-    const set_magnitudes most{0.3F,   moved(image.width), moved(image.height), 30.0F, 0.9F, 4.0F,
-                              by.bins};
+    const set_magnitudes most = narrow_magnitudes(image, by.bins);
     return of_set(draw_operation(random_bits, first_draw + 2 * number), most, by.magnitude,
                   draw_sign(random_bits, first_draw + 2 * number + 1));
   }
