@@ -16,7 +16,7 @@ namespace feedline::python {
 namespace {
 
 using range = std::pair<double, double>;
-using sampling = named<image_interpolation>;
+using sampling = named<feedline::interpolation>;
 
 /// An operation that a sample gets with a probability, and at most one more option.
 template <class Options>

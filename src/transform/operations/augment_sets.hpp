@@ -104,7 +104,7 @@ struct drawn_of_set {
 
 /// Adds an operation to a sample's steps, as torchvision's sets apply it.
 FEEDLINE_HOST_DEVICE inline void add_of_set(const drawn_of_set& of, pixel_extents image,
-                                            image_interpolation interpolation, float fill,
+                                            feedline::interpolation interpolation, float fill,
                                             sample_steps& steps) noexcept {
   const float by = of.magnitude;
   const auto move = [&](const affine_map& map) { steps.map.then(map, interpolation, fill); };
@@ -156,7 +156,7 @@ struct augment_set {
     std::uint32_t bins = 31;
     std::uint32_t magnitude = 0;   ///< bin of the magnitude; not used by trivial_augment_wide
     std::uint32_t operations = 1;  ///< number of operations that a sample gets
-    image_interpolation interpolation = image_interpolation::nearest;
+    feedline::interpolation interpolation = feedline::interpolation::nearest;
     float fill = 0.0F;
   };
 
@@ -169,7 +169,7 @@ struct augment_set {
     field.colors(name);
     field.in_range(name + ".num_magnitude_bins", static_cast<double>(options.num_magnitude_bins), 2,
                    1000);
-    check_fill(name + ".fill", options.fill, field);
+    check_resampling(name, options, field);
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE static set_operation draw_operation(
       std::uint32_t random_bits, std::uint32_t number) noexcept {

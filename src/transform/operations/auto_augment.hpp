@@ -117,14 +117,14 @@ struct auto_augment_operation : augment_set {
 
   struct parameters {
     auto_augment_policy policy = auto_augment_policy::imagenet;
-    image_interpolation interpolation = image_interpolation::nearest;
+    feedline::interpolation interpolation = feedline::interpolation::nearest;
     float fill = 0.0F;
   };
   static steps_need needs(const parameters&) noexcept { return steps_need::image; }
 
   static void check(const auto_augment& options, const checked_field& field) {
     field.colors(name);
-    check_fill("auto_augment.fill", options.fill, field);
+    check_resampling(name, options, field);
   }
   static std::string text(const auto_augment& options) {
     static constexpr const char* names[] = {"imagenet", "cifar10", "svhn"};

@@ -171,7 +171,7 @@ TEST_CASE("assembly: operations of steps give what they give on the host, bit fo
   std::mt19937_64 random{seed};
   const auto some = [&] { return random() % 3 == 0; };
   const auto either = [&] {
-    return random() % 2 == 0 ? image_interpolation::nearest : image_interpolation::bilinear;
+    return random() % 2 == 0 ? feedline::interpolation::nearest : feedline::interpolation::bilinear;
   };
   std::vector<case_field> fields{copied(5)};
   for (const bool resizes : {false, true}) {

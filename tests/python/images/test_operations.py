@@ -288,5 +288,6 @@ def test_what_operations_cannot_do_is_refused():
     ]:
         with pytest.raises(feedline.UsageError, match=words):
             operated([image], **{member: operation})
-    with pytest.raises(feedline.UsageError, match="no interpolation is called 'bicubic'"):
-        feedline.RandAugment(interpolation="bicubic")
+    affine = feedline.RandomAffine(degrees=(0, 5), interpolation="bicubic")
+    with pytest.raises(feedline.UsageError, match="interpolation is bicubic: say nearest or bilin"):
+        operated([image], affine=affine)

@@ -156,7 +156,7 @@ TEST_CASE("augment sets: an affine transform draws evenly from its ranges", "[tr
 TEST_CASE("augment sets: several moves are one resampling", "[transfer][host]") {
   sample_steps steps{};
   for (const auto operation : {set_operation::rotate, set_operation::rotate})
-    add_of_set({operation, 45.0F}, {21, 21}, image_interpolation::nearest, 0.0F, steps);
+    add_of_set({operation, 45.0F}, {21, 21}, feedline::interpolation::nearest, 0.0F, steps);
   const auto base = [](std::uint32_t y, std::uint32_t x) {
     return color{{static_cast<float>(y * 21 + x), 0, 0}};
   };
@@ -197,7 +197,7 @@ TEST_CASE("augment sets: texts name them, and what they cannot do is refused", "
   transform.rand_augment = rand_augment{.magnitude = 31};
   CHECK(refusal(transform) == of_x + "rand_augment.magnitude is 31: say 0 to 30");
   transform.rand_augment =
-      rand_augment{.num_ops = 3, .interpolation = image_interpolation::bilinear, .fill = 9};
+      rand_augment{.num_ops = 3, .interpolation = feedline::interpolation::bilinear, .fill = 9};
   CHECK(to_string(transform) ==
         "x: float32, layout hwc, rand_augment num_ops 3 magnitude 9 bins 31 bilinear fill 9");
   transform.rand_augment->fill = 256;
