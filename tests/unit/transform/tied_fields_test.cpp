@@ -62,7 +62,7 @@ TEST_CASE("tied fields: a mask moves as its image does, or the loader refuses", 
   CHECK(refusal({image, half}, {flipped, with}) == accepted);
 }
 
-TEST_CASE("tied fields: a mask is rotated as its image is, with its own fill; sets are refused",
+TEST_CASE("tied fields: a mask is rotated as its image is, with its own fill, and sets are refused",
           "[loader][host]") {
   field_transform rotated{.field = "image", .layout = hwc};
   rotated.affine =
