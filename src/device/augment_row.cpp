@@ -150,8 +150,10 @@ class row_augmenter {
     std::uint32_t after = channels;
     for_each_pixel(of, pixels, [&](const pixel_place& at, color& pixel) {
       after = channels;
-      pixel = stepped(at, pixel, steps_.colors.count, after);
-      steps_.add_noise(at, image_.width, after, pixel);
+      if (conversion_.operations.steps) {
+        pixel = stepped(at, pixel, steps_.colors.count, after);
+        steps_.add_noise(at, image_.width, after, pixel);
+      }
       operations::apply(by_, drawn_, at, pixel, after);
     });
     return after;

@@ -94,10 +94,12 @@ struct names<image_layout> {
                                                       {"chw", image_layout::chw}};
 };
 template <>
-struct names<image_interpolation> {
-  static constexpr std::string_view what = "interpolation";
-  static constexpr named_value<image_interpolation> all[] = {
-      {"nearest", image_interpolation::nearest}, {"bilinear", image_interpolation::bilinear}};
+struct names<auto_augment_policy> {
+  static constexpr std::string_view what = "policy of AutoAugment";
+  static constexpr named_value<auto_augment_policy> all[] = {
+      {"imagenet", auto_augment_policy::imagenet},
+      {"cifar10", auto_augment_policy::cifar10},
+      {"svhn", auto_augment_policy::svhn}};
 };
 template <>
 struct names<read_concurrency> {

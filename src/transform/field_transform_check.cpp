@@ -35,8 +35,14 @@ class transform_check {
     check_elements();
     check_layout();
     const std::uint64_t channels = extents_of(field_, transform_).channels;
-    if (transform_.trivial_augment_wide && transform_.rand_augment)
-      refuse("trivial_augment_wide and rand_augment are set", "each is a whole set; set one");
+    const auto one_set = [&](bool first, bool second, const std::string& what) {
+      if (first && second) refuse(what + " are set", "each is a whole set; set one");
+    };
+    const bool trivial = bool{transform_.trivial_augment_wide};
+    const bool automatic = bool{transform_.auto_augment};
+    one_set(trivial, bool{transform_.rand_augment}, "trivial_augment_wide and rand_augment");
+    one_set(trivial, automatic, "trivial_augment_wide and auto_augment");
+    one_set(bool{transform_.rand_augment}, automatic, "rand_augment and auto_augment");
     operations::check(transform_, {field_, channels});
     check_counts("mean", transform_.mean.size());
     check_counts("stddev", transform_.stddev.size());

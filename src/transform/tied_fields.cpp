@@ -15,7 +15,12 @@ std::string moves_of(const field_transform& transform) {
                         .flip = transform.flip,
                         .crop = transform.crop,
                         .resize = transform.resize,
-                        .resized_crop = transform.resized_crop};
+                        .resized_crop = transform.resized_crop,
+                        .affine = transform.affine};
+  if (moves.affine) {
+    moves.affine->interpolation = interpolation::nearest;
+    moves.affine->fill = 0;
+  }
   const std::string unchanged = to_string(field_transform{.field = {}});
   const std::string text = to_string(moves).substr(unchanged.size());
   return text.empty() ? "nothing" : "'" + text.substr(2) + "'";
@@ -26,9 +31,17 @@ std::string moves_of(const field_transform& transform) {
                     "', but " + what + ": " + remedy};
 }
 
+/// Sets draw operations that move pixels.
+void check_sets(const field& one, const field_transform& transform) {
+  if (transform.trivial_augment_wide || transform.rand_augment || transform.auto_augment)
+    refuse(one, "a transform has a set of operations, some of which move pixels",
+           "what belongs to an image would not follow; use affine for both, or jitter");
+}
+
 /// Boxes and points have coordinates that readers have computed.
 void check_coordinates(const field& one, const field_transform& of_image) {
-  if (of_image.crop || of_image.resize || of_image.resized_crop)
+  check_sets(one, of_image);
+  if (of_image.crop || of_image.resize || of_image.resized_crop || of_image.affine)
     refuse(one, "that image's transform is " + moves_of(of_image),
            "coordinates do not follow; let the decoder cut and resize (image_options)");
   if (of_image.flip != *one.tie->flip)
@@ -40,16 +53,20 @@ void check_coordinates(const field& one, const field_transform& of_image) {
 
 void check_pixels(const field& one, const field_transform& own, const field& image,
                   const field_transform& of_image) {
+  check_sets(one, own);
+  check_sets(one, of_image);
   if (moves_of(own) != moves_of(of_image))
     refuse(one,
            "that image's transform is " + moves_of(of_image) + ", and its own is " + moves_of(own),
-           "give both the same flip, crop, resize and resized_crop");
-  if (!own.crop && !own.resized_crop) return;
+           "give both the same flip, crop, resize, resized_crop and affine");
+  if (!own.crop && !own.resized_crop && !own.affine) return;
   const image_extents extents = extents_of(one, own);
   const image_extents of = extents_of(image, of_image);
   if (extents.height != of.height || extents.width != of.width)
-    refuse(one, "they are " + to_string(one) + " and " + to_string(image) + ", and both are cut",
-           "decode both to the same height and width");
+    refuse(
+        one,
+        "they are " + to_string(one) + " and " + to_string(image) + ", and both are cut or rotated",
+        "decode both to the same height and width");
 }
 
 }  // namespace

@@ -137,12 +137,11 @@ void print_transforms(const feedline::dataset_ptr& data) {
       image.erasing = feedline::random_erasing{.probability = 0.5};
     });
     with("steps", [](auto& image) {
-      image.affine =
-          feedline::random_affine{.degrees = {-40, 40},
-                                  .translate = {0.1, 0.2},
-                                  .scale = {0.7, 1.4},
-                                  .shear = {-9, 9, -5, 5},
-                                  .interpolation = feedline::image_interpolation::bilinear};
+      image.affine = feedline::random_affine{.degrees = {-40, 40},
+                                             .translate = {0.1, 0.2},
+                                             .scale = {0.7, 1.4},
+                                             .shear = {-9, 9, -5, 5},
+                                             .interpolation = feedline::interpolation::bilinear};
       image.rand_augment = feedline::rand_augment{.num_ops = 3};
       image.autocontrast = feedline::random_autocontrast{};
       image.sharpness = feedline::random_adjust_sharpness{.sharpness_factor = 2};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/interpolation.hpp>
 #include <feedline/export.hpp>
 
 #include <array>
@@ -83,11 +84,9 @@ struct random_adjust_sharpness {
   double probability = 0.5;
 };
 
-/// How a rotated image gets its pixels: the nearest one, or a weighted mean of the nearest four.
-enum class image_interpolation : std::uint8_t { nearest, bilinear };
-
 /// Rotates, shears, scales and moves each image, drawn for each sample and epoch, like
-/// torchvision's `RandomAffine`. Flip and window come first. All of it is one resampling.
+/// torchvision's `RandomAffine`. Flip and window come first. All of it is one resampling, with
+/// `interpolation` nearest or bilinear.
 struct random_affine {
   value_range degrees = {};  ///< angle of the clockwise rotation, -360 to 360
   /// Moved by up to these shares of width and height to either side, 0 to 1.
@@ -95,7 +94,7 @@ struct random_affine {
   value_range scale = {1.0, 1.0};  ///< factor of the size, 0.001 to 1000
   /// Least and most degrees of shear along lines, and along columns, -89 to 89.
   std::array<double, 4> shear = {};
-  image_interpolation interpolation = image_interpolation::nearest;
+  feedline::interpolation interpolation = feedline::interpolation::nearest;
   double fill = 0.0;  ///< value outside the image, 0 to 255, before `scale` and `mean`
 };
 
@@ -105,7 +104,7 @@ struct random_affine {
 /// contrast, sharpness, posterize, solarize, autocontrast or equalize.
 struct trivial_augment_wide {
   std::uint64_t num_magnitude_bins = 31;  ///< 2 to 1000
-  image_interpolation interpolation = image_interpolation::nearest;
+  feedline::interpolation interpolation = feedline::interpolation::nearest;
   double fill = 0.0;
 };
 
@@ -117,7 +116,19 @@ struct rand_augment {
   std::uint64_t num_ops = 2;              ///< operations of a sample, 1 to 3
   std::uint64_t magnitude = 9;            ///< index of a bin, below `num_magnitude_bins`
   std::uint64_t num_magnitude_bins = 31;  ///< 2 to 1000
-  image_interpolation interpolation = image_interpolation::nearest;
+  feedline::interpolation interpolation = feedline::interpolation::nearest;
+  double fill = 0.0;
+};
+
+/// Policies that were learned for these datasets.
+enum class auto_augment_policy : std::uint8_t { imagenet, cifar10, svhn };
+
+/// One of a policy's 25 pairs of operations, drawn for each sample and epoch, like torchvision's
+/// `AutoAugment` (E. D. Cubuk et al., "AutoAugment: Learning Augmentation Strategies from Data",
+/// CVPR 2019). Moves come before colours, as in `rand_augment`.
+struct auto_augment {
+  auto_augment_policy policy = auto_augment_policy::imagenet;
+  feedline::interpolation interpolation = feedline::interpolation::nearest;
   double fill = 0.0;
 };
 

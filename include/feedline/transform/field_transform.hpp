@@ -56,9 +56,10 @@ struct field_transform {
   std::optional<image_resize> resize = {};  ///< at most one of this, `resized_crop` and `crop`
   std::optional<random_resized_crop> resized_crop = {};
   std::optional<random_affine> affine = {};
-  /// At most one of this and `rand_augment`.
+  /// At most one of this, `rand_augment` and `auto_augment`.
   std::optional<feedline::trivial_augment_wide> trivial_augment_wide = {};
   std::optional<feedline::rand_augment> rand_augment = {};
+  std::optional<feedline::auto_augment> auto_augment = {};
   std::optional<color_jitter> jitter = {};
   std::optional<random_grayscale> grayscale = {};
   std::optional<random_invert> invert = {};

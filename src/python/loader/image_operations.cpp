@@ -16,7 +16,7 @@ namespace feedline::python {
 namespace {
 
 using range = std::pair<double, double>;
-using sampling = named<image_interpolation>;
+using sampling = named<feedline::interpolation>;
 
 /// An operation that a sample gets with a probability, and at most one more option.
 template <class Options>
@@ -189,6 +189,23 @@ void bind_sets(nb::module_& module) {
       .def_prop_ro("interpolation",
                    [](const rand_augment& self) { return sampling{self.interpolation}; })
       .def_ro("fill", &rand_augment::fill);
+
+  using policies = named<auto_augment_policy>;
+  const auto_augment learned;
+  nb::class_<auto_augment>(module, "AutoAugment",
+                           "A pair of operations of a learned policy, for each sample and epoch.")
+      .def(
+          "__init__",
+          [](auto_augment* self, const policies& policy, const sampling& interpolation,
+             double fill) {
+            new (self) auto_augment{.policy = policy, .interpolation = interpolation, .fill = fill};
+          },
+          nb::kw_only(), "policy"_a = policies{learned.policy},
+          "interpolation"_a = sampling{learned.interpolation}, "fill"_a = learned.fill)
+      .def_prop_ro("policy", [](const auto_augment& self) { return policies{self.policy}; })
+      .def_prop_ro("interpolation",
+                   [](const auto_augment& self) { return sampling{self.interpolation}; })
+      .def_ro("fill", &auto_augment::fill);
 }
 
 }  // namespace

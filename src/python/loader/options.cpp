@@ -110,9 +110,10 @@ void bind_transforms(nb::module_& module) {
              std::optional<image_crop> cut, std::optional<image_resize> resize,
              std::optional<random_resized_crop> resized_crop, std::optional<random_affine> affine,
              std::optional<trivial_augment_wide> trivial_augment_wide,
-             std::optional<rand_augment> rand_augment, std::optional<color_jitter> jitter,
-             std::optional<random_grayscale> grayscale, std::optional<random_invert> invert,
-             std::optional<random_posterize> posterize, std::optional<random_solarize> solarize,
+             std::optional<rand_augment> rand_augment, std::optional<auto_augment> auto_augment,
+             std::optional<color_jitter> jitter, std::optional<random_grayscale> grayscale,
+             std::optional<random_invert> invert, std::optional<random_posterize> posterize,
+             std::optional<random_solarize> solarize,
              std::optional<random_autocontrast> autocontrast,
              std::optional<random_equalize> equalize,
              std::optional<random_adjust_sharpness> sharpness,
@@ -129,6 +130,7 @@ void bind_transforms(nb::module_& module) {
                                  .affine = affine,
                                  .trivial_augment_wide = trivial_augment_wide,
                                  .rand_augment = rand_augment,
+                                 .auto_augment = auto_augment,
                                  .jitter = jitter,
                                  .grayscale = grayscale,
                                  .invert = invert,
@@ -148,10 +150,10 @@ void bind_transforms(nb::module_& module) {
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
           "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "affine"_a = nb::none(),
           "trivial_augment_wide"_a = nb::none(), "rand_augment"_a = nb::none(),
-          "jitter"_a = nb::none(), "grayscale"_a = nb::none(), "invert"_a = nb::none(),
-          "posterize"_a = nb::none(), "solarize"_a = nb::none(), "autocontrast"_a = nb::none(),
-          "equalize"_a = nb::none(), "sharpness"_a = nb::none(), "erasing"_a = nb::none(),
-          "one_hot"_a = none.one_hot)
+          "auto_augment"_a = nb::none(), "jitter"_a = nb::none(), "grayscale"_a = nb::none(),
+          "invert"_a = nb::none(), "posterize"_a = nb::none(), "solarize"_a = nb::none(),
+          "autocontrast"_a = nb::none(), "equalize"_a = nb::none(), "sharpness"_a = nb::none(),
+          "erasing"_a = nb::none(), "one_hot"_a = none.one_hot)
       .def_prop_ro("field", [](const field_transform& self) { return any_name{self.field}; })
       .def_prop_ro("to", [](const field_transform& self) { return dtype_argument{self.to}; })
       .def_ro("scale", &field_transform::scale)
@@ -167,6 +169,7 @@ void bind_transforms(nb::module_& module) {
       .def_ro("affine", &field_transform::affine)
       .def_ro("trivial_augment_wide", &field_transform::trivial_augment_wide)
       .def_ro("rand_augment", &field_transform::rand_augment)
+      .def_ro("auto_augment", &field_transform::auto_augment)
       .def_ro("jitter", &field_transform::jitter)
       .def_ro("grayscale", &field_transform::grayscale)
       .def_ro("invert", &field_transform::invert)

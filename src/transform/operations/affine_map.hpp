@@ -90,10 +90,10 @@ struct affine_map {
     line(y_of_x, y_of_y, y_of_x, y_of_y, y);
     any = true;
   }
-  FEEDLINE_HOST_DEVICE void then(const affine_map& next, image_interpolation interpolation,
+  FEEDLINE_HOST_DEVICE void then(const affine_map& next, feedline::interpolation interpolation,
                                  float outside) noexcept {
     then(next);
-    bilinear = interpolation == image_interpolation::bilinear;
+    bilinear = interpolation == feedline::interpolation::bilinear;
     fill = outside;
   }
 

@@ -2,141 +2,16 @@
 
 #include <feedline/transform/field_transform.hpp>
 
+#include "transform/operations/check.hpp"
+#include "transform/operations/draws.hpp"
 #include "transform/operations/random_affine.hpp"
+#include "transform/operations/set_operation.hpp"
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace feedline::detail {
-
-/// Operations that sets draw from, in torchvision's order.
-enum class set_operation : std::uint8_t {
-  identity,
-  shear_x,
-  shear_y,
-  translate_x,
-  translate_y,
-  rotate,
-  brightness,
-  color,
-  contrast,
-  sharpness,
-  posterize,
-  solarize,
-  autocontrast,
-  equalize
-};
-inline constexpr std::uint32_t set_operations = 14;
-
-/// Largest magnitudes of a set, and the bins that they are divided into. As in torchvision
-/// (`_AUGMENTATION_SPACE` of transforms/v2/_auto_augment.py, version 0.21).
-struct set_magnitudes {
-  float shear;
-  float translate_x;  ///< pixels
-  float translate_y;
-  float rotate;  ///< degrees
-  float color;   ///< distance from the factor 1
-  float bits;    ///< posterize: how many of 8 go
-  std::uint32_t bins;
-};
-
-/// An operation of a set with its magnitude, which may be negative.
-struct drawn_of_set {
-  set_operation operation;
-  float magnitude;
-};
-
-/// Value `bin` of torch.linspace(0, most, bins).
-[[nodiscard]] FEEDLINE_HOST_DEVICE inline float magnitude_of(float most, std::uint32_t bin,
-                                                             std::uint32_t bins) noexcept {
-  const float step = quotient(most, static_cast<float>(bins - 1));
-  if (bin < bins / 2) return product(step, static_cast<float>(bin));
-  return fmaf(-step, static_cast<float>(bins - 1 - bin), most);  // torch's formula
-}
-
-/// @param bin The magnitude's. @param negative Whether a magnitude with a sign is below 0.
-[[nodiscard]] FEEDLINE_HOST_DEVICE inline drawn_of_set of_set(set_operation operation,
-                                                              const set_magnitudes& of,
-                                                              std::uint32_t bin,
-                                                              bool negative) noexcept {
-  const auto signed_of = [&](float most) {
-    const float magnitude = magnitude_of(most, bin, of.bins);
-    return drawn_of_set{operation, negative ? -magnitude : magnitude};
-  };
-  switch (operation) {
-    case set_operation::shear_x:
-    case set_operation::shear_y:
-      return signed_of(of.shear);
-    case set_operation::translate_x:
-      return signed_of(of.translate_x);
-    case set_operation::translate_y:
-      return signed_of(of.translate_y);
-    case set_operation::rotate:
-      return signed_of(of.rotate);
-    case set_operation::brightness:
-    case set_operation::color:
-    case set_operation::contrast:
-    case set_operation::sharpness:
-      return signed_of(of.color);
-    case set_operation::posterize: {
-      const float lost =
-          quotient(static_cast<float>(bin), quotient(static_cast<float>(of.bins - 1), of.bits));
-      return {operation, rintf(sum(8.0F, -lost))};
-    }
-    case set_operation::solarize:
-      return {operation, sum(1.0F, -magnitude_of(1.0F, bin, of.bins))};
-    default:
-      return {operation, 0.0F};
-  }
-}
-
-/// Adds an operation to a sample's steps, as torchvision's sets apply it.
-FEEDLINE_HOST_DEVICE inline void add_of_set(const drawn_of_set& of, pixel_extents image,
-                                            image_interpolation interpolation, float fill,
-                                            sample_steps& steps) noexcept {
-  const float by = of.magnitude;
-  const auto move = [&](const affine_map& map) { steps.map.then(map, interpolation, fill); };
-  const auto color = [&](step_kind kind, float value) { steps.colors.add(kind, value, true); };
-  affine_map map;
-  switch (of.operation) {
-    case set_operation::identity:
-      return;
-    case set_operation::shear_x:  // around the upper left corner, not the centre
-      map.x_of_y = by;
-      map.x = product(by, product(static_cast<float>(image.height), 0.5F));
-      return move(map);
-    case set_operation::shear_y:
-      map.y_of_x = by;
-      map.y = product(by, product(static_cast<float>(image.width), 0.5F));
-      return move(map);
-    case set_operation::translate_x:
-      map.x = -truncf(by);
-      return move(map);
-    case set_operation::translate_y:
-      map.y = -truncf(by);
-      return move(map);
-    case set_operation::rotate:
-      return move(affine_map::of(-by, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F));
-    case set_operation::brightness:
-      return color(step_kind::brightness, sum(1.0F, by));
-    case set_operation::color:
-      return color(step_kind::saturation, sum(1.0F, by));
-    case set_operation::contrast:
-      return color(step_kind::contrast, sum(1.0F, by));
-    case set_operation::sharpness:
-      return color(step_kind::sharpness, sum(1.0F, by));
-    case set_operation::posterize:
-      return color(step_kind::posterize, by);
-    case set_operation::solarize:
-      return color(step_kind::solarize, product(255.0F, by));
-    case set_operation::autocontrast:
-      return color(step_kind::autocontrast, 0.0F);
-    case set_operation::equalize:
-      return color(step_kind::equalize, 0.0F);
-  }
-}
 
 /// The common part of the sets.
 struct augment_set {
@@ -144,7 +19,7 @@ struct augment_set {
     std::uint32_t bins = 31;
     std::uint32_t magnitude = 0;   ///< bin of the magnitude; not used by trivial_augment_wide
     std::uint32_t operations = 1;  ///< number of operations that a sample gets
-    image_interpolation interpolation = image_interpolation::nearest;
+    feedline::interpolation interpolation = feedline::interpolation::nearest;
     float fill = 0.0F;
   };
 
@@ -157,7 +32,7 @@ struct augment_set {
     field.colors(name);
     field.in_range(name + ".num_magnitude_bins", static_cast<double>(options.num_magnitude_bins), 2,
                    1000);
-    check_fill(name + ".fill", options.fill, field);
+    check_resampling(name, options, field);
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE static set_operation draw_operation(
       std::uint32_t random_bits, std::uint32_t number) noexcept {
@@ -235,11 +110,7 @@ struct rand_augment_operation : augment_set {
                                                               pixel_extents image,
                                                               std::uint32_t random_bits,
                                                               std::uint32_t number) noexcept {
-    const auto moved = [](std::uint32_t extent) {
-      return product(static_cast<float>(150.0 / 331.0), static_cast<float>(extent));
-    };
-    const set_magnitudes most{0.3F,   moved(image.width), moved(image.height), 30.0F, 0.9F, 4.0F,
-                              by.bins};
+    const set_magnitudes most = narrow_magnitudes(image, by.bins);
     return of_set(draw_operation(random_bits, first_draw + 2 * number), most, by.magnitude,
                   draw_sign(random_bits, first_draw + 2 * number + 1));
   }

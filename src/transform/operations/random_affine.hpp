@@ -14,14 +14,19 @@
 
 namespace feedline::detail {
 
-/// @param member "affine.fill". A value of bytes, so that all steps see values of 0 to 255.
-inline void check_fill(const std::string& member, double fill, const checked_field& field) {
-  field.in_range(member, fill, 0, 255);
+/// Checks how an operation makes pixels. Outside the image they are bytes, so that all steps see
+/// values of 0 to 255.
+template <class Options>
+void check_resampling(const std::string& name, const Options& options, const checked_field& field) {
+  field.in_range(name + ".fill", options.fill, 0, 255);
+  if (options.interpolation != feedline::interpolation::nearest &&
+      options.interpolation != feedline::interpolation::bilinear)
+    field.refuse(name + ".interpolation is bicubic", "say nearest or bilinear");
 }
 
-[[nodiscard]] inline std::string interpolation_text(image_interpolation interpolation,
+[[nodiscard]] inline std::string interpolation_text(feedline::interpolation interpolation,
                                                     double fill) {
-  std::string text = interpolation == image_interpolation::bilinear ? " bilinear" : "";
+  std::string text = interpolation == feedline::interpolation::bilinear ? " bilinear" : "";
   if (fill != 0.0) text += " fill " + text_of(fill);
   return text;
 }
@@ -40,7 +45,7 @@ struct random_affine_operation {
     value_range scale = {1.0, 1.0};
     value_range shear_x = {};
     value_range shear_y = {};
-    image_interpolation interpolation = image_interpolation::nearest;
+    feedline::interpolation interpolation = feedline::interpolation::nearest;
     float fill = 0.0F;
   };
 
@@ -51,7 +56,7 @@ struct random_affine_operation {
     field.ratio("affine.scale", options.scale);
     field.within("affine.shear", shear_of(options, 0), -89, 89);
     field.within("affine.shear", shear_of(options, 1), -89, 89);
-    check_fill("affine.fill", options.fill, field);
+    check_resampling(name, options, field);
   }
 
   static std::string text(const random_affine& options) {

@@ -171,7 +171,7 @@ TEST_CASE("assembly: operations of steps give what they give on the host, bit fo
   std::mt19937_64 random{seed};
   const auto some = [&] { return random() % 3 == 0; };
   const auto either = [&] {
-    return random() % 2 == 0 ? image_interpolation::nearest : image_interpolation::bilinear;
+    return random() % 2 == 0 ? feedline::interpolation::nearest : feedline::interpolation::bilinear;
   };
   std::vector<case_field> fields{copied(5)};
   for (const bool resizes : {false, true}) {
@@ -193,6 +193,9 @@ TEST_CASE("assembly: operations of steps give what they give on the host, bit fo
     if (seed % 3 == 1)
       operations::enable<detail::rand_augment_operation>(
           planned, {.bins = 31, .magnitude = 20, .operations = 3, .interpolation = either()});
+    if (seed % 3 == 2)
+      operations::enable<detail::auto_augment_operation>(
+          planned, {.policy = auto_augment_policy{static_cast<std::uint8_t>(seed / 3 % 3)}});
     if (some())
       operations::enable<detail::color_jitter_operation>(
           planned, {{0.6, 1.4}, {0.5, 1.5}, {0.0, 2.0}, {-0.5, 0.5}});

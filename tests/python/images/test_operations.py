@@ -219,6 +219,32 @@ def test_rand_augment_is_torchvisions_operations_moves_first():
     assert unknown <= 60 * 0.25  # two moves are one resampling, which torchvision does not do
 
 
+@pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
+def test_auto_augment_is_torchvisions_pairs_moves_first(policy):
+    from torchvision.transforms import AutoAugmentPolicy
+    from torchvision.transforms.v2 import AutoAugment
+
+    image = photograph()
+    names = AutoAugment._AUGMENTATION_SPACE
+    moves = {"ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate"}
+    candidates = []
+    for number, pair in enumerate(AutoAugment(AutoAugmentPolicy(policy))._policies):
+        if {name for name, _, _ in pair} <= moves:
+            continue  # one resampling, which torchvision does not do
+        made = [(number, 0, image)]
+        for name, probability, bin in sorted(pair, key=lambda each: each[0] not in moves):
+            space = [(name, names[name], 10, bin)]
+            changed = [(number, 0, out) for made_one in made
+                       for _, _, out in set_candidates(space, made_one[2])]
+            made = ([] if probability == 1 else made) + changed
+        candidates += made
+    candidates = as_arrays(candidates)
+    automatic = feedline.AutoAugment(policy=policy)
+    found = [matching(each, candidates) for each in operated([image] * 150, auto_augment=automatic)]
+    assert sum(not each for each in found) <= (0 if policy == "imagenet" else 150 * 0.15)
+    assert len(set().union(*found)) >= 20
+
+
 def test_erasing_with_noise_is_normal_after_mean_and_deviation():
     mean, stddev = [120.0, 110.0, 100.0], [60.0, 50.0, 40.0]
     ours = operated(
@@ -262,5 +288,6 @@ def test_what_operations_cannot_do_is_refused():
     ]:
         with pytest.raises(feedline.UsageError, match=words):
             operated([image], **{member: operation})
-    with pytest.raises(feedline.UsageError, match="no interpolation is called 'bicubic'"):
-        feedline.RandAugment(interpolation="bicubic")
+    affine = feedline.RandomAffine(degrees=(0, 5), interpolation="bicubic")
+    with pytest.raises(feedline.UsageError, match="interpolation is bicubic: say nearest or bilin"):
+        operated([image], affine=affine)

@@ -81,6 +81,27 @@ TEST_CASE("augment sets: rand_augment draws its operations evenly and independen
   CHECK(is_share(negative, turned, 0.5));
 }
 
+TEST_CASE("augment sets: auto_augment draws its pairs evenly, each with its probabilities",
+          "[transfer][host]") {
+  const auto_augment_operation::parameters by{.policy = auto_augment_policy::imagenet};
+  std::map<step_kind, int> counts;
+  int moved = 0;
+  for (std::uint32_t i = 0; i < many; ++i) {
+    sample_steps steps;  // NOLINT: its tables are not used
+    steps.clear();
+    auto_augment_operation::add_steps(by, {224, 200}, bits_of(i), steps);
+    for (std::uint32_t step = 1; step < steps.colors.count; ++step)
+      ++counts[steps.colors.at[step].kind];
+    moved += steps.map.any ? 1 : 0;
+  }
+  // Sums of the probabilities in the policy's list.
+  CHECK(is_share(counts[step_kind::sharpness], many, 0.4 / 25));
+  CHECK(is_share(counts[step_kind::invert], many, (0.6 + 0.6 + 0.6) / 25));
+  CHECK(is_share(counts[step_kind::contrast], many, 2.0 / 25));
+  CHECK(is_share(counts[step_kind::autocontrast], many, 1.2 / 25));
+  CHECK(is_share(moved, many, (0.6 + 0.8 + 0.2 + 0.8 + 0.4 + 0.8 + 0.6) / 25));
+}
+
 TEST_CASE("augment sets: magnitudes are torchvision's", "[transfer][host]") {
   const set_magnitudes wide{0.99F, 32.0F, 32.0F, 135.0F, 0.99F, 6.0F, 31};
   const auto of = [&](set_operation operation, std::uint32_t bin) {
@@ -135,7 +156,7 @@ TEST_CASE("augment sets: an affine transform draws evenly from its ranges", "[tr
 TEST_CASE("augment sets: several moves are one resampling", "[transfer][host]") {
   sample_steps steps{};
   for (const auto operation : {set_operation::rotate, set_operation::rotate})
-    add_of_set({operation, 45.0F}, {21, 21}, image_interpolation::nearest, 0.0F, steps);
+    add_of_set({operation, 45.0F}, {21, 21}, feedline::interpolation::nearest, 0.0F, steps);
   const auto base = [](std::uint32_t y, std::uint32_t x) {
     return color{{static_cast<float>(y * 21 + x), 0, 0}};
   };
@@ -159,6 +180,14 @@ TEST_CASE("augment sets: texts name them, and what they cannot do is refused", "
   transform.rand_augment = rand_augment{};
   CHECK(refusal(transform) ==
         of_x + "trivial_augment_wide and rand_augment are set: each is a whole set; set one");
+  transform.auto_augment = feedline::auto_augment{.policy = auto_augment_policy::svhn};
+  transform.trivial_augment_wide = {};
+  transform.rand_augment = feedline::rand_augment{};
+  CHECK(refusal(transform) ==
+        of_x + "rand_augment and auto_augment are set: each is a whole set; set one");
+  transform.rand_augment = {};
+  CHECK(to_string(transform) == "x: float32, layout hwc, auto_augment svhn");
+  transform.auto_augment = {};
   transform.trivial_augment_wide = trivial_augment_wide{.num_magnitude_bins = 1};
   transform.rand_augment = {};
   CHECK(refusal(transform) == of_x + "trivial_augment_wide.num_magnitude_bins is 1: say 2 to 1000");
@@ -168,7 +197,7 @@ TEST_CASE("augment sets: texts name them, and what they cannot do is refused", "
   transform.rand_augment = rand_augment{.magnitude = 31};
   CHECK(refusal(transform) == of_x + "rand_augment.magnitude is 31: say 0 to 30");
   transform.rand_augment =
-      rand_augment{.num_ops = 3, .interpolation = image_interpolation::bilinear, .fill = 9};
+      rand_augment{.num_ops = 3, .interpolation = feedline::interpolation::bilinear, .fill = 9};
   CHECK(to_string(transform) ==
         "x: float32, layout hwc, rand_augment num_ops 3 magnitude 9 bins 31 bilinear fill 9");
   transform.rand_augment->fill = 256;

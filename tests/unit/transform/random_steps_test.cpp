@@ -129,7 +129,7 @@ TEST_CASE("random steps: points of a window are the pixels that lines of it have
     by.resized_crop = random_resized_crop{.height = 7, .width = 33};
   }
   field_transform moved = by;
-  moved.affine = random_affine{.interpolation = image_interpolation::bilinear};
+  moved.affine = random_affine{.interpolation = feedline::interpolation::bilinear};
   for (std::uint32_t bits = 0; bits < 50; ++bits)
     REQUIRE(transformed(by, row, bits * 977) == transformed(moved, row, bits * 977));
 }
@@ -191,6 +191,9 @@ TEST_CASE("random steps: texts are named, and impossible options are refused", "
         }) == "affine.shear is 0 to 90: say a range within -89 to 89");
   CHECK(refused([](auto& of) { of.affine = random_affine{.fill = -1}; }) ==
         "affine.fill is -1: say 0 to 255");
+  CHECK(refused([](auto& of) {
+          of.affine = random_affine{.interpolation = feedline::interpolation::bicubic};
+        }) == "affine.interpolation is bicubic: say nearest or bilinear");
   CHECK(refused([](auto& of) { of.grayscale = random_grayscale{.channels = 2}; }) ==
         "grayscale.channels is 2: say 1 or 3");
   CHECK(refused([](auto& of) { of.grayscale = random_grayscale{.channels = 1}; }) ==

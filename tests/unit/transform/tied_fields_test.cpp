@@ -43,21 +43,55 @@ TEST_CASE("tied fields: a mask moves as its image does, or the loader refuses", 
   CHECK(refusal({image, mask}, {{.field = "image", .scale = 2, .layout = hwc}}) == accepted);
   CHECK(refusal({image, mask}, {flipped}) ==
         "transforms: field 'mask' belongs to 'image', but that image's transform is 'flip 0.5', "
-        "and its own is nothing: give both the same flip, crop, resize and resized_crop");
+        "and its own is nothing: give both the same flip, crop, resize, resized_crop "
+        "and affine");
   const image_crop crop{.height = 8, .width = 8};
   const field_transform cropped{.field = "image", .layout = hwc, .crop = crop};
   CHECK(refusal({image, mask}, {cropped, with}) ==
         "transforms: field 'mask' belongs to 'image', but that image's transform is 'crop 8 x 8 "
-        "padding 0 random', and its own is 'flip 0.5': give both the same flip, crop, resize and "
-        "resized_crop");
+        "padding 0 random', and its own is 'flip 0.5': give both the same flip, crop, resize, "
+        "resized_crop and affine");
   const field_transform crop_of_mask{
       .field = "mask", .to = element_type::u8, .layout = hwc, .crop = crop};
   CHECK(refusal({image, mask}, {cropped, crop_of_mask}) == accepted);
   const field half{"mask", element_type::u8, {16, 16}, image_tie{.image = "image"}};
   CHECK(refusal({image, half}, {cropped, crop_of_mask}) ==
         "transforms: field 'mask' belongs to 'image', but they are mask: uint8[16, 16] of image "
-        "and image: uint8[32, 32, 3], and both are cut: decode both to the same height and width");
+        "and image: uint8[32, 32, 3], and both are cut or rotated: decode both to the same height "
+        "and width");
   CHECK(refusal({image, half}, {flipped, with}) == accepted);
+}
+
+TEST_CASE("tied fields: a mask is rotated as its image is, with its own fill, and sets are refused",
+          "[loader][host]") {
+  field_transform rotated{.field = "image", .layout = hwc};
+  rotated.affine =
+      random_affine{.degrees = {-9, 9}, .interpolation = interpolation::bilinear, .fill = 3};
+  field_transform with{.field = "mask", .layout = hwc};
+  with.affine = random_affine{.degrees = {-9, 9}, .fill = 255};
+  CHECK(refusal({image, mask}, {rotated, with}) == accepted);
+  with.affine->degrees.high = 8;
+  CHECK(refusal({image, mask}, {rotated, with}).find("and affine") != std::string::npos);
+  with.affine = {};
+  CHECK(refusal({image, mask}, {rotated, with}) != accepted);
+  CHECK(refusal({image, boxes(0)}, {rotated}).find("coordinates do not follow") !=
+        std::string::npos);
+  field_transform of_set{.field = "image", .layout = hwc};
+  SECTION("trivial_augment_wide") {
+    of_set.trivial_augment_wide = trivial_augment_wide{};
+  }
+  SECTION("rand_augment") {
+    of_set.rand_augment = rand_augment{};
+  }
+  SECTION("auto_augment") {
+    of_set.auto_augment = auto_augment{};
+  }
+  CHECK(refusal({image}, {of_set}) == accepted);
+  for (const field& tied : {mask, boxes(0)})
+    CHECK(refusal({image, tied}, {of_set}) ==
+          "transforms: field '" + tied.name +
+              "' belongs to 'image', but a transform has a set of operations, some of which move "
+              "pixels: what belongs to an image would not follow; use affine for both, or jitter");
 }
 
 TEST_CASE("tied fields: boxes have the flip of their image, which is not cut on the device",
