@@ -41,7 +41,7 @@ class attempt {
   static std::size_t on_header(const char* line, std::size_t, std::size_t bytes, void* self);
   static std::size_t on_body(const char* data, std::size_t, std::size_t bytes, void* self);
 
-  void set_headers();
+  void set_headers(const s3_credentials& signer);
   [[nodiscard]] bool take(const char* data, std::size_t bytes);
   void judge();
   [[nodiscard]] answer_verdict judge_end();
@@ -52,6 +52,7 @@ class attempt {
   std::unique_ptr<curl_slist, curl_list_end> headers_;
   http_answer answer_;
   bool is_judged_ = false;
+  bool is_signed_ = false;
   answer_verdict verdict_;
   std::uint64_t got_ = 0;
   std::string text_;      ///< the answer to a transfer of text
