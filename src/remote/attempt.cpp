@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace feedline::detail {
@@ -131,6 +132,21 @@ bool attempt::take(const char* data, std::size_t bytes) {
 void attempt::judge() {
   is_judged_ = true;
   verdict_ = judge_answer(of_->wanted, answer_);
+}
+
+in_flight_limit::answer attempt::measured(bool was_full) const noexcept {
+  const auto time = [this](CURLINFO which) {
+    curl_off_t microseconds = 0;
+    curl_easy_getinfo(easy(), which, &microseconds);
+    return in_flight_limit::seconds{std::chrono::microseconds{microseconds}};
+  };
+  const auto first_byte = time(CURLINFO_STARTTRANSFER_TIME_T);
+  const std::string_view url = of_->target->url;
+  return {.server = url.substr(0, url.find('/', url.find("://") + 3)),
+          .latency = first_byte - time(CURLINFO_PRETRANSFER_TIME_T),
+          .body = time(CURLINFO_TOTAL_TIME_T) - first_byte,
+          .bytes = of_->got,
+          .was_full = was_full};
 }
 
 answer_verdict attempt::end(CURLcode code) {

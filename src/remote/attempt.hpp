@@ -1,5 +1,6 @@
 #pragma once
 
+#include "remote/in_flight_limit.hpp"
 #include "remote/transfer.hpp"
 
 #include <array>
@@ -33,6 +34,9 @@ class attempt {
   [[nodiscard]] CURL* easy() const noexcept { return easy_.get(); }
   [[nodiscard]] const transfer_ptr& of() const noexcept { return of_; }
   [[nodiscard]] clock::time_point last_byte() const noexcept { return last_byte_; }
+  /// Its times, as libcurl measures them.
+  [[nodiscard]] in_flight_limit::answer measured(bool was_full) const noexcept;
+
   /// How it ended. Sets the transfer's answer and count of bytes. @param code libcurl's result.
   [[nodiscard]] answer_verdict end(CURLcode code);
   [[nodiscard]] curl_easy_ptr take_easy() && { return std::move(easy_); }

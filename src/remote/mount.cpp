@@ -1,14 +1,12 @@
 #include <feedline/error.hpp>
 #include <feedline/remote/mount.hpp>
 
-#include "detail/printable.hpp"
 #include "remote/mount_once.hpp"
 #include "remote/s3_files.hpp"
 #include "remote/transfer_loop.hpp"
 #include "remote/web_files.hpp"
 
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 
 namespace feedline::detail {
@@ -18,18 +16,6 @@ constinit std::atomic<bool> is_mounted{false};
 
 void require(bool holds, const std::string& what) {
   if (!holds) throw usage_error{"mount_remote_files: remote_options::" + what};
-}
-
-std::string endpoint(std::string given) {
-  for (const char* const name : {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}) {
-    if (!given.empty()) break;
-    if (const char* const value = std::getenv(name))
-      given = value;  // NOLINT(concurrency-mt-unsafe)
-  }
-  require(given.empty() || given.starts_with("http://") || given.starts_with("https://"),
-          "s3_endpoint, or AWS_ENDPOINT_URL, is '" + printable(given) +
-              "'; it begins with http:// or https://");
-  return given;
 }
 
 }  // namespace
@@ -59,15 +45,17 @@ void mount_remote_files(const remote_options& options) {
       detail::remote_target{
           .url = {}, .deadline = options.deadline, .stall_after = options.stall_after},
       options.read_ahead_bytes);
-  const auto identity =
-      std::make_shared<const detail::s3_identity>(options.s3_anonymous, options.s3_region);
+  detail::s3_identity::require_address(options.s3_endpoint,
+                                       "mount_remote_files: remote_options::s3_endpoint");
+  const auto identity = std::make_shared<const detail::s3_identity>(
+      detail::s3_identity::given{options.s3_anonymous, options.s3_region, options.s3_endpoint});
   const auto s3 = std::make_shared<const detail::s3_files>(
       detail::remote_target{.url = {},
                             .deadline = options.deadline,
                             .stall_after = options.stall_after,
                             .follows_redirects = false,
                             .identity = identity},
-      options.read_ahead_bytes, detail::endpoint(options.s3_endpoint));
+      options.read_ahead_bytes);
   detail::mount_files("s3", s3);
   detail::mount_files("http", web);
   detail::mount_files("https", web);

@@ -50,7 +50,7 @@ std::string s3_address(const s3_location& place, const std::string& endpoint,
 
 remote_target s3_files::at(const s3_location& place) const {
   remote_target target = target_;
-  target.url = s3_address(place, endpoint_, target_.identity->region());
+  target.url = s3_address(place, target_.identity->endpoint(), target_.identity->region());
   return target;
 }
 

@@ -31,9 +31,9 @@ struct s3_location {
 /// count as a folder.
 class s3_files final : public object_files {
  public:
-  /// @param target Without an address. @param endpoint Empty: AWS's.
-  s3_files(remote_target target, std::uint64_t max_ahead_bytes, std::string endpoint)
-      : object_files{max_ahead_bytes}, target_{std::move(target)}, endpoint_{std::move(endpoint)} {}
+  /// @param target Without an address, and with an identity.
+  s3_files(remote_target target, std::uint64_t max_ahead_bytes)
+      : object_files{max_ahead_bytes}, target_{std::move(target)} {}
 
   [[nodiscard]] entry_kind kind_of(const std::string& path) const noexcept override;
   [[nodiscard]] std::vector<folder_entry> list(const std::string& folder) const override;
@@ -45,7 +45,6 @@ class s3_files final : public object_files {
                              const std::string& token, int max_keys) const;
 
   const remote_target target_;
-  const std::string endpoint_;
 };
 
 }  // namespace feedline::detail

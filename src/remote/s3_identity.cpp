@@ -1,5 +1,9 @@
 #include "remote/s3_identity.hpp"
 
+#include <feedline/error.hpp>
+
+#include "detail/printable.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -98,12 +102,29 @@ std::string profile_value(const std::string& text, const std::string& section,
   return {};
 }
 
-s3_identity::s3_identity(bool anonymous, std::string region)
-    : anonymous_{anonymous || is_true(variable("AWS_NO_SIGN_REQUEST"))},
-      region_{region.empty() ? region_of_environment() : std::move(region)} {}
+const std::string& s3_identity::region() const {
+  const std::lock_guard lock{mutex_};
+  if (!region_) region_ = given_.region.empty() ? region_of_environment() : given_.region;
+  return *region_;
+}
+
+const std::string& s3_identity::endpoint() const {
+  const std::lock_guard lock{mutex_};
+  if (endpoint_) return *endpoint_;
+  std::string found = given_.endpoint;
+  for (const char* const name : {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})
+    if (found.empty()) require_address(found = variable(name), name);
+  return *(endpoint_ = std::move(found));
+}
+
+void s3_identity::require_address(const std::string& endpoint, const std::string& name) {
+  if (!endpoint.empty() && !endpoint.starts_with("http://") && !endpoint.starts_with("https://"))
+    throw usage_error{name + " is '" + printable(endpoint) +
+                      "'; it begins with http:// or https://"};
+}
 
 s3_credentials s3_identity::credentials() const {
-  if (anonymous_) return {};
+  if (given_.anonymous || is_true(variable("AWS_NO_SIGN_REQUEST"))) return {};
   const std::lock_guard lock{mutex_};
   const auto now = std::chrono::steady_clock::now();
   if (looked_ == std::chrono::steady_clock::time_point{} || now > looked_ + look_again_after) {

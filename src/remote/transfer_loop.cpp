@@ -183,7 +183,7 @@ void transfer_loop::end_finished() {
     const bool was_full = running_.size() >= static_cast<std::size_t>(limit_.now());
     const answer_verdict verdict = (*found)->end(code);
     if (verdict.fault == remote_fault::none)
-      limit_.answered((*found)->of()->got, clock::now(), was_full);
+      limit_.answered((*found)->measured(was_full), clock::now());
     if (verdict.fault == remote_fault::throttled) limit_.refused();
     end(static_cast<std::size_t>(found - running_.begin()), verdict);
   }

@@ -16,8 +16,8 @@ struct remote_options {
   std::chrono::milliseconds deadline = std::chrono::seconds{60};
   /// A request without a byte for this long is given up and made again. At least 1 ms.
   std::chrono::milliseconds stall_after = std::chrono::seconds{10};
-  /// Requests of the process in flight at once, at most; 1 to 4096. feedline uses as many as make
-  /// it faster.
+  /// Requests of the process in flight at once, at most; 1 to 4096. feedline uses as many as
+  /// the rate and the latency ask for.
   int max_in_flight = 256;
   /// Memory for bytes that were fetched before they were asked for, for all files together. 0:
   /// nothing is fetched ahead.
