@@ -82,7 +82,7 @@ class in_flight_limit {
     if (begun_ != time_point{}) {
       const double rate = answers_ / std::max(seconds{now - begun_}.count(), 1e-9);
       const double greatest = *std::ranges::max_element(rates_);
-      // A rate that nobody wanted to be greater tells nothing about a smaller one.
+      // A rate below demand tells nothing about a smaller limit.
       if (was_used || rate > greatest) rates_[round_++ % rates_.size()] = rate;
       const double best_time = best_times_.count() / answers_;
       const double wanted = 2 * *std::ranges::max_element(rates_) * best_time;
