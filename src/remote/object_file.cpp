@@ -33,18 +33,18 @@ void object_file::window::copy(const byte_read& part) const noexcept {
 std::shared_ptr<const object_file> object_file::try_open(const std::string& name,
                                                          object_access access,
                                                          answer_verdict& fault,
-                                                         std::uint64_t bytes) {
-  std::vector<std::byte> head(static_cast<std::size_t>(bytes));
+                                                         std::uint64_t head) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(head));
   awaited opening;
-  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = bytes}, head);
+  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = head}, bytes);
   opening.wait();
   const remote_transfer& ended = *opening.all().front();
   fault = ended.fault;
   if (fault.fault != remote_fault::none) return nullptr;
-  head.resize(static_cast<std::size_t>(ended.got));
-  head.shrink_to_fit();
+  bytes.resize(static_cast<std::size_t>(ended.got));
+  bytes.shrink_to_fit();
   return std::make_shared<const object_file>(name, std::move(access), pin_of(ended.answer),
-                                             std::move(head));
+                                             std::move(bytes));
 }
 
 object_file::object_file(const std::string& name, object_access access, object_pin pin,
