@@ -11,7 +11,7 @@ namespace {
 
 std::string describe(const dataset_location& where, std::string_view message) {
   std::string text;
-  if (!where.path.empty()) text += where.path + ": ";
+  if (!where.path.empty()) text += detail::path_without_secrets(where.path) + ": ";
   std::string place;
   const auto append = [&place](const std::string& part) {
     if (!place.empty()) place += ", ";
@@ -25,7 +25,7 @@ std::string describe(const dataset_location& where, std::string_view message) {
 }
 
 dataset_location shown(dataset_location where) {
-  where.path = detail::without_secrets(where.path);
+  where.path = detail::path_without_secrets(where.path);
   return where;
 }
 

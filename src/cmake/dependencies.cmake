@@ -141,7 +141,7 @@ set(FEEDLINE_HAS_REMOTE OFF)
 if(FEEDLINE_HAS_CURL AND FEEDLINE_HAS_EXPAT)
   set(FEEDLINE_HAS_REMOTE ON)
 endif()
-message(STATUS "Objects of other machines (http, https): ${FEEDLINE_HAS_REMOTE}")
+message(STATUS "Objects of other machines (http, https, s3): ${FEEDLINE_HAS_REMOTE}")
 
 set(CMAKE_FIND_LIBRARY_SUFFIXES "${feedline_library_suffixes}")
 

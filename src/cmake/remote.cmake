@@ -12,6 +12,10 @@ add_library(feedline_remote
   remote/judge_answer.cpp
   remote/mount.cpp
   remote/object_file.cpp
+  remote/object_files.cpp
+  remote/s3_files.cpp
+  remote/s3_identity.cpp
+  remote/s3_listing.cpp
   remote/transfer_loop.cpp
   remote/web_files.cpp
 )

@@ -32,25 +32,34 @@ namespace feedline::detail {
   return is_character && !does_something ? bytes : 0;
 }
 
-/// A text without the secrets of the addresses in it: what stands before '@' in one
-/// ("https://user:password@host/x"), and its query, which may be a signature. They become "...".
+/// The part of an address after "://", without its secrets: what stands before '@' in
+/// "user:password@host/x", and the query, which may be a signature. They become "...".
+[[nodiscard]] inline std::string hide_secrets(std::string_view address) {
+  const std::string_view before_query = address.substr(0, address.find('?'));
+  const std::size_t user = before_query.substr(0, before_query.find_first_of("/#")).rfind('@');
+  std::string shown = user == std::string_view::npos ? "" : "...";
+  shown += before_query.substr(user == std::string_view::npos ? 0 : user);
+  if (before_query.size() < address.size()) shown += "?...";
+  return shown;
+}
+
+/// A path, or an address without its secrets. It may have spaces and quotes.
+[[nodiscard]] inline std::string path_without_secrets(std::string_view path) {
+  const std::size_t at = path.find("://");
+  if (at == std::string_view::npos) return std::string{path};
+  return std::string{path.substr(0, at + 3)} + hide_secrets(path.substr(at + 3));
+}
+
+/// A text without the secrets of the addresses in it. One ends at a space or a quote.
 [[nodiscard]] inline std::string without_secrets(std::string_view text) {
   std::string shown;
   for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://")) {
     shown += text.substr(0, at + 3);
     text.remove_prefix(at + 3);
-    const std::string_view address = text.substr(0, text.find_first_of(" \t\r\n'\"<>"));
-    const std::size_t query = address.find('?');
-    const std::string_view host = address.substr(0, address.find_first_of("/?#"));
-    const std::size_t user = host.rfind('@');
-    if (user != std::string_view::npos) shown += "...";
-    shown += address.substr(user == std::string_view::npos ? 0 : user,
-                            query - (user == std::string_view::npos ? 0 : user));
-    if (query != std::string_view::npos) {
-      shown += "?...";
-      const std::size_t last = address.find_last_not_of(":;,.)");
-      shown += address.substr(last + 1);  // a sentence's, not the address's
-    }
+    const std::string_view address = text.substr(0, text.find_first_of(" '\"<>"));
+    shown += hide_secrets(address);
+    if (address.find('?') != std::string_view::npos)  // the end of a sentence is not the address's
+      shown += address.substr(address.find_last_not_of(":;,)") + 1);
     text.remove_prefix(address.size());
   }
   return shown += text;

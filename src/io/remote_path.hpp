@@ -20,10 +20,9 @@ struct address_kind {
 };
 
 /// Kinds of addresses that feedline opens if it has the library for them.
-inline constexpr std::string_view opened_schemes = " http https ";
+inline constexpr std::string_view opened_schemes = " http https s3 ";
 
 inline constexpr auto address_kinds = std::to_array<address_kind>({
-    {"s3", "an object of Amazon S3", "aws s3 cp --recursive"},
     {"s3a", "an object of Amazon S3", "aws s3 cp --recursive"},
     {"gs", "an object of Google Cloud Storage", "gcloud storage cp --recursive"},
     {"gcs", "an object of Google Cloud Storage", "gcloud storage cp --recursive"},

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace feedline::detail {
@@ -32,6 +33,7 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
   curl_easy_reset(easy());
   set(CURLOPT_URL, target.url.c_str());
   set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_PATH_AS_IS, 1L);  // keys may have "..", and signatures are of the path as it is
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, target.follows_redirects ? 1L : 0L);
   set(CURLOPT_MAXREDIRS, max_redirects);
@@ -51,19 +53,31 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
         std::to_string(wanted.begin) + "-" + std::to_string(wanted.begin + wanted.bytes - 1);
     set(CURLOPT_RANGE, range.c_str());
   }
-  set_headers();
+  s3_credentials signer;
+  if (target.identity) signer = target.identity->credentials();
+  is_signed_ = !signer.is_anonymous();
+  if (is_signed_) {
+    set(CURLOPT_AWS_SIGV4, ("aws:amz:" + target.identity->region() + ":s3").c_str());
+    set(CURLOPT_USERNAME, signer.key_id.c_str());
+    set(CURLOPT_PASSWORD, signer.secret.c_str());
+  }
+  set_headers(signer);
   if (headers_) set(CURLOPT_HTTPHEADER, headers_.get());
 }
 
 /// Answers of another version are refused with 412. If-Range would not do: with it a changed object
 /// comes whole, with status 200.
-void attempt::set_headers() {
+void attempt::set_headers(const s3_credentials& signer) {
   const auto add = [this](const std::string& line) {
     curl_slist* const longer = curl_slist_append(headers_.get(), line.c_str());
     if (longer == nullptr) throw std::bad_alloc{};
     (void)headers_.release();
     headers_.reset(longer);
   };
+  if (!signer.is_anonymous()) {
+    add("x-amz-content-sha256: UNSIGNED-PAYLOAD");
+    if (!signer.session_token.empty()) add("x-amz-security-token: " + signer.session_token);
+  }
   const object_pin& pin = of_->wanted.pin;
   if (pin.has_strong_tag())
     add("If-Match: " + pin.etag);
@@ -120,6 +134,21 @@ void attempt::judge() {
   verdict_ = judge_answer(of_->wanted, answer_);
 }
 
+in_flight_limit::answer attempt::measured(bool was_full) const noexcept {
+  const auto time = [this](CURLINFO which) {
+    curl_off_t microseconds = 0;
+    curl_easy_getinfo(easy(), which, &microseconds);
+    return in_flight_limit::seconds{std::chrono::microseconds{microseconds}};
+  };
+  const auto first_byte = time(CURLINFO_STARTTRANSFER_TIME_T);
+  const std::string_view url = of_->target->url;
+  return {.server = url.substr(0, url.find('/', url.find("://") + 3)),
+          .latency = first_byte - time(CURLINFO_PRETRANSFER_TIME_T),
+          .body = time(CURLINFO_TOTAL_TIME_T) - first_byte,
+          .bytes = of_->got,
+          .was_full = was_full};
+}
+
 answer_verdict attempt::end(CURLcode code) {
   const bool is_told = code == CURLE_OK || was_cut_;
   answer_verdict verdict = is_told ? judge_end() : judge_code(code);
@@ -134,6 +163,11 @@ answer_verdict attempt::judge_end() {
   if (verdict_.fault != remote_fault::none) {
     if (const std::string words = store_words(error_); !words.empty())
       verdict_.words += " (" + words + ")";
+    const bool has_no_access = answer_.status == 401 || answer_.status == 403;
+    if (has_no_access && of_->target->identity && !is_signed_)
+      verdict_.words +=
+          "; the request was not signed: no credentials were found (AWS_ACCESS_KEY_ID and "
+          "AWS_SECRET_ACCESS_KEY, or a profile in ~/.aws), or none were wanted";
     return verdict_;
   }
   if (of_->wanted.what == wanted_bytes::kind::text) {

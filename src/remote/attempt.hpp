@@ -1,5 +1,6 @@
 #pragma once
 
+#include "remote/in_flight_limit.hpp"
 #include "remote/transfer.hpp"
 
 #include <array>
@@ -33,6 +34,9 @@ class attempt {
   [[nodiscard]] CURL* easy() const noexcept { return easy_.get(); }
   [[nodiscard]] const transfer_ptr& of() const noexcept { return of_; }
   [[nodiscard]] clock::time_point last_byte() const noexcept { return last_byte_; }
+  /// Its times, as libcurl measures them.
+  [[nodiscard]] in_flight_limit::answer measured(bool was_full) const noexcept;
+
   /// How it ended. Sets the transfer's answer and count of bytes. @param code libcurl's result.
   [[nodiscard]] answer_verdict end(CURLcode code);
   [[nodiscard]] curl_easy_ptr take_easy() && { return std::move(easy_); }
@@ -41,7 +45,7 @@ class attempt {
   static std::size_t on_header(const char* line, std::size_t, std::size_t bytes, void* self);
   static std::size_t on_body(const char* data, std::size_t, std::size_t bytes, void* self);
 
-  void set_headers();
+  void set_headers(const s3_credentials& signer);
   [[nodiscard]] bool take(const char* data, std::size_t bytes);
   void judge();
   [[nodiscard]] answer_verdict judge_end();
@@ -52,6 +56,7 @@ class attempt {
   std::unique_ptr<curl_slist, curl_list_end> headers_;
   http_answer answer_;
   bool is_judged_ = false;
+  bool is_signed_ = false;
   answer_verdict verdict_;
   std::uint64_t got_ = 0;
   std::string text_;      ///< the answer to a transfer of text

@@ -1,108 +1,118 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 
 namespace feedline::detail {
 
-/// How many requests may be in flight. It grows as long as that brings more bytes a second: twofold
-/// at first, later by some. When it brings none, the limit before is taken again, and kept for some
-/// time. When a server refuses requests, it halves. One thread.
+/// How many requests may be in flight: twice the product of the rate of answers and the time that
+/// an answer takes at best. While too few are in flight, that is more than there are, so the number
+/// doubles; once a server or a link is full, the rate stays, and so does the number. When a server
+/// refuses requests, the number halves, and then grows by some a round. One thread.
 ///
-/// It does not look at latencies, because requests go to several servers, near and far ones.
+/// This is BBR's window (Cardwell et al., 2016): the greatest rate of some rounds, times the least
+/// time. The least time is kept for each server, as requests go to near and far ones.
 class in_flight_limit {
  public:
   using time_point = std::chrono::steady_clock::time_point;
+  using seconds = std::chrono::duration<double>;
   static constexpr int least = 4;
-  static constexpr int first = 16;
+  static constexpr int first = 16;  ///< at first, and at least while no server refuses any
+
+  /// An answer that came whole.
+  struct answer {
+    std::string_view server;
+    seconds latency{};  ///< from the request to the first byte
+    seconds body{};     ///< from the first byte to the last
+    std::uint64_t bytes = 0;
+    bool was_full = false;  ///< all allowed requests were in flight; else more were not wanted
+  };
 
   explicit in_flight_limit(int most) { set_most(most); }
 
   void set_most(int most) noexcept {
     most_ = std::max(most, 1);
-    limit_ = std::clamp(limit_, std::min(least, most_), most_);
+    set_limit(limit_);
   }
   [[nodiscard]] int now() const noexcept { return limit_; }
 
-  /// An answer came whole. @param was_full All allowed requests were in flight; else more
-  /// would not have been used.
-  void answered(std::uint64_t bytes, time_point now, bool was_full) noexcept {
-    bytes_ += bytes;
-    full_ += was_full ? 1 : 0;
-    if (++answers_ == limit_) {  // until now, answers to requests from before the round
-      begun_ = now;
-      bytes_ = 0;
-      full_ = 0;
-    }
-    if (answers_ >= 2 * limit_) end_round(now);
+  void answered(const answer& it, time_point now) {
+    best_times_ += best_of(it);
+    full_ += it.was_full ? 1 : 0;
+    if (++answers_ >= limit_) end_round(now);
   }
 
   /// The server refused a request because there are too many. At most once a round, because the
   /// requests of a round are refused together.
   void refused() noexcept {
     if (was_halved_) return;
-    set_limit(limit_ / 2);
-    is_growing_fast_ = false;
-    best_ = {};
-    waits_ = rounds_between_tries;
     was_halved_ = true;
+    ceiling_ = std::max(limit_ / 2, least);
+    set_limit(ceiling_);
   }
 
  private:
-  static constexpr double useful_gain = 1.08;
-  static constexpr int rounds_between_tries = 8;
+  static constexpr std::uint64_t measured_body = std::uint64_t{64} << 10;
 
-  /// A number of requests, and the bytes a second that came with it.
-  struct measured {
-    int limit = 0;
-    double rate = 0;
+  struct best {
+    seconds latency{1e9};
+    seconds per_byte{1e9};
   };
 
+  /// The time of an answer with nothing in its way.
+  [[nodiscard]] seconds best_of(const answer& it) {
+    auto found = servers_.find(it.server);
+    if (found == servers_.end()) found = servers_.emplace(std::string{it.server}, best{}).first;
+    best& server = found->second;
+    server.latency = std::min(server.latency, it.latency);
+    if (it.bytes < measured_body) return server.latency;
+    const double bytes = static_cast<double>(it.bytes);
+    server.per_byte = std::min(server.per_byte, it.body / bytes);
+    return server.latency + server.per_byte * bytes;
+  }
+
   void end_round(time_point now) noexcept {
-    const double seconds = std::max(std::chrono::duration<double>(now - begun_).count(), 1e-9);
-    const measured round{limit_, static_cast<double>(bytes_) / seconds};
-    const bool was_used = 2 * full_ >= limit_;
-    was_halved_ = false;
-    start_round();
-    if (!was_used) return;  // nothing was learnt about more requests
-    if (waits_ > 0) {
-      best_ = round;
-      if (--waits_ == 0) grow();
-    } else if (round.rate > useful_gain * best_.rate) {
-      best_ = round;
-      grow();
-    } else {
-      is_growing_fast_ = false;
-      waits_ = rounds_between_tries;
-      set_limit(best_.limit);
+    const bool was_used = 2 * full_ >= answers_;
+    if (begun_ != time_point{}) {
+      const double rate = answers_ / std::max(seconds{now - begun_}.count(), 1e-9);
+      const double greatest = *std::ranges::max_element(rates_);
+      // A rate below demand tells nothing about a smaller limit.
+      if (was_used || rate > greatest) rates_[round_++ % rates_.size()] = rate;
+      const double best_time = best_times_.count() / answers_;
+      const double wanted = 2 * *std::ranges::max_element(rates_) * best_time;
+      if (!was_halved_) ceiling_ = std::min(ceiling_ + 4, unlimited);
+      set_limit(std::max(static_cast<int>(std::min(wanted, 1e6)), std::min(first, ceiling_)));
     }
-  }
-
-  void grow() noexcept {
-    set_limit(is_growing_fast_ ? 2 * limit_ : limit_ + std::max(4, limit_ / 4));
-  }
-  void set_limit(int limit) noexcept {
-    limit_ = std::clamp(limit, std::min(least, most_), most_);
-    start_round();
-  }
-  void start_round() noexcept {
+    begun_ = now;
     answers_ = 0;
-    bytes_ = 0;
     full_ = 0;
+    best_times_ = {};
+    was_halved_ = false;
   }
 
+  void set_limit(int limit) noexcept {
+    limit_ = std::clamp(std::min(limit, ceiling_), std::min(least, most_), most_);
+  }
+
+  static constexpr int unlimited = 1'000'000;
   int most_ = 1;
   int limit_ = first;
-  bool is_growing_fast_ = true;
+  int ceiling_ = unlimited;  ///< lower after a refusal
   bool was_halved_ = false;  ///< in this round
-  int waits_ = 0;            ///< rounds until more are tried again
-  measured best_ = {};
+  std::map<std::string, best, std::less<>> servers_;
+  std::array<double, 8> rates_ = {};  ///< answers a second, of the last rounds
+  std::size_t round_ = 0;
 
   // The round.
   int answers_ = 0;
   int full_ = 0;
-  std::uint64_t bytes_ = 0;
+  seconds best_times_ = {};
   time_point begun_ = {};
 };
 

@@ -59,7 +59,7 @@ struct answer_verdict {
   [[nodiscard]] bool may_retry() const noexcept {
     return fault != remote_fault::none && fault < remote_fault::refused;
   }
-  /// Faults that mostly come back: after this many tries they are told, before the deadline.
+  /// Whether it mostly comes back: then it is told after few tries, before the deadline.
   [[nodiscard]] bool is_likely_lasting() const noexcept {
     return fault == remote_fault::ignored_range || fault == remote_fault::garbage;
   }

@@ -2,6 +2,7 @@
 #include <feedline/remote/mount.hpp>
 
 #include "remote/mount_once.hpp"
+#include "remote/s3_files.hpp"
 #include "remote/transfer_loop.hpp"
 #include "remote/web_files.hpp"
 
@@ -44,6 +45,18 @@ void mount_remote_files(const remote_options& options) {
       detail::remote_target{
           .url = {}, .deadline = options.deadline, .stall_after = options.stall_after},
       options.read_ahead_bytes);
+  detail::s3_identity::require_address(options.s3_endpoint,
+                                       "mount_remote_files: remote_options::s3_endpoint");
+  const auto identity = std::make_shared<const detail::s3_identity>(
+      detail::s3_identity::given{options.s3_anonymous, options.s3_region, options.s3_endpoint});
+  const auto s3 = std::make_shared<const detail::s3_files>(
+      detail::remote_target{.url = {},
+                            .deadline = options.deadline,
+                            .stall_after = options.stall_after,
+                            .follows_redirects = false,
+                            .identity = identity},
+      options.read_ahead_bytes);
+  detail::mount_files("s3", s3);
   detail::mount_files("http", web);
   detail::mount_files("https", web);
   detail::is_mounted.store(true);

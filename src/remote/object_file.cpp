@@ -1,11 +1,9 @@
 #include "remote/object_file.hpp"
 
-#include "remote/transfer_loop.hpp"
+#include "remote/awaited.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <utility>
 
 namespace feedline::detail {
@@ -26,50 +24,6 @@ constexpr int steps_of_walk = 2;
 /// After this time a window is dropped.
 constexpr auto window_life = 5s;
 
-/// Transfers that one thread waits for.
-class awaited {
- public:
-  awaited() = default;
-  awaited(const awaited&) = delete;
-  awaited& operator=(const awaited&) = delete;
-  ~awaited() { wait(); }  // the transfers write into memory of the waiting thread's
-
-  void submit(const std::shared_ptr<const remote_target>& target, const wanted_bytes& wanted,
-              std::span<std::byte> out) {
-    auto& each = all_.emplace_back(std::make_shared<remote_transfer>());
-    each->target = target;
-    each->wanted = wanted;
-    each->out = out;
-    each->done = [this] {
-      const std::lock_guard lock{mutex_};
-      if (--waiting_ == 0) all_done_.notify_one();
-    };
-    {
-      const std::lock_guard lock{mutex_};
-      ++waiting_;
-    }
-    try {
-      transfer_loop::of_this_process().submit(each, transfer_loop::urgency::now);
-    } catch (...) {
-      all_.pop_back();
-      const std::lock_guard lock{mutex_};
-      --waiting_;
-      throw;
-    }
-  }
-  void wait() {
-    std::unique_lock lock{mutex_};
-    all_done_.wait(lock, [this] { return waiting_ == 0; });
-  }
-  [[nodiscard]] const std::deque<transfer_ptr>& all() const noexcept { return all_; }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable all_done_;
-  std::size_t waiting_ = 0;
-  std::deque<transfer_ptr> all_;
-};
-
 }  // namespace
 
 void object_file::window::copy(const byte_read& part) const noexcept {
@@ -78,18 +32,19 @@ void object_file::window::copy(const byte_read& part) const noexcept {
 
 std::shared_ptr<const object_file> object_file::try_open(const std::string& name,
                                                          object_access access,
-                                                         answer_verdict& fault) {
-  std::vector<std::byte> head(static_cast<std::size_t>(head_bytes));
+                                                         answer_verdict& fault,
+                                                         std::uint64_t head) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(head));
   awaited opening;
-  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = head_bytes}, head);
+  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = head}, bytes);
   opening.wait();
   const remote_transfer& ended = *opening.all().front();
   fault = ended.fault;
   if (fault.fault != remote_fault::none) return nullptr;
-  head.resize(static_cast<std::size_t>(ended.got));
-  head.shrink_to_fit();
+  bytes.resize(static_cast<std::size_t>(ended.got));
+  bytes.shrink_to_fit();
   return std::make_shared<const object_file>(name, std::move(access), pin_of(ended.answer),
-                                             std::move(head));
+                                             std::move(bytes));
 }
 
 object_file::object_file(const std::string& name, object_access access, object_pin pin,

@@ -32,11 +32,12 @@ class object_file final : public byte_file {
   /// The first bytes come with the opening: formats look at them.
   static constexpr std::uint64_t head_bytes = std::uint64_t{64} << 10;
 
-  /// Opens it by one request. @param name Its address, for errors.
+  /// Opens it by one request. @param name Its address, for errors. @param head So many bytes come.
   /// @return Null if there is none; `fault` says why. @throws dataset_error
   [[nodiscard]] static std::shared_ptr<const object_file> try_open(const std::string& name,
                                                                    object_access access,
-                                                                   answer_verdict& fault);
+                                                                   answer_verdict& fault,
+                                                                   std::uint64_t head = head_bytes);
 
   object_file(const std::string& name, object_access access, object_pin pin,
               std::vector<std::byte> head);

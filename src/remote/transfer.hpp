@@ -1,6 +1,7 @@
 #pragma once
 
 #include "remote/judge_answer.hpp"
+#include "remote/s3_identity.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -18,6 +19,7 @@ struct remote_target {
   std::chrono::milliseconds deadline{60'000};
   std::chrono::milliseconds stall_after{10'000};
   bool follows_redirects = true;
+  std::shared_ptr<const s3_identity> identity = nullptr;  ///< signs requests; null: none is signed
 };
 
 /// Some bytes of a target: one request, made again until it succeeds, its deadline is over, or a

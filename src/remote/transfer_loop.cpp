@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds first_pause = 50ms;
 constexpr std::chrono::milliseconds longest_pause = 5s;
-constexpr int max_lasting_tries = 3;
+constexpr int many = 1'000'000;  // tries that only a deadline ends
 
 constinit std::atomic<int> max_in_flight{256};
 
@@ -183,7 +183,7 @@ void transfer_loop::end_finished() {
     const bool was_full = running_.size() >= static_cast<std::size_t>(limit_.now());
     const answer_verdict verdict = (*found)->end(code);
     if (verdict.fault == remote_fault::none)
-      limit_.answered((*found)->of()->got, clock::now(), was_full);
+      limit_.answered((*found)->measured(was_full), clock::now());
     if (verdict.fault == remote_fault::throttled) limit_.refused();
     end(static_cast<std::size_t>(found - running_.begin()), verdict);
   }
@@ -218,10 +218,11 @@ void transfer_loop::try_again_or_finish(const transfer_ptr& failed, answer_verdi
   counters().count(verdict.fault);
   const auto now = clock::now();
   failed->due = now + pause_after(*failed);
-  const bool few =
-      verdict.is_likely_lasting() || (verdict.fault == remote_fault::unreachable &&
-                                      failed->wanted.what != wanted_bytes::kind::range);
-  if (verdict.may_retry() && !(few && failed->tries >= max_lasting_tries) &&
+  const bool is_opening = failed->wanted.what != wanted_bytes::kind::range;
+  int max_tries = many;
+  if (is_opening && verdict.fault != remote_fault::throttled) max_tries = 5;
+  if (verdict.is_likely_lasting()) max_tries = 3;
+  if (verdict.may_retry() && failed->tries < max_tries &&
       failed->due < failed->first_try + failed->target->deadline) {
     pausing_.push_back(failed);
     return;

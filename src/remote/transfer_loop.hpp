@@ -18,8 +18,8 @@
 namespace feedline::detail {
 
 /// Makes all requests of a process, by one thread, which starts with the first request and sleeps
-/// while there is none. Connections are kept. As many requests are in flight as make it faster
-/// (`in_flight_limit`); what readers wait for comes before what is fetched ahead.
+/// while there is none. Connections are kept. As many requests are in flight as `in_flight_limit`
+/// says; what readers wait for comes before what is fetched ahead.
 ///
 /// A try that fails is made again after a pause that doubles each time, by a random part of it, and
 /// at least as long as the server says. The target's deadline ends that.

@@ -141,6 +141,30 @@ TEST_CASE("remote: an object that changes in an epoch ends it with an error that
   CHECK(contains(message, "was written again since it was opened (412)"));
 }
 
+TEST_CASE("remote: rows of a server that is far off are in flight in greater numbers",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  const auto epoch_from = [](std::chrono::milliseconds latency) {
+    http_server server;
+    constexpr std::uint64_t rows = 2000;
+    server.put("/a.npy", npy_bytes(npy_dictionary("|u1", "(2000, 20000)"), numbered(rows * 20000)),
+               "\"v\"");
+    server.set_latency(latency);
+    const dataset_ptr there = open(server.address("/a.npy"));
+    loader loader{there, shuffle{}, make_host_device(), {.batch_size = 128, .readers = 2}};
+    const auto expected = numbered(rows * 20000);
+    bool right = true;
+    for (batch& batch : loader.epoch(0))
+      for (std::size_t i = 0; i < batch.size(); ++i)
+        right = right && std::ranges::equal(
+                             batch["a"].bytes().subspan(i * 20000, 20000),
+                             std::span{expected}.subspan(batch.samples()[i].value * 20000, 20000));
+    CHECK(right);
+    return server.most_at_once();
+  };
+  CHECK(epoch_from(50ms) > 40);  // the first ones are 16
+}
+
 TEST_CASE("remote: objects that are lost are skipped by the error policy, after their deadline",
           "[remote][host]") {
   const log_capture unheard;

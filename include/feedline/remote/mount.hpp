@@ -16,22 +16,34 @@ struct remote_options {
   std::chrono::milliseconds deadline = std::chrono::seconds{60};
   /// A request without a byte for this long is given up and made again. At least 1 ms.
   std::chrono::milliseconds stall_after = std::chrono::seconds{10};
-  /// Requests of the process in flight at once, at most; 1 to 4096. feedline uses as many as make
-  /// it faster.
+  /// Requests of the process in flight at once, at most; 1 to 4096. feedline uses as many as
+  /// the rate and the latency ask for.
   int max_in_flight = 256;
   /// Memory for bytes that were fetched before they were asked for, for all files together. 0:
   /// nothing is fetched ahead.
   std::uint64_t read_ahead_bytes = std::uint64_t{512} << 20;
+  /// Address of a store that speaks S3's protocol, such as "https://storage.googleapis.com". Empty:
+  /// AWS_ENDPOINT_URL_S3, else AWS_ENDPOINT_URL, else Amazon's.
+  std::string s3_endpoint = {};
+  /// Empty: AWS_REGION, else AWS_DEFAULT_REGION, else the profile's, else "us-east-1".
+  std::string s3_region = {};
+  /// Requests to S3 are not signed, and no credentials are looked for; AWS_NO_SIGN_REQUEST=true
+  /// does the same. False: signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+  /// AWS_SESSION_TOKEN, else with the profile AWS_PROFILE in ~/.aws; not signed if there are none.
+  bool s3_anonymous = false;
 };
 
-/// From now on files are also opened by addresses that begin with "http://" or "https://". Target
-/// `feedline::remote`, which is there if feedline was built with libcurl. `open`, the programs and
-/// Python call this themselves; call it before other functions open such an address, or to change
-/// the options. Options are for the whole process: those of the last call count for objects that
-/// are opened later, and `max_in_flight` for all.
+/// From now on files are also opened by addresses: "http://…", "https://…" and "s3://BUCKET/KEY".
+/// Target `feedline::remote`, which is there if feedline was built with libcurl and Expat. `open`,
+/// the programs and Python call this themselves; call it before other functions open such an
+/// address, or to change the options. Options are for the whole process: those of the last call
+/// count for objects that are opened later, and `max_in_flight` for all.
 ///
 ///     feedline::mount_remote_files();
-///     auto train = feedline::open_tar({"https://example.org/train-{000..127}.tar"}, fields);
+///     auto train = feedline::open_tar({"s3://bucket/train-*.tar"}, fields);
+///
+/// Objects of S3 can be listed, so patterns work, and so do folders of images; a web server's
+/// cannot. Requests to S3 are signed (AWS's version 4). Credentials are never shown.
 ///
 /// Objects are read in ranges, so the server must serve these (status 206). An object is pinned to
 /// its version when it is opened, by its ETag, else by its date: a change ends a read with an error

@@ -27,10 +27,11 @@ using paths = std::vector<std::string>;
 /// Bytes that are looked at: enough for CIFAR's first labels to tell something.
 constexpr std::size_t head_bytes = std::size_t{64} << 10;
 
-/// Addresses of other machines can be opened from now on.
-void mount_remote() {
+/// Mounts remote files if a path is an address. Paths of this machine need none of it.
+void mount_remote([[maybe_unused]] const paths& files) {
 #ifdef FEEDLINE_HAS_REMOTE
-  detail::mount_remote_files_once();
+  const auto is_address = [](const std::string& path) { return path.find("://") != path.npos; };
+  if (std::ranges::any_of(files, is_address)) detail::mount_remote_files_once();
 #endif
 }
 
@@ -123,7 +124,7 @@ const detail::format_entry& format_of(const paths& files, const open_options& op
 }  // namespace
 
 std::string detect_format(const std::string& path) {
-  mount_remote();
+  mount_remote({path});
   const detail::format_entry* const format = format_of(path);
   return format == nullptr ? std::string{} : std::string{format->name};
 }
@@ -133,7 +134,7 @@ dataset_ptr open(const std::string& path, const open_options& options) {
 }
 
 std::vector<listed_field> list_fields(const std::string& file, const open_options& options) {
-  mount_remote();
+  mount_remote({file});
   const detail::format_entry& format = format_of(paths{file}, options);
   if (format.list != nullptr) return format.list(file, options);
   open_options all = options;
@@ -144,7 +145,7 @@ std::vector<listed_field> list_fields(const std::string& file, const open_option
 
 dataset_ptr open(const paths& patterns, const open_options& options) {
   if (patterns.empty()) throw usage_error{"open: there is no path"};
-  mount_remote();
+  mount_remote(patterns);
   const paths files = expand_paths(patterns);
   const detail::format_entry& format = format_of(files, options);
   const std::string is_of =

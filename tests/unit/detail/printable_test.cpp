@@ -57,6 +57,9 @@ TEST_CASE("printable: addresses lose their passwords and queries, also in errors
   CHECK(printable("https://u:p@") == "https://...@");
   CHECK(printable("http://a?b?c@d") == "http://a?...");
   CHECK(printable("://?") == "://?...");
+  CHECK(printable("http://u:p\nq@h/x?y\nz") == "http://...@h/x?...");
+  const feedline::dataset_error odd{{.path = "http://u:p q'@h/x y?s t", .field = {}}, "is bad"};
+  CHECK(std::string{odd.what()} == "http://...@h/x y?...: is bad");
   const feedline::dataset_error error{{.path = "http://u:p@h/x?s", .field = {}},
                                       "unlike http://u:p@h/y?s"};
   CHECK(std::string{error.what()} == "http://...@h/x?...: unlike http://...@h/y?...");

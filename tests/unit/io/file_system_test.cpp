@@ -130,8 +130,8 @@ TEST_CASE("file systems: an address belongs to the storage that is mounted under
   CHECK(out == bytes);
   CHECK(test::contains(test::message_of<dataset_error>([&] { (void)open_file(address); }),
                        address + ": cannot be opened: No such file or directory"));
-  CHECK(test::contains(test::message_of<dataset_error>([] { (void)open_file("s3://x/y"); }),
-                       "s3://x/y: an object of Amazon S3, which is not supported yet"));
+  CHECK(test::contains(test::message_of<dataset_error>([] { (void)open_file("gs://x/y"); }),
+                       "gs://x/y: an object of Google Cloud Storage, which is not supported yet"));
 #ifdef FEEDLINE_TEST_REMOTE
   const std::string remedy = "call feedline::mount_remote_files() first (target feedline::remote)";
 #else

@@ -12,48 +12,61 @@ namespace {
 /// Answers of a server that is some way off, and serves so many requests a second at most.
 class server {
  public:
-  server(std::chrono::duration<double> latency, double rate) : latency_{latency}, rate_{rate} {}
+  using seconds = in_flight_limit::seconds;
+
+  server(seconds latency, double rate, seconds body = 1us)
+      : latency_{latency}, body_{body}, rate_{rate} {}
 
   int limit_after(int answers, in_flight_limit& limit, bool full = true) {
     for (int i = 0; i < answers; ++i) {
-      const double rate = std::min(limit.now() / latency_.count(), rate_);
-      now_ += std::chrono::duration_cast<std::chrono::nanoseconds>(
-          std::chrono::duration<double>(1 / rate));
-      limit.answered(100'000, now_, full);
+      const double in_flight = limit.now();
+      const double rate = std::min(in_flight / (latency_ + body_).count(), rate_);
+      const seconds queued = std::max(seconds{in_flight / rate} - latency_ - body_, seconds{});
+      now_ += std::chrono::duration_cast<std::chrono::nanoseconds>(seconds{1 / rate});
+      limit.answered({"a", latency_ + queued, body_, 1'000'000, full}, now_);
     }
     return limit.now();
   }
 
  private:
-  std::chrono::duration<double> latency_;
+  seconds latency_;
+  seconds body_;
   double rate_;
-  std::chrono::steady_clock::time_point now_ = {};
+  std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
-TEST_CASE("requests in flight: grow to what latency times rate asks for, and little further",
+TEST_CASE("requests in flight: grow to twice what latency times rate asks for, and stay",
           "[remote][host]") {
   in_flight_limit limit{1000};
   server far{50ms, 2000};  // 100 in flight fill it
-  (void)far.limit_after(2000, limit);
+  (void)far.limit_after(5000, limit);
   for (int i = 0; i < 100; ++i) {
-    const int found = far.limit_after(100, limit);
-    CHECK(found >= 100);
-    CHECK(found <= 170);
+    const int found = far.limit_after(500, limit);
+    CHECK(found >= 150);
+    CHECK(found <= 210);
   }
+}
+
+TEST_CASE("requests in flight: bodies that take long on one connection count", "[remote][host]") {
+  in_flight_limit limit{1000};
+  server narrow{5ms, 1000, 95ms};  // 100 in flight fill it
+  (void)narrow.limit_after(5000, limit);
+  CHECK(narrow.limit_after(500, limit) >= 150);
 }
 
 TEST_CASE("requests in flight: none are added where the first ones fill a server",
           "[remote][host]") {
   in_flight_limit limit{1000};
   server near{100us, 2000};
-  for (int i = 0; i < 50; ++i) CHECK(near.limit_after(100, limit) <= 2 * in_flight_limit::first);
+  limit.answered({"a", 100us, 1us, 1000, false}, std::chrono::steady_clock::now());  // the opening
+  for (int i = 0; i < 50; ++i) CHECK(near.limit_after(100, limit) == in_flight_limit::first);
 }
 
 TEST_CASE("requests in flight: their greatest number is kept", "[remote][host]") {
   in_flight_limit limit{200};
-  server far{100ms, 1e9};
+  server far{100ms, 1e6};
   CHECK(far.limit_after(5000, limit) == 200);
   limit.set_most(50);
   CHECK(limit.now() == 50);
@@ -63,21 +76,22 @@ TEST_CASE("requests in flight: their greatest number is kept", "[remote][host]")
   CHECK(limit.now() == 1);
 }
 
-TEST_CASE("requests in flight: halve once a round when a server refuses, and grow again",
+TEST_CASE("requests in flight: halve once a round when a server refuses, and grow by some",
           "[remote][host]") {
   in_flight_limit limit{128};
-  server far{50ms, 1e9};
+  server far{50ms, 1e6};
   CHECK(far.limit_after(5000, limit) == 128);
   for (int i = 0; i < 30; ++i) limit.refused();
   CHECK(limit.now() == 64);
-  CHECK(far.limit_after(128, limit) == 64);
-  limit.refused();
-  CHECK(limit.now() == 32);
-  CHECK(far.limit_after(10'000, limit) >= 100);
+  CHECK(far.limit_after(64, limit) == 64);
+  CHECK(far.limit_after(64, limit) == 68);
+  CHECK(far.limit_after(5000, limit) == 128);
 }
 
-TEST_CASE("requests in flight: do not grow while fewer are asked for", "[remote][host]") {
+TEST_CASE("requests in flight: do not fall while fewer are asked for", "[remote][host]") {
   in_flight_limit limit{128};
-  server far{50ms, 1e9};
-  CHECK(far.limit_after(1000, limit, false) == in_flight_limit::first);
+  server far{50ms, 1e6};
+  CHECK(far.limit_after(5000, limit) == 128);
+  server idle{50ms, 10};
+  CHECK(idle.limit_after(2000, limit, false) == 128);
 }

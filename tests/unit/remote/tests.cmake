@@ -16,7 +16,29 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/faults_test.cpp
   unit/remote/in_flight_limit_test.cpp
   unit/remote/object_file_test.cpp
+  unit/remote/s3_test.cpp
 )
 target_compile_definitions(feedline_remote_tests PRIVATE
   $<$<BOOL:${FEEDLINE_HAS_HDF5}>:FEEDLINE_TEST_HDF5>
   $<$<TARGET_EXISTS:feedline_libraries::libzip>:FEEDLINE_TEST_NPZ>)
+
+# S3 as moto plays it, with its check of signatures. The interpreter is the one of tests/python.sh,
+# if it has moto, else the system's.
+add_executable(feedline_moto_program unit/remote/moto_program.cpp)
+target_link_libraries(feedline_moto_program PRIVATE feedline::formats)
+feedline_private_options(feedline_moto_program)
+set(FEEDLINE_MOTO_PYTHON "" CACHE FILEPATH "Python with moto[server], for the test of S3")
+set(python "${FEEDLINE_MOTO_PYTHON}")
+if(NOT python)
+  set(python ${PROJECT_SOURCE_DIR}/build/python/bin/python)
+  if(NOT EXISTS ${python})
+    set(python python3)
+  endif()
+endif()
+if(NOT FEEDLINE_SANITIZE)
+  add_test(NAME "s3: objects of a store that checks signatures are read"
+    COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/unit/remote/moto_test.py
+      $<TARGET_FILE:feedline_moto_program>)
+  set_tests_properties("s3: objects of a store that checks signatures are read" PROPERTIES
+    TIMEOUT ${feedline_test_timeout} SKIP_REGULAR_EXPRESSION "\\[feedline skip\\]")
+endif()

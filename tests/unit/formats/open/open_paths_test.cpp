@@ -24,10 +24,11 @@ std::string refusal(const std::string& path) {
 
 TEST_CASE("open: the error for an address of another machine names its kind and a remedy",
           "[dataset][host]") {
-  CHECK(refusal("s3://bucket/train-{000..123}.tar") ==
-        "s3://bucket/train-{000..123}.tar: an object of Amazon S3, which is not supported yet: "
-        "files are read by paths; copy it to a local disk first (aws s3 cp --recursive), or mount "
-        "it as a file system");
+  CHECK(
+      refusal("gs://bucket/train-{000..123}.tar") ==
+      "gs://bucket/train-{000..123}.tar: an object of Google Cloud Storage, which is not supported "
+      "yet: files are read by paths; copy it to a local disk first (gcloud storage cp "
+      "--recursive), or mount it as a file system");
   for (const auto& [given, words] :
        {std::pair{"gs://b/x.h5", "an object of Google Cloud Storage"},
         std::pair{"hf://datasets/a/b", "a data set of Hugging Face"},
@@ -52,10 +53,10 @@ TEST_CASE("open: a folder that is named like an address is opened as any other",
   const test::temporary_directory folder;
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
-  std::filesystem::create_directory("s3:");
-  (void)folder.write("s3:/x.npy",
+  std::filesystem::create_directory("gs:");
+  (void)folder.write("gs:/x.npy",
                      test::npy_bytes(test::npy_dictionary("<u2", "(3,)"), test::counting_bytes(6)));
-  const auto opened = open("s3://x.npy");
+  const auto opened = open("gs://x.npy");
   std::filesystem::current_path(before);
   CHECK(opened->size() == 3);
 }

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "io/file_system.hpp"
+#include "remote/object_file.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace feedline::detail {
+
+/// Objects that were opened lately. Opening a data set asks for the kind of a path, its first bytes
+/// and the file in a row; these are one request. Any thread.
+class recent_objects {
+ public:
+  /// Null if there is none, or if it is known to have changed since.
+  [[nodiscard]] std::shared_ptr<const object_file> find(const std::string& path);
+  void add(const std::string& path, std::shared_ptr<const object_file> opened);
+
+ private:
+  struct entry {
+    std::shared_ptr<const object_file> file;
+    std::chrono::steady_clock::time_point opened;
+  };
+  void drop_old();
+
+  std::mutex mutex_;
+  std::map<std::string, entry> entries_;
+};
+
+/// The common part of kinds of servers: opens objects by their addresses.
+class object_files : public file_system {
+ public:
+  explicit object_files(std::uint64_t max_ahead_bytes) : max_ahead_bytes_{max_ahead_bytes} {}
+
+  [[nodiscard]] byte_file_ptr open(const std::string& path, file_access how) const override;
+  /// Makes one request, unless the file is large.
+  [[nodiscard]] whole_file read_whole(const std::string& path, const room& memory) const override;
+
+ protected:
+  /// @throws dataset_error if the path names no object.
+  [[nodiscard]] virtual remote_target target_of(const std::string& path) const = 0;
+
+  /// Null if it cannot be opened: `fault` says why. @throws dataset_error
+  [[nodiscard]] std::shared_ptr<const object_file> try_open(const std::string& path,
+                                                            answer_verdict& fault) const;
+  /// @throws dataset_error that says so
+  [[noreturn]] static void refuse(const std::string& path, const answer_verdict& fault);
+
+ private:
+  [[nodiscard]] object_access access_to(const std::string& path) const;
+
+  const std::uint64_t max_ahead_bytes_;
+  mutable recent_objects recent_;
+};
+
+}  // namespace feedline::detail

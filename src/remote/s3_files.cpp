@@ -1,0 +1,132 @@
+#include "remote/s3_files.hpp"
+
+#include "detail/printable.hpp"
+#include "remote/awaited.hpp"
+
+#include <stdexcept>
+#include <string_view>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::string_view scheme = "s3://";
+constexpr int keys_a_page = 1000;
+
+/// A folder's location: its key ends in '/', unless it is the bucket.
+s3_location below(const std::string& folder) {
+  s3_location place = s3_location_of(folder);
+  if (!place.key.empty() && !place.key.ends_with('/')) place.key += '/';
+  return place;
+}
+
+}  // namespace
+
+s3_location s3_location_of(const std::string& path) {
+  const std::string rest = path.substr(scheme.size());
+  const std::size_t slash = rest.find('/');
+  s3_location place{rest.substr(0, slash),
+                    slash == std::string::npos ? std::string{} : rest.substr(slash + 1)};
+  if (place.bucket.empty())
+    throw dataset_error{{.path = path, .field = {}}, "names no bucket: write s3://BUCKET/KEY"};
+  if (place.bucket.find_first_of("@:?#%") != std::string::npos)
+    throw dataset_error{{.path = path, .field = {}},
+                        "is not the name of a bucket and a key: write s3://BUCKET/KEY, and "
+                        "credentials into AWS's variables or files"};
+  return place;
+}
+
+std::string s3_address(const s3_location& place, const std::string& endpoint,
+                       const std::string& region) {
+  const std::string key = encoded(place.key, true);
+  if (!endpoint.empty())
+    return endpoint + (endpoint.ends_with('/') ? "" : "/") + encoded(place.bucket, false) + "/" +
+           key;
+  const std::string domain =
+      "s3." + region + ".amazonaws.com" + (region.starts_with("cn-") ? ".cn" : "");
+  return place.bucket.find('.') == std::string::npos
+             ? "https://" + place.bucket + "." + domain + "/" + key
+             : "https://" + domain + "/" + encoded(place.bucket, false) + "/" + key;
+}
+
+remote_target s3_files::at(const s3_location& place) const {
+  remote_target target = target_;
+  target.url = s3_address(place, target_.identity->endpoint(), target_.identity->region());
+  return target;
+}
+
+remote_target s3_files::target_of(const std::string& path) const {
+  const s3_location place = s3_location_of(path);
+  if (place.key.empty() || place.key.ends_with('/'))
+    throw dataset_error{{.path = path, .field = {}}, "is a folder; name an object in it"};
+  return at(place);
+}
+
+entry_kind s3_files::kind_of(const std::string& path) const noexcept try {
+  const s3_location place = s3_location_of(path);
+  if (!place.key.empty() && !place.key.ends_with('/')) {
+    answer_verdict fault;
+    if (try_open(path, fault)) return entry_kind::file;
+    if (fault.fault != remote_fault::missing) return entry_kind::unknown;
+  }
+  const s3_page first = page(path, below(path), {}, 1);
+  const bool is_empty = first.objects.empty() && first.folders.empty();
+  return is_empty ? entry_kind::nothing : entry_kind::folder;
+} catch (...) {
+  return entry_kind::unknown;  // opening it tells why
+}
+
+std::vector<folder_entry> s3_files::list(const std::string& folder) const {
+  const s3_location place = below(folder);
+  std::vector<folder_entry> entries;
+  for (std::string token;;) {
+    const s3_page part = page(folder, place, token, keys_a_page);
+    for (const std::string& key : part.objects)
+      // An object whose key is the folder's is a mark of consoles.
+      if (key.size() > place.key.size()) entries.push_back({key.substr(place.key.size()), false});
+    for (const std::string& prefix : part.folders)
+      entries.push_back(
+          {prefix.substr(place.key.size(), prefix.size() - place.key.size() - 1), true});
+    if (!part.is_truncated) return entries;
+    if (part.next == token)
+      throw dataset_error{{.path = folder, .field = {}},
+                          "cannot be listed: the list comes to the same page again"};
+    token = part.next;
+  }
+}
+
+s3_page s3_files::page(const std::string& folder, const s3_location& below,
+                       const std::string& token, int max_keys) const {
+  remote_target target = at({below.bucket, {}});
+  // In the order of their names, which signatures are made of.
+  target.url += "?" + (token.empty() ? "" : "continuation-token=" + encoded(token, false) + "&") +
+                "delimiter=%2F&encoding-type=url&list-type=2&max-keys=" + std::to_string(max_keys) +
+                "&prefix=" + encoded(below.key, false);
+  awaited answer;
+  answer.submit(std::make_shared<const remote_target>(std::move(target)),
+                {.what = wanted_bytes::kind::text}, {});
+  answer.wait();
+  const remote_transfer& ended = *answer.all().front();
+  const auto refusal = [&](const std::string& why) {
+    return dataset_error{{.path = folder, .field = {}}, "cannot be listed: " + printable(why)};
+  };
+  if (ended.fault.fault == remote_fault::missing)
+    throw refusal("there is no such bucket; check its name, and the region");
+  if (ended.fault.fault != remote_fault::none) throw refusal(ended.fault.words);
+  s3_page read;
+  try {
+    read = read_s3_page(ended.text);
+  } catch (const std::runtime_error& why) {
+    throw refusal(why.what());
+  }
+  const auto require_below = [&](const std::vector<std::string>& names, std::size_t tail) {
+    for (const std::string& name : names)
+      if (!name.starts_with(below.key) || name.size() < below.key.size() + tail ||
+          (tail != 0 && !name.ends_with('/')))
+        throw refusal("the list names '" + name + "', which is not in the folder");
+  };
+  require_below(read.objects, 0);
+  require_below(read.folders, 1);
+  return read;
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,137 @@
+#include "remote/s3_identity.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/printable.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_again_after = 60s;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return value == nullptr ? std::string{} : std::string{value};
+}
+
+bool is_true(const std::string& text) {
+  return text == "1" || text == "true" || text == "TRUE" || text == "True" || text == "yes";
+}
+
+/// The text of the file that a variable names, else of one below ~/.aws; empty if there is none.
+std::string aws_file(const char* name, const std::string& otherwise) {
+  std::string path = variable(name);
+  if (path.empty()) {
+    const std::string home = variable("HOME");
+    if (home.empty()) return {};
+    path = home + "/.aws/" + otherwise;
+  }
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+std::string profile() {
+  std::string name = variable("AWS_PROFILE");
+  return name.empty() ? "default" : name;
+}
+
+std::string from_config(const std::string& name) {
+  const std::string text = aws_file("AWS_CONFIG_FILE", "config");
+  const std::string of = profile();
+  const std::string value = profile_value(text, of == "default" ? of : "profile " + of, name);
+  return value.empty() && of == "default" ? profile_value(text, "profile default", name) : value;
+}
+
+std::string region_of_environment() {
+  for (const char* const name : {"AWS_REGION", "AWS_DEFAULT_REGION"})
+    if (std::string value = variable(name); !value.empty()) return value;
+  const std::string value = from_config("region");
+  return value.empty() ? "us-east-1" : value;
+}
+
+s3_credentials look_for_credentials() {
+  s3_credentials found{variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"),
+                       variable("AWS_SESSION_TOKEN")};
+  if (!found.key_id.empty() && !found.secret.empty()) return found;
+  const std::string text = aws_file("AWS_SHARED_CREDENTIALS_FILE", "credentials");
+  const auto value = [&](const std::string& name) {
+    std::string given = profile_value(text, profile(), name);
+    return given.empty() ? from_config(name) : given;
+  };
+  found = {value("aws_access_key_id"), value("aws_secret_access_key"), value("aws_session_token")};
+  return found.key_id.empty() || found.secret.empty() ? s3_credentials{} : found;
+}
+
+std::string trimmed(const std::string& text) {
+  const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
+  const auto begin = std::find_if_not(text.begin(), text.end(), is_space);
+  const auto end = std::find_if_not(text.rbegin(), text.rend(), is_space).base();
+  return begin < end ? std::string{begin, end} : std::string{};
+}
+
+}  // namespace
+
+std::string profile_value(const std::string& text, const std::string& section,
+                          const std::string& name) {
+  std::istringstream lines{text};
+  bool is_in = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#' || line[0] == ';') continue;
+    if (line[0] == '[') {
+      const std::size_t end = line.find(']');
+      is_in = end != std::string::npos && trimmed(line.substr(1, end - 1)) == section;
+      continue;
+    }
+    const std::size_t equals = line.find('=');
+    // A line that is indented belongs to a nested setting, such as "s3 =".
+    if (is_in && equals != std::string::npos &&
+        std::isspace(static_cast<unsigned char>(line[0])) == 0 &&
+        trimmed(line.substr(0, equals)) == name)
+      return trimmed(line.substr(equals + 1));
+  }
+  return {};
+}
+
+const std::string& s3_identity::region() const {
+  const std::lock_guard lock{mutex_};
+  if (!region_) region_ = given_.region.empty() ? region_of_environment() : given_.region;
+  return *region_;
+}
+
+const std::string& s3_identity::endpoint() const {
+  const std::lock_guard lock{mutex_};
+  if (endpoint_) return *endpoint_;
+  std::string found = given_.endpoint;
+  for (const char* const name : {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})
+    if (found.empty()) require_address(found = variable(name), name);
+  return *(endpoint_ = std::move(found));
+}
+
+void s3_identity::require_address(const std::string& endpoint, const std::string& name) {
+  if (!endpoint.empty() && !endpoint.starts_with("http://") && !endpoint.starts_with("https://"))
+    throw usage_error{name + " is '" + printable(endpoint) +
+                      "'; it begins with http:// or https://"};
+}
+
+s3_credentials s3_identity::credentials() const {
+  if (given_.anonymous || is_true(variable("AWS_NO_SIGN_REQUEST"))) return {};
+  const std::lock_guard lock{mutex_};
+  const auto now = std::chrono::steady_clock::now();
+  if (looked_ == std::chrono::steady_clock::time_point{} || now > looked_ + look_again_after) {
+    last_ = look_for_credentials();
+    looked_ = now;
+  }
+  return last_;
+}
+
+}  // namespace feedline::detail

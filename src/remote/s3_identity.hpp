@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+
+/// The signer of requests. Empty: requests are anonymous.
+struct s3_credentials {
+  std::string key_id = {};
+  std::string secret = {};
+  std::string session_token = {};
+
+  [[nodiscard]] bool is_anonymous() const noexcept { return key_id.empty(); }
+};
+
+/// The credentials, the region and the endpoint that options, AWS's variables and files name, as
+/// AWS's own programs look for them: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and
+/// AWS_SESSION_TOKEN; else the profile AWS_PROFILE ("default") of AWS_SHARED_CREDENTIALS_FILE
+/// (~/.aws/credentials) and AWS_CONFIG_FILE (~/.aws/config). AWS_NO_SIGN_REQUEST=true: anonymous.
+/// They are looked for when they are first needed. Credentials are never shown.
+///
+/// Threads: any.
+class s3_identity {
+ public:
+  /// A member that is empty or false is looked for.
+  struct given {
+    bool anonymous = false;
+    std::string region = {};
+    std::string endpoint = {};
+  };
+  explicit s3_identity(given by_options) : given_{std::move(by_options)} {}
+
+  /// The files are read again after a minute, because other programs renew credentials in them.
+  [[nodiscard]] s3_credentials credentials() const;
+  [[nodiscard]] const std::string& region() const;
+  /// Empty: AWS's. Begins with "http://" or "https://" otherwise.
+  /// @throws usage_error if a variable says something else
+  [[nodiscard]] const std::string& endpoint() const;
+
+  /// @throws usage_error if it is neither empty nor an address. @param name Names it there.
+  static void require_address(const std::string& endpoint, const std::string& name);
+
+ private:
+  const given given_;
+  mutable std::mutex mutex_;  ///< for all below
+  mutable std::optional<std::string> region_, endpoint_;
+  mutable s3_credentials last_;
+  mutable std::chrono::steady_clock::time_point looked_ = {};
+};
+
+/// A profile's value in the text of an AWS file; empty if it has none.
+/// @param section "default", or in AWS_CONFIG_FILE also "profile NAME".
+[[nodiscard]] std::string profile_value(const std::string& text, const std::string& section,
+                                        const std::string& name);
+
+}  // namespace feedline::detail

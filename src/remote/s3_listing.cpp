@@ -1,0 +1,154 @@
+#include "remote/s3_listing.hpp"
+
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+
+#include <expat.h>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::size_t max_depth = 32;
+
+/// Reads a page element by element. One document.
+class page_reader {
+ public:
+  page_reader() : parser_{XML_ParserCreate(nullptr)} {
+    if (!parser_) throw std::bad_alloc{};
+    XML_SetUserData(parser_.get(), this);
+    XML_SetElementHandler(parser_.get(), &page_reader::on_begin, &page_reader::on_end);
+    XML_SetCharacterDataHandler(parser_.get(), &page_reader::on_text);
+    XML_SetStartDoctypeDeclHandler(parser_.get(), &page_reader::on_type);
+  }
+
+  s3_page read(std::string_view xml) {
+    if (xml.size() > max_bytes) throw std::runtime_error{"the list is too long"};
+    const auto status = XML_Parse(parser_.get(), xml.data(), static_cast<int>(xml.size()), 1);
+    if (failure_) std::rethrow_exception(failure_);
+    if (status != XML_STATUS_OK)
+      throw std::runtime_error{std::string{"the list is not well-formed: "} +
+                               XML_ErrorString(XML_GetErrorCode(parser_.get()))};
+    if (root_ != "ListBucketResult")
+      throw std::runtime_error{"the answer is not a list of objects"};
+    if (is_url_encoded_)
+      for (auto* names : {&page_.objects, &page_.folders})
+        for (std::string& name : *names) name = decoded(name);
+    if (page_.is_truncated && page_.next.empty())
+      throw std::runtime_error{"the list is truncated, and does not say how it continues"};
+    return std::move(page_);
+  }
+
+ private:
+  static constexpr std::size_t max_bytes = std::size_t{1} << 30;
+  struct parser_end {
+    void operator()(XML_Parser parser) const noexcept { XML_ParserFree(parser); }
+  };
+
+  /// Runs a handler; an exception ends the parser, since it must not pass through its C code.
+  template <class Body>
+  static void handle(void* self, Body body) noexcept {
+    auto& its = *static_cast<page_reader*>(self);
+    if (its.failure_) return;
+    try {
+      body(its);
+    } catch (...) {
+      its.failure_ = std::current_exception();
+      XML_StopParser(its.parser_.get(), XML_FALSE);
+    }
+  }
+
+  static void on_begin(void* self, const char* name, const char**) {
+    handle(self, [name](page_reader& its) { its.begin(name); });
+  }
+  static void on_end(void* self, const char*) {
+    handle(self, [](page_reader& its) { its.end(); });
+  }
+  static void on_text(void* self, const char* text, int bytes) {
+    handle(self, [text, bytes](page_reader& its) {
+      its.text_.append(text, static_cast<std::size_t>(bytes));
+    });
+  }
+  static void on_type(void* self, const char*, const char*, const char*, int) {
+    handle(self, [](page_reader&) {
+      throw std::runtime_error{"the list has a document type, which S3's lists do not"};
+    });
+  }
+
+  void begin(std::string_view name) {
+    if (path_.empty()) root_ = name;
+    if (path_.size() >= max_depth) throw std::runtime_error{"the list is nested too deep"};
+    path_.emplace_back(name);
+    text_.clear();
+  }
+
+  void end() {
+    const bool is_nested = path_.size() == 3;
+    const std::string& name = path_.back();
+    if (is_nested && path_[1] == "Contents" && name == "Key") page_.objects.push_back(text_);
+    if (is_nested && path_[1] == "CommonPrefixes" && name == "Prefix")
+      page_.folders.push_back(text_);
+    if (path_.size() == 2) {
+      if (name == "IsTruncated") page_.is_truncated = text_ == "true";
+      if (name == "NextContinuationToken") page_.next = text_;
+      if (name == "EncodingType") is_url_encoded_ = text_ == "url";
+    }
+    path_.pop_back();
+    text_.clear();
+  }
+
+  std::unique_ptr<std::remove_pointer_t<XML_Parser>, parser_end> parser_;
+  std::exception_ptr failure_;
+  std::vector<std::string> path_;
+  std::string root_;
+  std::string text_;
+  bool is_url_encoded_ = false;
+  s3_page page_;
+};
+
+int digit(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
+
+s3_page read_s3_page(std::string_view xml) {
+  return page_reader{}.read(xml);
+}
+
+std::string encoded(std::string_view text, bool keep_slashes) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  constexpr std::string_view unreserved =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string result;
+  for (const char c : text) {
+    if (unreserved.find(c) != std::string_view::npos || (keep_slashes && c == '/')) {
+      result += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    result.append(1, '%').append(1, digits[byte >> 4U]).append(1, digits[byte & 15U]);
+  }
+  return result;
+}
+
+std::string decoded(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_code =
+        text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
+    if (is_code) {
+      result += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+      i += 2;
+    } else {
+      result += text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return result;
+}
+
+}  // namespace feedline::detail
