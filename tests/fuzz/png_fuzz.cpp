@@ -55,8 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(seen->values == alone->values, "the warp does not matter to pixels");
 
   const auto told = std::make_shared<std::atomic<bool>>(true);
-  detail::rgb_image image;
-  (void)detail::make_png_reader(detail::png_pixels::colors, told)
+  detail::pixel_image image;
+  (void)detail::make_png_reader(detail::png_pixels::colors, {}, told)
       ->read(
           file, [](detail::image_extents) { return detail::resample_window{}; }, image);
   require(std::equal(seen->values.begin(), seen->values.end(), image.data()),

@@ -156,7 +156,7 @@ TEST_CASE("shards decoded on a device: a bad member has the error of a read on t
   auto half = image_file(number);
   half.resize(half.size() / 2);
   const fault each =
-      GENERATE_COPY(fault{"it is empty", {}}, fault{"neither JPEG nor PNG", byte_vector(500)},
+      GENERATE_COPY(fault{"it is empty", {}}, fault{"no JPEG, PNG, WebP", byte_vector(500)},
                     fault{"decoded", half});
   const image_shards shards{number, each.bytes};
   if (number == 0) {  // looked at when shards are opened, but not decoded

@@ -24,8 +24,8 @@ namespace {
 /// Pixels as readers have them; nothing if they refuse the file.
 std::optional<std::vector<std::uint8_t>> by_reader(std::span<const std::byte> file) {
   static const auto told = std::make_shared<std::atomic<bool>>(true);
-  static const auto reader = detail::make_png_reader(detail::png_pixels::colors, told);
-  detail::rgb_image image;
+  static const auto reader = detail::make_png_reader(detail::png_pixels::colors, {}, told);
+  detail::pixel_image image;
   try {
     (void)reader->read(
         file, [](detail::image_extents) { return detail::resample_window{}; }, image);
