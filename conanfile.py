@@ -74,7 +74,8 @@ class FeedlineRecipe(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         # What is not among the requirements is not looked for on the machine.
-        without = "libcurl libexpat libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2".split()
+        without = ("libwebp libtiff libcurl libexpat libdeflate lz4 zstd blosc libaec bzip2 lzo zfp "
+                   "blosc2").split()
         if not self.options.with_images:
             without += ["libjpeg", "libpng", "nlohmann-json", "libpugixml"]
         if not self.options.with_npz:

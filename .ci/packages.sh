@@ -22,7 +22,8 @@ feedline_packages_of() {
     build)
       echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev"
       echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev" \
-        "libjpeg-dev libpng-dev libpugixml-dev nlohmann-json3-dev libbz2-dev libzfp-dev" \
+        "libjpeg-dev libpng-dev libwebp-dev libtiff-dev libpugixml-dev" \
+        "nlohmann-json3-dev libbz2-dev libzfp-dev" \
         "libcurl4-openssl-dev libexpat1-dev"
       # Debian 12 has none.
       if [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") != bookworm ]]; then

@@ -43,6 +43,8 @@ set(feedline_library_lzo lzo/lzo1x.h lzo2)
 set(feedline_library_zfp zfp.h zfp)
 set(feedline_library_blosc2 b2nd.h blosc2)
 set(feedline_library_libzip zip.h zip)
+set(feedline_library_libwebp webp/decode.h webp)
+set(feedline_library_libtiff tiffio.h tiff)
 
 # feedline_find_library(NAME): defines the target feedline_libraries::NAME, if the library exists.
 function(feedline_find_library name)

@@ -6,7 +6,7 @@
 #include "codecs/png/frame.hpp"
 #include "detail/known_value.hpp"
 #include "detail/log.hpp"
-#include "detail/text.hpp"
+#include "image/all_readers.hpp"
 #include "image/damage_count.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
@@ -27,20 +27,12 @@ namespace {
 
 constexpr std::uint32_t largest_side = 65535;  // the same as JPEG's
 
-pixel_format format_of(const image_options& options) {
-  return {.channels = options.channels,
-          .value_bytes = static_cast<std::uint32_t>(size_bytes(options.type))};
-}
-
-/// Readers of one thread.
+/// Working memory of one thread.
 struct image_worker {
   image_worker(const image_options& options, std::shared_ptr<std::atomic<bool>> palette_told)
-      : jpeg{make_jpeg_reader(options)},
-        png{make_png_reader(png_pixels::colors, format_of(options), std::move(palette_told))},
-        resizes{options.interpolation} {}
+      : readers{options, std::move(palette_told)}, resizes{options.interpolation} {}
 
-  std::unique_ptr<image_reader> jpeg;
-  std::unique_ptr<image_reader> png;
+  all_readers readers;
   pixel_image decoded;
   resampler resizes;
   std::vector<std::byte> as_stored;  ///< a row before it is turned
@@ -164,7 +156,7 @@ class image_decoder final : public sized_decoder {
     const auto worker = workers_.take();
     resample_window window;
     try {
-      window = reader_for(stored, *worker).read(stored, cut, worker->decoded);
+      window = worker->readers.of(stored).read(stored, cut, worker->decoded);
     } catch (const image_error& error) {
       throw dataset_error{{}, std::string{"the image cannot be decoded: "} + error.what()};
     }
@@ -177,19 +169,6 @@ class image_decoder final : public sized_decoder {
       turns.turn(worker->as_stored, window.extents, worker->decoded.format(), options_.layout, out);
     }
     count_read({.decoded = 1});
-  }
-
-  static image_reader& reader_for(std::span<const std::byte> file, image_worker& worker) {
-    const auto present = [](const std::unique_ptr<image_reader>& reader,
-                            const std::string& library) -> image_reader& {
-      if (reader) return *reader;
-      throw image_error{missing_library(library)};
-    };
-    if (is_jpeg(file)) return present(worker.jpeg, "libjpeg");
-    if (is_png(file)) return present(worker.png, "libpng");
-    if (file.empty()) throw image_error{"it is empty"};
-    throw image_error{"it is neither JPEG nor PNG: it begins with " +
-                      to_hex(file.first(std::min<std::size_t>(file.size(), 4)))};
   }
 
   image_options options_;
@@ -243,11 +222,6 @@ void report_palette(std::atomic<bool>& told, image_extents extents) {
       extents.width, extents.height);
 }
 
-std::string missing_library(const std::string& name) {
-  return "this feedline was built without " + name + "; install " + name +
-         "-dev, and build feedline again";
-}
-
 void image_geometry::check(image_extents original) const {
   const std::string size = std::to_string(original.width) + " x " + std::to_string(original.height);
   const auto [shorter, longer] = std::minmax<std::uint64_t>({original.height, original.width});
@@ -275,18 +249,6 @@ resample_window image_geometry::window(image_extents original, const source_wind
   if (!is_within(drawn, original)) throw image_error{"its window is not within it"};
   return resized_part(box_of(drawn), wanted_);
 }
-
-#ifndef FEEDLINE_HAS_JPEG
-std::unique_ptr<image_reader> make_jpeg_reader(const image_options&) {
-  return nullptr;
-}
-#endif
-#ifndef FEEDLINE_HAS_PNG
-std::unique_ptr<image_reader> make_png_reader(png_pixels, pixel_format,
-                                              std::shared_ptr<std::atomic<bool>>) {
-  return nullptr;
-}
-#endif
 
 }  // namespace feedline::detail
 

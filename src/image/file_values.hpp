@@ -1,7 +1,7 @@
 #pragma once
 
-#include "image/geometry.hpp"
 #include "image/image_files.hpp"
+#include "image/resize/geometry.hpp"
 #include "ragged/coded_values.hpp"
 
 #include <atomic>

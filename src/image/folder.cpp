@@ -71,7 +71,7 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
   if (result.skipped_files != 0)
     detail::log()->warn(
         "image folder {}: {} files are left out, such as {}: they are not named as images (.jpg, "
-        ".jpeg, .png), or lie in no class's folder",
+        ".jpeg, .png, .webp, .tif, .tiff, .bmp, .ppm, .pgm), or lie in no class's folder",
         detail::printable(detail::list_names(roots)), result.skipped_files,
         detail::printable(result.examples.front()));
   if (std::ranges::any_of(listers,

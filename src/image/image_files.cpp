@@ -6,6 +6,7 @@
 #include "io/file_system.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace feedline::detail {
@@ -16,11 +17,19 @@ namespace fs = std::filesystem;
 /// Depth limit, because a link back to a parent folder makes endless folders.
 constexpr unsigned deepest = 32;
 
+constexpr std::array<std::string_view, 9> extensions{".jpg",  ".jpeg", ".png", ".webp", ".tif",
+                                                     ".tiff", ".bmp",  ".ppm", ".pgm"};
+
+std::string extension_list() {
+  std::string list;
+  for (const std::string_view each : extensions) list.append(list.empty() ? "" : ", ").append(each);
+  return list;
+}
+
 bool is_named_as_image(std::string_view name) {
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string extension = in_lower_case(name.substr(dot));
-  return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+  return dot != std::string_view::npos &&
+         std::ranges::count(extensions, in_lower_case(name.substr(dot))) != 0;
 }
 
 /// Entries of a folder in order of name, without hidden ones.
@@ -63,7 +72,7 @@ void image_lister::list_class(const std::string& name, image_files& into) {
   const fs::path folder = root_ / name;
   if (!list_into(folder, into))
     throw dataset_error{{.path = folder.string(), .field = {}},
-                        "the class has no image (.jpg, .jpeg, .png)" +
+                        "the class has no image (" + extension_list() + ")" +
                             (left_out_.empty() ? std::string{} : " but " + left_out_.describe()) +
                             "; give it some, or remove its folder"};
 }
@@ -86,7 +95,7 @@ image_files image_lister::list_all(const fs::path& root, const fs::path& shown,
   if (!lister.list_into(root, found))
     throw dataset_error{
         {.path = root.string(), .field = {}},
-        "holds no image (.jpg, .jpeg, .png)" +
+        "holds no image (" + extension_list() + ")" +
             (lister.left_out_.empty() ? std::string{} : " but " + lister.left_out_.describe())};
   return found;
 }

@@ -2,9 +2,9 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
-#include "image/nearest_taps.hpp"
 #include "image/orientation.hpp"
 #include "image/reader.hpp"
+#include "image/resize/nearest_taps.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 

@@ -81,11 +81,26 @@ std::span<const std::byte> exif_of_png(std::span<const std::byte> file) noexcept
   return {};
 }
 
+/// The data of a WebP's EXIF chunk.
+std::span<const std::byte> exif_of_webp(std::span<const std::byte> file) noexcept {
+  const numbers of{file, true};
+  for (std::uint64_t at = 12; at + 8 <= file.size();) {
+    const std::uint64_t length = of.at(at + 4, 4);
+    if (length > file.size() - at - 8) return {};
+    if (std::memcmp(file.data() + at, "EXIF", 4) == 0)
+      return file.subspan(static_cast<std::size_t>(at) + 8, static_cast<std::size_t>(length));
+    at += 8 + length + length % 2;
+  }
+  return {};
+}
+
 }  // namespace
 
 orientation orientation::of(std::span<const std::byte> file) noexcept {
   if (is_jpeg(file)) return orientation{orientation_in(exif_of_jpeg(file))};
   if (is_png(file)) return orientation{orientation_in(exif_of_png(file))};
+  if (is_webp(file)) return orientation{orientation_in(exif_of_webp(file))};
+  if (is_tiff(file)) return orientation{orientation_in(file)};
   return {};
 }
 

@@ -2,8 +2,8 @@
 
 #include <feedline/dataset/image_layout.hpp>
 
-#include "image/geometry.hpp"
-#include "image/pixel_image.hpp"
+#include "image/resize/geometry.hpp"
+#include "image/resize/pixel_image.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace feedline::detail {
 /// How an image is turned to be shown: EXIF's orientation, 1 to 8.
 class orientation {
  public:
-  /// Reads it from a JPEG or PNG file. A file that has none, or not a valid one, is shown as it is
-  /// stored.
+  /// Reads it from a JPEG, PNG, WebP or TIFF file. A file that has none, or not a valid one, is
+  /// shown as it is stored.
   [[nodiscard]] static orientation of(std::span<const std::byte> file) noexcept;
 
   constexpr orientation() noexcept = default;

@@ -3,7 +3,7 @@
 #include <feedline/dataset/read_context.hpp>
 #include <feedline/image/decode.hpp>
 
-#include "image/geometry.hpp"
+#include "image/resize/geometry.hpp"
 #include "transform/operations/draws.hpp"
 
 namespace feedline::detail {

@@ -4,7 +4,7 @@
 #include <feedline/image/decode.hpp>
 
 #include "image/random_crop.hpp"
-#include "image/resampler.hpp"
+#include "image/resize/resampler.hpp"
 
 #include <array>
 #include <atomic>
@@ -110,6 +110,13 @@ enum class png_pixels : std::uint8_t { colors, indices };
 
 /// Logs that a palette's colours are read, unless `told`, which is set.
 void report_palette(std::atomic<bool>& told, image_extents extents);
+[[nodiscard]] std::unique_ptr<image_reader> make_webp_reader();
+/// Values of 16 bits keep them if that is wanted. @param max_pixels `image_options::max_pixels`.
+[[nodiscard]] std::unique_ptr<image_reader> make_tiff_reader(pixel_format wanted,
+                                                             std::uint64_t max_pixels);
+[[nodiscard]] std::unique_ptr<image_reader> make_bmp_reader();
+/// PPM and PGM. Values of 16 bits keep them if that is wanted.
+[[nodiscard]] std::unique_ptr<image_reader> make_pnm_reader(pixel_format wanted);
 
 /// A decoder of images or masks; its options say how it cuts them.
 class sized_decoder : public decoder {

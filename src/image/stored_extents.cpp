@@ -8,9 +8,9 @@
 namespace feedline::detail {
 namespace {
 
-class big_endian {
+class header_bytes {
  public:
-  explicit big_endian(std::span<const std::byte> bytes) noexcept : bytes_{bytes} {}
+  explicit header_bytes(std::span<const std::byte> bytes) noexcept : bytes_{bytes} {}
 
   [[nodiscard]] bool has(std::size_t at, std::size_t count) const noexcept {
     return at <= bytes_.size() && bytes_.size() - at >= count;
@@ -27,7 +27,7 @@ class big_endian {
 };
 
 /// Goes through a JPEG's segments to the one that begins its frame.
-std::optional<image_extents> extents_of_jpeg(const big_endian& file) noexcept {
+std::optional<image_extents> extents_of_jpeg(const header_bytes& file) noexcept {
   std::size_t at = 2;
   while (file.has(at, 9)) {
     const std::uint32_t marker = file.get(at, 2);
@@ -50,7 +50,7 @@ std::optional<image_extents> extents_of_jpeg(const big_endian& file) noexcept {
 std::optional<image_extents> stored_extents(std::span<const std::byte> file,
                                             bool follows_orientation) noexcept {
   std::optional<image_extents> extents;
-  const big_endian bytes{file};
+  const header_bytes bytes{file};
   if (is_jpeg(file)) extents = extents_of_jpeg(bytes);
   if (is_png(file) && bytes.has(16, 8)) extents = {bytes.get(20, 4), bytes.get(16, 4)};
   if (!extents || extents->pixels() == 0) return std::nullopt;

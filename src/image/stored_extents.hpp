@@ -1,6 +1,6 @@
 #pragma once
 
-#include "image/geometry.hpp"
+#include "image/resize/geometry.hpp"
 
 #include <cstddef>
 #include <optional>

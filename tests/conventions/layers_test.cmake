@@ -27,9 +27,10 @@ set(rooms
   "codecs/lz4: detail codecs/lz"
   "codecs/jpeg: detail"
   "codecs/png: detail"
-  "image: detail io rows dataset ragged codecs/jpeg codecs/png transform/options \
+  "image/resize: detail dataset"
+  "image: detail image/resize io rows dataset ragged codecs/jpeg codecs/png transform/options \
 transform/operations"
-  "image/sets: detail io dataset ragged image transform/operations"
+  "image/sets: detail image/resize io dataset ragged image transform/operations"
   "formats: io rows dataset ragged image"
   "formats/open: detail io remote dataset image formats"
   "formats/npy: detail io rows dataset formats formats/open"
@@ -59,7 +60,7 @@ reader transfer loader decoding loader/plan"
   "cuda: detail dataset device"
   "cuda/assembly: detail dataset device transform/operations cuda"
   "cuda/kernel: codecs cuda"
-  "cuda/decode/jpeg: detail dataset image codecs/jpeg codecs/png cuda cuda/kernel"
+  "cuda/decode/jpeg: detail dataset image/resize codecs/jpeg codecs/png cuda cuda/kernel"
   "cuda/decode/png: codecs/inflate codecs/png cuda cuda/kernel cuda/decode/jpeg"
   "cuda/decode: detail dataset image codecs/jpeg device codecs/inflate codecs/lz codecs/zstd \
 codecs/lz4 cuda cuda/kernel cuda/decode/jpeg cuda/decode/png"

@@ -1,6 +1,6 @@
 # cmake -D SOURCE=… -D WORK=… -D GENERATOR=… -D CXX=… -P without_test.cmake
 #
-# FEEDLINE_WITHOUT leaves libjpeg and libpng out though they are there, and ctest shows the tests
+# FEEDLINE_WITHOUT leaves libraries of images out though they are there, and ctest shows the tests
 # that need them as skipped. A name that it does not know is refused.
 
 cmake_minimum_required(VERSION 3.25)
@@ -15,19 +15,19 @@ macro(configure without)
   string(REGEX REPLACE "[ \n]+" " " output "${output}")
 endmacro()
 
-foreach(name JPEG PNG libtiff)  # names of find_package; one is unknown to feedline
+foreach(name JPEG PNG libgif)  # names of find_package; one is unknown to feedline
   configure("zstd;${name}" -D FEEDLINE_TESTS=OFF)
   if(code EQUAL 0 OR NOT output MATCHES
-      "FEEDLINE_WITHOUT names '${name}', and can name libjpeg libpng libzip libcurl libexpat ")
+      "FEEDLINE_WITHOUT names '${name}', and can name libjpeg libpng libwebp libtiff libzip ")
     message(FATAL_ERROR "FEEDLINE_WITHOUT=${name} was not refused by name, but:\n${output}")
   endif()
 endforeach()
 
-configure("libjpeg;libpng;libcurl" -D FEEDLINE_TESTS=ON)
+configure("libjpeg;libpng;libwebp;libtiff;libcurl" -D FEEDLINE_TESTS=ON)
 if(NOT code EQUAL 0)
-  message(FATAL_ERROR "feedline is not configured without libjpeg and libpng:\n${output}")
-elseif(NOT output MATCHES "Images are decoded with ..; not there: .libjpeg libpng.")
-  message(FATAL_ERROR "libjpeg and libpng were not left out, or nobody was told:\n${output}")
+  message(FATAL_ERROR "feedline is not configured without libraries of images:\n${output}")
+elseif(NOT output MATCHES "Images are decoded with ..; not there: .libjpeg libpng libwebp libtiff.")
+  message(FATAL_ERROR "libraries of images were not left out, or nobody was told:\n${output}")
 elseif(NOT output MATCHES "Objects of other machines .http, https, s3.: OFF")
   message(FATAL_ERROR "libcurl was not left out, or nobody was told:\n${output}")
 endif()

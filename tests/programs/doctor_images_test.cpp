@@ -29,11 +29,11 @@ TEST_CASE(
   const temporary_directory folder;
   std::filesystem::create_directories(folder.path() / "root" / "cat");
   std::filesystem::create_directory(folder.path() / "root" / "dog");
-  for (const char* const name : {"root/cat/a.png", "root/dog/b.png", "root/dog/c.webp"})
+  for (const char* const name : {"root/cat/a.png", "root/dog/b.png", "root/dog/c.heic"})
     (void)folder.write(name, png_bytes(paint(20, 30)));
   const auto images = run_doctor({(folder.path() / "root").string()});
   CHECK(says(images.out, "2 of int32[]; 2 classes, 'cat' to 'dog'"));
-  CHECK(says(images.out, "dog/c.webp"));
+  CHECK(says(images.out, "dog/c.heic"));
   CHECK(says(images.out, "left out: files such as this one are not named as images"));
 
   tar_bytes archive;

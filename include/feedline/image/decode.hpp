@@ -77,7 +77,13 @@ struct image_options {
   std::uint64_t max_pixels = std::uint64_t{1} << 26;
 };
 
-/// Decodes JPEG and PNG, detected by content, and resizes. Target `feedline::images`.
+/// Decodes JPEG, PNG, WebP, TIFF, BMP, PPM and PGM, detected by content, and resizes. Target
+/// `feedline::images`.
+///
+/// Where feedline was built without libjpeg, libpng, libwebp or libtiff, their files are an error.
+/// A TIFF is its first image; values of 8 and 16 bits, grey and RGB, are read as stored, others as
+/// libtiff converts them to 8 bits. A BMP has 8, 24 or 32 bits without compression. A WebP is no
+/// animation. Devices decode JPEGs; readers decode the others.
 ///
 /// All images become RGB, or grey if that is asked for: grey is repeated, CMYK converted, palettes
 /// looked up, alpha dropped. A mask with classes as palette indices loses them

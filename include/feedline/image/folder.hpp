@@ -34,10 +34,10 @@ struct image_folder {
 ///
 /// Classes are the sub-folders in order of their names' bytes. Images are in a class's folder and
 /// in folders within, in order of folder, then name. So samples and labels are those of
-/// torchvision's ImageFolder. Images are files named .jpg, .jpeg or .png, in upper or lower case.
-/// Hidden files are ignored; other files are counted and logged. Links are followed. Each image
-/// takes 16 bytes of memory, plus its name and its label. A file's content is checked when it is
-/// read.
+/// torchvision's ImageFolder. Images are files named .jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp,
+/// .ppm or .pgm, in upper or lower case. Hidden files are ignored; other files are counted and
+/// logged. Links are followed. Each image takes 16 bytes of memory, plus its name and its label. A
+/// file's content is checked when it is read.
 ///
 /// `encoded()` returns the image files as stored: a block is an image. Its first call asks the
 /// system for the size of every file, which takes a second or two for a million files, and keeps 4

@@ -18,7 +18,8 @@ std::vector<listed_field> list_images(const std::string& root, const open_option
     listed.push_back({.name = opened.examples.front(),
                       .samples = opened.skipped_files,
                       .left_out = "files such as this one are not named as images (.jpg, .jpeg, "
-                                  ".png), or lie in no class's folder"});
+                                  ".png, .webp, .tif, .tiff, .bmp, .ppm, .pgm), or lie in no "
+                                  "class's folder"});
   return listed;
 }
 

@@ -156,7 +156,7 @@ image_list open_images(const std::vector<std::string>& roots, const image_option
   if (result.skipped_files != 0)
     detail::log()->warn(
         "images in {}: {} files are left out, such as {}: they are not named as images (.jpg, "
-        ".jpeg, .png)",
+        ".jpeg, .png, .webp, .tif, .tiff, .bmp, .ppm, .pgm)",
         detail::list_names(roots), result.skipped_files,
         detail::printable(result.examples.front()));
   result.dataset = images_of(detail::files_at(result.paths), decoder);

@@ -39,8 +39,8 @@ std::string write_file(const std::filesystem::path& path, std::optional<std::uin
   return writer.close().string();
 }
 
-dataset_ptr open_file(const std::string& path) {
-  return zip({decode(open_hdf5_ragged(path, {"jpeg"}), make_image_decoder(small)),
+dataset_ptr open_file(const std::string& path, const image_options& how = small) {
+  return zip({decode(open_hdf5_ragged(path, {"jpeg"}), make_image_decoder(how)),
               open_hdf5(path, {{"label"}})});
 }
 
@@ -69,4 +69,21 @@ TEST_CASE("HDF5 images decoded on a device: batches and errors are those that re
     REQUIRE(seen.error);
     CHECK(contains(*seen.error, "field 'jpeg', sample " + std::to_string(bad)));
   }
+}
+
+TEST_CASE(
+    "HDF5 images decoded on a device: windows and filters are those of readers, in each epoch",
+    "[loader][host]") {
+  const temporary_directory folder;
+  const dataset_ptr data =
+      open_file(write_file(folder.path() / "a.h5"), {.height = 12,
+                                                     .width = 10,
+                                                     .resized_crop = crop_ranges{},
+                                                     .interpolation = interpolation::bicubic,
+                                                     .reduced_decoding = false});
+  CHECK(data->varies_by_epoch());
+  const loader_options options{.batch_size = 8, .readers = GENERATE(0, 3), .seed = 9};
+  check_same(data, shuffle{.seed = 4}, options, 2);
+  const run seen = deliver(data, decode_on::device, shuffle{.seed = 4}, options, 2);
+  CHECK(seen.fields[0] != seen.fields[seen.fields.size() / 2]);
 }

@@ -126,8 +126,10 @@ TEST_CASE("image folder: hidden files are skipped, other files are counted and r
   CHECK(folder.classes == std::vector<std::string>{"a"});
   CHECK(folder.skipped_files == 3);
   CHECK(folder.examples == std::vector<std::string>{"0.jpg", "a/deep/Thumbs.db", "a/notes.txt"});
-  CHECK(log.text().find("3 files are left out, such as 0.jpg: they are not named as images (.jpg, "
-                        ".jpeg, .png), or lie in no class's folder") != std::string::npos);
+  CHECK(log.text().find(
+            "3 files are left out, such as 0.jpg: they are not named as images (.jpg, "
+            ".jpeg, .png, .webp, .tif, .tiff, .bmp, .ppm, .pgm), or lie in no class's folder") !=
+        std::string::npos);
 }
 
 TEST_CASE("image folder: links are followed, and one that leads back is refused",
@@ -184,7 +186,8 @@ TEST_CASE("image folder: folders that hold no classes, or classes no images, are
   tree.add("b/1.gif", {});
   CHECK(refusal(tree.root()) ==
         (tree.root() / "b").string() +
-            ": the class has no image (.jpg, .jpeg, .png) but 1 .gif file, '1.gif'; give it some, "
+            ": the class has no image (.jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp, .ppm, .pgm) "
+            "but 1 .gif file, '1.gif'; give it some, "
             "or remove its folder");
   CHECK(refusal(tree.root() / "none") ==
         (tree.root() / "none").string() +

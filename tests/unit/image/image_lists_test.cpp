@@ -146,6 +146,8 @@ TEST_CASE("images: folders without classes become one sequence with its paths", 
   const image_tree none{{}};
   (void)none.list("words");
   CHECK(message_of<dataset_error>([&] { (void)open_images({none.path()}); }) ==
-        none.path() + ": holds no image (.jpg, .jpeg, .png) but 1 .txt file, 'list.txt'");
+        none.path() +
+            ": holds no image (.jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp, .ppm, .pgm) but 1 .txt "
+            "file, 'list.txt'");
   CHECK(message_of<usage_error>([] { (void)open_images({}); }) == "images: there is no root");
 }

@@ -96,19 +96,19 @@ TEST_CASE("image folders: the classes of all roots must be counted by the labels
 TEST_CASE("image folders: files left out of several roots are named by their paths",
           "[dataset][host]") {
   const image_tree tree;
-  for (const char* name : {"A/cat/1.jpg", "A/cat/1.webp", "B/cat/1.jpg", "B/cat/2.gif"})
+  for (const char* name : {"A/cat/1.jpg", "A/cat/1.heic", "B/cat/1.jpg", "B/cat/2.gif"})
     tree.add(name);
   const test::log_capture log;
   const auto both = open_image_folder(strings{tree.path("A"), tree.path("B")}, {.image = small});
   CHECK(both.skipped_files == 2);
-  CHECK(both.examples == strings{tree.path("A/cat/1.webp"), tree.path("B/cat/2.gif")});
+  CHECK(both.examples == strings{tree.path("A/cat/1.heic"), tree.path("B/cat/2.gif")});
   CHECK(log.lines() == 1);  // both have all classes, so no warning is needed
 }
 
 TEST_CASE("list_fields: shows the classes of a folder of images, and what is left out",
           "[dataset][host]") {
   const image_tree tree;
-  for (const char* name : {"cat/1.jpg", "dog/1.jpg", "dog/1.webp", "loose.jpg"}) tree.add(name);
+  for (const char* name : {"cat/1.jpg", "dog/1.jpg", "dog/1.heic", "loose.jpg"}) tree.add(name);
   const test::log_capture log;
   const auto listed = list_fields(tree.path(), {.image = small});
   REQUIRE(listed.size() == 3);
@@ -119,7 +119,8 @@ TEST_CASE("list_fields: shows the classes of a folder of images, and what is lef
   CHECK(listed[2].name == "loose.jpg");
   CHECK(listed[2].samples == 2);
   CHECK(listed[2].left_out ==
-        "files such as this one are not named as images (.jpg, .jpeg, .png), or lie in no class's "
+        "files such as this one are not named as images (.jpg, .jpeg, .png, .webp, .tif, .tiff, "
+        ".bmp, .ppm, .pgm), or lie in no class's "
         "folder");
 }
 
@@ -141,7 +142,8 @@ TEST_CASE("image folders: the error for a folder of other files names their kind
               "), which is not supported yet; save its arrays to HDF5, or with numpy.save");
   CHECK(refusal(tree.path("texts")) ==
         tree.path("texts/a") +
-            ": the class has no image (.jpg, .jpeg, .png) but 1 .txt file, '1.txt'; give it some, "
+            ": the class has no image (.jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp, .ppm, .pgm) "
+            "but 1 .txt file, '1.txt'; give it some, "
             "or remove its folder");
   CHECK(test::contains(
       test::message_of<dataset_error>([] { (void)open_image_folder("s3://bucket/train"); }),

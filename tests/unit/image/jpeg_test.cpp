@@ -303,7 +303,8 @@ TEST_CASE("image: bytes that are no image are refused by their beginning", "[dat
   CHECK(refusal({}, options) == undecodable + "it is empty");
   const std::string gif = "GIF89a";
   CHECK(refusal(std::as_bytes(std::span{gif}), options) ==
-        undecodable + "it is neither JPEG nor PNG: it begins with 47 49 46 38");
+        undecodable +
+            "it is no JPEG, PNG, WebP, TIFF, BMP, PPM or PGM: it begins with 47 49 46 38");
   const std::string_view start = "\xff\xd8\xff";
   CHECK(refusal(std::as_bytes(std::span{start}), options) ==
         undecodable + "libjpeg says: Premature end of JPEG file");

@@ -45,11 +45,22 @@ TEST_CASE("images: a feedline built without libpng refuses a PNG, and names the 
         "and build feedline again");
 }
 
+TEST_CASE("images: a feedline built without libwebp and libtiff refuses their files by name",
+          "[dataset][host]") {
+  CHECK(refusal(std::array<std::uint8_t, 12>{'R', 'I', 'F', 'F', 9, 0, 0, 0, 'W', 'E', 'B', 'P'}) ==
+        "the image cannot be decoded: this feedline was built without libwebp; install "
+        "libwebp-dev, and build feedline again");
+  CHECK(refusal(std::array<std::uint8_t, 4>{'I', 'I', 42, 0}) ==
+        "the image cannot be decoded: this feedline was built without libtiff; install "
+        "libtiff-dev, and build feedline again");
+}
+
 TEST_CASE(
     "images: a feedline built without libjpeg and libpng still refuses files that are no images",
     "[dataset][host]") {
   CHECK(refusal(std::array<std::uint8_t, 4>{'G', 'I', 'F', '8'}) ==
-        "the image cannot be decoded: it is neither JPEG nor PNG: it begins with 47 49 46 38");
+        "the image cannot be decoded: it is no JPEG, PNG, WebP, TIFF, BMP, PPM or PGM: it begins "
+        "with 47 49 46 38");
 }
 
 TEST_CASE("images: a feedline built without nlohmann-json or pugixml refuses COCO or VOC",

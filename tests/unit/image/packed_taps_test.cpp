@@ -1,8 +1,8 @@
 /// Tests the arithmetic that kernels resize with, on the host: it gives the resampler's bits.
 
-#include "image/packed_taps.hpp"
+#include "image/resize/packed_taps.hpp"
 
-#include "image/resampler.hpp"
+#include "image/resize/resampler.hpp"
 #include "support/checks/catch.hpp"
 #include "support/images/image_bytes.hpp"
 

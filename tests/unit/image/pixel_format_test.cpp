@@ -4,7 +4,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "image/resampler.hpp"
+#include "image/resize/resampler.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/devices/scripted_device.hpp"

@@ -1,9 +1,9 @@
 /// Tests which elements of an axis make up a resized one, and where a resized image is cut.
 
-#include "image/resample_taps.hpp"
+#include "image/resize/resample_taps.hpp"
 
-#include "image/filter_taps.hpp"
-#include "image/geometry.hpp"
+#include "image/resize/filter_taps.hpp"
+#include "image/resize/geometry.hpp"
 #include "support/checks/catch.hpp"
 
 #include <cstdlib>

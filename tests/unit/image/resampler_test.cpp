@@ -1,6 +1,6 @@
-#include "image/resampler.hpp"
+#include "image/resize/resampler.hpp"
 
-#include "image/resample_taps.hpp"
+#include "image/resize/resample_taps.hpp"
 #include "support/checks/catch.hpp"
 #include "support/images/image_bytes.hpp"
 

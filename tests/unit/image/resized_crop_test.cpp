@@ -8,7 +8,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "image/random_crop.hpp"
-#include "image/resampler.hpp"
+#include "image/resize/resampler.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"

@@ -134,6 +134,22 @@ TEST_CASE("shards decoded on a device: batches are those that readers make", "[l
   CHECK(deliver(data, decode_on::device, order, options).error == std::nullopt);
 }
 
+TEST_CASE("shards decoded on a device: windows and filters are those of readers, in each epoch",
+          "[loader][host]") {
+  const image_shards shards;
+  const auto filter = GENERATE(interpolation::bilinear, interpolation::bicubic);
+  const dataset_ptr data = shards.open(make_image_decoder({.height = 12,
+                                                           .width = 10,
+                                                           .resized_crop = crop_ranges{},
+                                                           .interpolation = filter,
+                                                           .reduced_decoding = false}));
+  CHECK(data->varies_by_epoch());
+  const loader_options options{.batch_size = 8, .readers = 2, .seed = 9};
+  check_same(data, shuffle{.seed = 4}, options, 2);
+  const run seen = deliver(data, decode_on::device, sequential{}, options, 2);
+  CHECK(seen.fields[0] != seen.fields[seen.fields.size() / 2]);
+}
+
 TEST_CASE("shards decoded on a device: some samples, some fields, and several datasets",
           "[loader][host]") {
   const image_shards shards;
@@ -156,7 +172,7 @@ TEST_CASE("shards decoded on a device: a bad member has the error of a read on t
   auto half = image_file(number);
   half.resize(half.size() / 2);
   const fault each =
-      GENERATE_COPY(fault{"it is empty", {}}, fault{"neither JPEG nor PNG", byte_vector(500)},
+      GENERATE_COPY(fault{"it is empty", {}}, fault{"no JPEG, PNG, WebP", byte_vector(500)},
                     fault{"decoded", half});
   const image_shards shards{number, each.bytes};
   if (number == 0) {  // looked at when shards are opened, but not decoded

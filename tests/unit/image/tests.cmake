@@ -1,12 +1,15 @@
 # Images: folders and shards of them, JPEG and PNG, and decoding and resizing as GPUs do it.
 
 feedline_add_tests(feedline_images_left_out_tests SOURCES
+  ${PROJECT_SOURCE_DIR}/src/image/all_readers.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/bmp_reader.cpp
   ${PROJECT_SOURCE_DIR}/src/image/damage_count.cpp
   ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
   ${PROJECT_SOURCE_DIR}/src/image/orientation.cpp
-  ${PROJECT_SOURCE_DIR}/src/image/pixel_image.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/resize/pixel_image.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/pnm_reader.cpp
   ${PROJECT_SOURCE_DIR}/src/image/random_crop.cpp
-  ${PROJECT_SOURCE_DIR}/src/image/resampler.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/resize/resampler.cpp
   ${PROJECT_SOURCE_DIR}/src/image/sets/coco.cpp
   ${PROJECT_SOURCE_DIR}/src/image/sets/voc.cpp
   unit/image/left_out_test.cpp
@@ -37,6 +40,7 @@ feedline_add_tests(feedline_image_tests
   unit/image/jpeg_test.cpp
   unit/image/mask_test.cpp
   unit/image/orientation_test.cpp
+  unit/image/other_formats_test.cpp
   unit/image/packed_taps_test.cpp
   unit/image/pixel_format_test.cpp
   unit/image/png_test.cpp
@@ -48,6 +52,13 @@ feedline_add_tests(feedline_image_tests
   unit/image/stray_bytes_test.cpp
   unit/image/value_blocks_test.cpp
 )
+foreach(format TIFF WEBP)
+  target_compile_definitions(feedline_image_tests PRIVATE
+    $<$<BOOL:${FEEDLINE_HAS_${format}}>:FEEDLINE_HAS_${format}>)
+endforeach()
+foreach(library IN LISTS FEEDLINE_IMAGE_LIBRARIES)
+  target_link_libraries(feedline_image_tests PRIVATE feedline_libraries::${library})
+endforeach()
 if(FEEDLINE_HAS_JSON)
   target_sources(feedline_image_tests PRIVATE unit/image/coco_test.cpp)
 endif()

@@ -9,7 +9,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS options
     tools FEEDLINE_PROGRAMS)
 # Libraries that are not dependencies of the port are not searched for on the machine.
 set(without "libdeflate\\;lz4\\;zstd\\;blosc\\;libaec\\;bzip2\\;lzo\\;zfp\\;blosc2")
-string(APPEND without "\\;libcurl\\;libexpat")
+string(APPEND without "\\;libcurl\\;libexpat\\;libwebp\\;libtiff")
 if(NOT "images" IN_LIST FEATURES)
   string(APPEND without "\\;libjpeg\\;libpng\\;nlohmann-json\\;libpugixml")
 endif()

@@ -2,7 +2,7 @@
 
 #include "codecs/png/frame.hpp"
 #include "detail/arithmetic.hpp"
-#include "image/packed_taps.hpp"
+#include "image/resize/packed_taps.hpp"
 
 #include <algorithm>
 

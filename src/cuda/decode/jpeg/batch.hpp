@@ -3,7 +3,7 @@
 #include <feedline/dataset/encoded_blocks.hpp>
 
 #include "codecs/jpeg/pixels.hpp"
-#include "image/geometry.hpp"
+#include "image/resize/geometry.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "cuda/check.hpp"
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/load_kernels.hpp"
-#include "image/packed_taps.hpp"
+#include "image/resize/packed_taps.hpp"
 
 namespace feedline::detail {
 namespace {

@@ -3,9 +3,9 @@
 #include <feedline/dataset/interpolation.hpp>
 
 #include "detail/host_device.hpp"
-#include "image/cubic_taps.hpp"
-#include "image/nearest_taps.hpp"
-#include "image/resample_taps.hpp"
+#include "image/resize/cubic_taps.hpp"
+#include "image/resize/nearest_taps.hpp"
+#include "image/resize/resample_taps.hpp"
 
 #include <cstdint>
 

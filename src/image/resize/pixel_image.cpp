@@ -1,4 +1,4 @@
-#include "image/pixel_image.hpp"
+#include "image/resize/pixel_image.hpp"
 
 #include <cassert>
 #include <cstring>

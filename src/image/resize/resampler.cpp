@@ -1,6 +1,6 @@
-#include "image/resampler.hpp"
+#include "image/resize/resampler.hpp"
 
-#include "image/filter_taps.hpp"
+#include "image/resize/filter_taps.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
-#include "image/resample_taps.hpp"
+#include "image/resize/resample_taps.hpp"
 
 #include <cstdint>
 

@@ -3,8 +3,8 @@
 #include <feedline/dataset/image_layout.hpp>
 #include <feedline/dataset/interpolation.hpp>
 
-#include "image/geometry.hpp"
-#include "image/pixel_image.hpp"
+#include "image/resize/geometry.hpp"
+#include "image/resize/pixel_image.hpp"
 
 #include <cstddef>
 #include <cstdint>

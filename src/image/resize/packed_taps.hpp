@@ -2,7 +2,7 @@
 
 #include "detail/host_device.hpp"
 #include "detail/packed_bytes.hpp"
-#include "image/filter_taps.hpp"
+#include "image/resize/filter_taps.hpp"
 
 #include <cstddef>
 #include <cstdint>

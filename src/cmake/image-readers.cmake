@@ -1,0 +1,17 @@
+# The readers of formats of images in feedline::images, and their libraries.
+
+target_sources(feedline_images PRIVATE
+  image/all_readers.cpp image/bmp_reader.cpp image/pnm_reader.cpp)
+foreach(format JPEG PNG TIFF WEBP)
+  if(FEEDLINE_HAS_${format})
+    string(TOLOWER ${format} name)
+    target_sources(feedline_images PRIVATE image/${name}_reader.cpp)
+    target_compile_definitions(feedline_images PRIVATE FEEDLINE_HAS_${format})
+  endif()
+endforeach()
+foreach(library IN LISTS feedline_image_libraries)
+  target_link_libraries(feedline_images PRIVATE ${library}::${library})
+endforeach()
+foreach(library IN LISTS FEEDLINE_IMAGE_LIBRARIES)
+  target_link_libraries(feedline_images PRIVATE feedline_libraries::${library})
+endforeach()
