@@ -19,7 +19,8 @@ struct pixel_format {
   friend bool operator==(const pixel_format&, const pixel_format&) = default;
 };
 
-/// Pixels, row after row without gaps, in memory that grows to the largest image and is reused.
+/// Pixels, row after row without gaps, in memory that grows to the largest image and is reused. The
+/// memory of a huge image is freed for the next one that needs much less.
 class pixel_image {
  public:
   /// Makes room; the previous contents are lost. @param room Bytes for each pixel that a decoder
@@ -27,14 +28,21 @@ class pixel_image {
   void resize(image_extents extents, pixel_format format = {}, std::size_t room = 0) {
     const std::size_t each = room > format.pixel_bytes() ? room : format.pixel_bytes();
     const std::size_t bytes = static_cast<std::size_t>(extents.pixels()) * each;
-    if (bytes > bytes_.size()) {
-      bytes_ = {};  // freed first, so that both do not exist at once
+    const bool is_huge = bytes_.size() > max_kept_bytes && bytes < bytes_.size() / 4;
+    if (bytes > bytes_.size() || is_huge) {
+      bytes_ =
+          std::vector<std::uint8_t>{};  // freed first, so that both do not exist at once; `= {}`
+                                        // would keep the memory
       bytes_.resize(bytes);
     }
     extents_ = extents;
     format_ = format;
   }
 
+  /// Memory that an image keeps after it was used for a larger one.
+  static constexpr std::size_t max_kept_bytes = std::size_t{64} << 20;
+
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return bytes_.capacity(); }
   [[nodiscard]] image_extents extents() const noexcept { return extents_; }
   [[nodiscard]] pixel_format format() const noexcept { return format_; }
   [[nodiscard]] std::size_t row_bytes() const noexcept {

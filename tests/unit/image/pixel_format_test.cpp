@@ -159,6 +159,20 @@ TEST_CASE("pixel format: readers decode where a device cannot, and the plan says
   CHECK(contains(from.plan().decode_note, "not stored in blocks"));
 }
 
+TEST_CASE("pixel format: memory of a huge image is freed by a small one, that of others is kept",
+          "[dataset][host]") {
+  detail::pixel_image image;
+  image.resize({5000, 5000});
+  CHECK(image.held_bytes() == 75'000'000);
+  image.resize({4000, 4000});
+  CHECK(image.held_bytes() == 75'000'000);
+  image.resize({100, 100});
+  CHECK(image.held_bytes() == 30'000);
+  image.resize({4000, 4000});
+  image.resize({100, 100});
+  CHECK(image.held_bytes() == 48'000'000);
+}
+
 TEST_CASE("pixel format: other channels and types are refused", "[dataset][host]") {
   const auto message = [](const image_options& options) {
     return message_of<usage_error>([&] { (void)make_image_decoder(options); });
