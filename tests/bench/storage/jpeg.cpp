@@ -12,8 +12,8 @@
 /// half of them, and gives normalized f16. With `--window original` the window is cut out of each
 /// image as it is stored instead, as torchvision's RandomResizedCrop(224) does; with `--window
 /// middle` images become 224 x 224 as by Resize(232) and CenterCrop(224), and are not flipped.
-/// Batches are shuffled, and taken in stream placement by a
-/// consumer that does nothing; files are in the page cache after the first epoch, which is not
+/// `--recipe` adds TrivialAugmentWide and RandomErasing(0.1), as torchvision's recipe does.
+/// Batches are shuffled, and taken in stream placement by a consumer that does nothing; files are in the page cache after the first epoch, which is not
 /// counted. Cores are those that all threads keep busy. Content is not checked here: tests do that.
 
 #include <feedline/cuda/device.hpp>
@@ -51,6 +51,7 @@ struct options : common_options {
   std::vector<std::string> decodes{"cpu", "device"};
   std::uint64_t batch_size = 256;
   std::string window = "resized";
+  bool recipe = false;
   bool allow_damaged = false;
 };
 
@@ -69,6 +70,10 @@ loader_options loading(const options& options, decode_on who, int readers) {
                       .flip = options.window == "middle" ? 0 : 0.5}};
   if (options.window == "resized")
     made.transforms[0].resized_crop = random_resized_crop{.height = 224, .width = 224};
+  if (options.recipe) {
+    made.transforms[0].trivial_augment_wide = trivial_augment_wide{};
+    made.transforms[0].erasing = random_erasing{.probability = 0.1};
+  }
   return made;
 }
 
@@ -114,10 +119,12 @@ void run(const options& options) {
   std::printf("%s", describe_machine().c_str());
   std::printf(
       "method:    %ju images of %s, shuffled, batches of %ju, stream placement, empty "
-      "consumer;\n           windows: %s; scans %s checked for damage; medians of %d runs of %.1f "
+      "consumer;\n           windows: %s%s; scans %s checked for damage; medians of %d runs of "
+      "%.1f "
       "s [least, most]\n\n",
       std::uintmax_t{images->size()}, options.shards.empty() ? "a folder" : "tar shards",
       std::uintmax_t{options.batch_size}, options.window.c_str(),
+      options.recipe ? ", TrivialAugmentWide, erasing" : "",
       options.allow_damaged ? "are not" : "are", options.runs, options.seconds);
   std::printf("%-7s %8s %12s %16s %10s %9s\n", "decodes", "readers", "images/s", "", "busy cores",
               "GPU MB");
@@ -143,6 +150,7 @@ int main(int argc, char* argv[]) {
       .one_of({"cpu", "device"});
   line.add_option("--window", options.window, "where windows are cut: resized, original or middle")
       .one_of({"resized", "original", "middle"});
+  line.add_flag("--recipe", options.recipe, "TrivialAugmentWide and erasing, too");
   line.add_flag("--allow-damaged", options.allow_damaged, "scans are not checked for damage");
   return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }
