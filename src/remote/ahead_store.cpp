@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <vector>
 
 namespace feedline::detail {
@@ -26,66 +25,60 @@ ahead_store& ahead_store::of_this_process() {
 
 void ahead_store::fetch(object_id object, const std::shared_ptr<const remote_target>& target,
                         const object_pin& pin, byte_range range, std::uint64_t max_bytes) {
-  std::vector<block_ptr> added;
-  {
-    const std::lock_guard lock{mutex_};
-    while (range.begin < range.end) {
-      // The first block that ends after this byte may hold it already.
-      const auto next = blocks_.upper_bound({object, range.begin});
-      const bool is_same = next != blocks_.end() && next->first.first == object;
-      if (is_same && next->second->range.begin <= range.begin) {
-        range.begin = next->second->range.end;
-        continue;
-      }
-      std::uint64_t end = std::min(range.end, range.begin + max_block);
-      if (is_same) end = std::min(end, next->second->range.begin);
-      if (!make_room(end - range.begin, max_bytes)) break;
-      added.push_back(add(object, {range.begin, end}));
-      range.begin = end;
+  const std::lock_guard lock{mutex_};
+  while (range.begin < range.end) {
+    // The first block that ends after this byte may hold it already.
+    const auto next = blocks_.upper_bound({object, range.begin});
+    const bool is_same = next != blocks_.end() && next->first.first == object;
+    if (is_same && next->second->range.begin <= range.begin) {
+      range.begin = next->second->range.end;
+      continue;
     }
-  }
-  for (const block_ptr& each : added) {
-    remote_transfer& by = *each->by;
-    by.target = target;
-    by.wanted = {wanted_bytes::kind::range, each->range.begin, each->size(), pin};
-    by.out = {each->bytes.get(), static_cast<std::size_t>(each->size())};
-    by.done = [each] {
-      const bool came = each->by->fault.fault == remote_fault::none;
-      each->now.store(came ? block::here : block::failed, std::memory_order_release);
-      each->now.notify_all();
-    };
-    try {
-      transfer_loop::of_this_process().submit(each->by, transfer_loop::urgency::ahead);
-    } catch (const std::exception& refusal) {  // no reader waits for it
-      by.fault = {remote_fault::refused, refusal.what()};
-      std::exchange(by.done, {})();
-    }
+    std::uint64_t end = std::min(range.end, range.begin + max_block);
+    if (is_same) end = std::min(end, next->second->range.begin);
+    if (!make_room(end - range.begin, max_bytes)) break;
+    add(object, target, pin, {range.begin, end});
+    range.begin = end;
   }
 }
 
-ahead_store::block_ptr ahead_store::add(object_id object, byte_range range) {
-  auto it = std::make_shared<block>();
+/// If it throws, there is no block: readers would wait for one that nobody fetches.
+void ahead_store::add(object_id object, const std::shared_ptr<const remote_target>& target,
+                      const object_pin& pin, byte_range range) {
+  const auto it = std::make_shared<block>();
   it->range = range;
   it->bytes.reset(new std::byte[it->size()]);  // not cleared: it is about to be written
   it->by = std::make_shared<remote_transfer>();
+  it->by->target = target;
+  it->by->wanted = {wanted_bytes::kind::range, range.begin, it->size(), pin};
+  it->by->out = {it->bytes.get(), static_cast<std::size_t>(it->size())};
+  it->by->done = [it] {
+    const bool came = it->by->fault.fault == remote_fault::none;
+    it->now.store(came ? block::here : block::failed, std::memory_order_release);
+    it->now.notify_all();
+  };
   it->asked_for = std::chrono::steady_clock::now();
-  in_order_.emplace_back(object, range.end);
-  blocks_.emplace(in_order_.back(), it);
+  std::list<place> one{{object, range.end}};
+  it->order = one.begin();
+  const auto at = blocks_.emplace(one.front(), it).first;
+  try {
+    transfer_loop::of_this_process().submit(it->by, transfer_loop::urgency::ahead);
+  } catch (...) {
+    it->by->done = {};  // which holds the block
+    blocks_.erase(at);
+    throw;
+  }
+  in_order_.splice(in_order_.end(), one);
   bytes_ += it->size();
-  return it;
 }
 
 bool ahead_store::make_room(std::uint64_t bytes, std::uint64_t max_bytes) {
   const auto stale = std::chrono::steady_clock::now() - stale_after;
-  while (!in_order_.empty()) {
+  while (bytes_ + bytes > max_bytes && !in_order_.empty()) {
     const auto oldest = blocks_.find(in_order_.front());
-    if (oldest != blocks_.end()) {
-      const block& it = *oldest->second;
-      if (bytes_ + bytes <= max_bytes || it.now.load() == block::on_its_way || it.asked_for > stale)
-        break;
-      drop(oldest);
-    }
-    in_order_.pop_front();
+    const block& it = *oldest->second;
+    if (it.now.load() == block::on_its_way || it.asked_for > stale) break;
+    drop(oldest);
   }
   return bytes_ + bytes <= max_bytes;
 }
@@ -145,6 +138,7 @@ void ahead_store::drop_all(object_id object) noexcept {
 void ahead_store::drop(std::map<place, block_ptr>::iterator at) noexcept {
   const block& it = *at->second;
   bytes_ -= it.size();
+  in_order_.erase(it.order);
   if (it.used < it.size())
     counters().bytes_unused.fetch_add(it.size() - it.used, std::memory_order_relaxed);
   blocks_.erase(at);

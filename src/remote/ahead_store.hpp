@@ -42,6 +42,7 @@ class ahead_store {
   static void forget(object_id object) noexcept;
 
  private:
+  using place = std::pair<object_id, std::uint64_t>;  ///< the object and the end of a block
   struct block {
     enum state : int { on_its_way, here, failed };
 
@@ -50,23 +51,24 @@ class ahead_store {
     std::atomic<int> now{on_its_way};         ///< set by the loop's thread
     transfer_ptr by = {};
     std::chrono::steady_clock::time_point asked_for = {};
-    std::uint64_t used = 0;  ///< bytes that were read
+    std::uint64_t used = 0;                 ///< bytes that were read
+    std::list<place>::iterator order = {};  ///< in `in_order_`
 
     [[nodiscard]] std::uint64_t size() const noexcept { return range.end - range.begin; }
   };
   using block_ptr = std::shared_ptr<block>;
-  using place = std::pair<object_id, std::uint64_t>;  ///< the object and the end of a block
 
   ahead_store() = default;
 
   [[nodiscard]] bool make_room(std::uint64_t bytes, std::uint64_t max_bytes);
-  [[nodiscard]] block_ptr add(object_id object, byte_range range);
+  void add(object_id object, const std::shared_ptr<const remote_target>& target,
+           const object_pin& pin, byte_range range);
   void drop_all(object_id object) noexcept;
   void drop(std::map<place, block_ptr>::iterator at) noexcept;
 
   std::mutex mutex_;  ///< for all below except the blocks' bytes and states
   std::map<place, block_ptr> blocks_;
-  std::list<place> in_order_;  ///< oldest hint first; may name blocks that are gone
+  std::list<place> in_order_;  ///< oldest hint first; one for each block
   std::uint64_t bytes_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,7 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::size_t max_error_body = std::size_t{4} << 10;
+constexpr std::size_t max_headers = std::size_t{256} << 10;  // those of redirects among them
 constexpr long max_redirects = 5;
 constexpr long buffer_bytes = long{128} << 10;
 
@@ -27,10 +29,19 @@ std::string user_agent() {
 attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
     : of_{std::move(of)}, easy_{std::move(handle)} {
   const remote_target& target = *of_->target;
+  // Without a setting a request might go elsewhere, or send a secret as a password.
   const auto set = [this](CURLoption option, auto value) {
-    if (curl_easy_setopt(easy_.get(), option, value) == CURLE_OUT_OF_MEMORY) throw std::bad_alloc{};
+    const CURLcode code = curl_easy_setopt(easy_.get(), option, value);
+    if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc{};
+    if (code != CURLE_OK)
+      throw std::runtime_error{"libcurl does not take its setting " + std::to_string(option) +
+                               " (" + curl_easy_strerror(code) +
+                               "); it must be 7.86 or later, with TLS and AWS's signatures"};
   };
   curl_easy_reset(easy());
+  // Without these it works, too: libcurl may have no HTTP/2, or keep the buffer that it has.
+  (void)curl_easy_setopt(easy(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+  (void)curl_easy_setopt(easy(), CURLOPT_BUFFERSIZE, buffer_bytes);
   set(CURLOPT_URL, target.url.c_str());
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_PATH_AS_IS, 1L);  // keys may have "..", and signatures are of the path as it is
@@ -39,9 +50,9 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
   set(CURLOPT_MAXREDIRS, max_redirects);
   // An encrypted request stays encrypted.
   set(CURLOPT_REDIR_PROTOCOLS_STR, target.url.starts_with("https:") ? "https" : "http,https");
-  set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+  set(CURLOPT_FRESH_CONNECT,
+      of_->fault.fault == remote_fault::stalled ? 1L : 0L);  // it may be dead
   set(CURLOPT_USERAGENT, user_agent().c_str());
-  set(CURLOPT_BUFFERSIZE, buffer_bytes);
   set(CURLOPT_TCP_NODELAY, 1L);
   set(CURLOPT_HEADERFUNCTION, &attempt::on_header);
   set(CURLOPT_HEADERDATA, static_cast<void*>(this));
@@ -88,6 +99,12 @@ void attempt::set_headers(const s3_credentials& signer) {
 std::size_t attempt::on_header(const char* line, std::size_t, std::size_t bytes, void* self) try {
   auto& its = *static_cast<attempt*>(self);
   its.last_byte_ = clock::now();
+  its.header_bytes_ += bytes;
+  if (its.header_bytes_ > max_headers) {
+    its.is_judged_ = its.was_cut_ = true;
+    its.verdict_ = {remote_fault::garbage, "the server's headers do not end"};
+    return 0;
+  }
   if (!its.is_judged_) its.answer_.add({line, bytes});  // else it is a trailer
   return bytes;
 } catch (...) {
@@ -103,7 +120,7 @@ std::size_t attempt::on_body(const char* data, std::size_t, std::size_t bytes, v
 bool attempt::take(const char* data, std::size_t bytes) {
   last_byte_ = clock::now();
   if (!is_judged_) judge();
-  if (verdict_.fault != remote_fault::none) {
+  if (verdict_.fault != remote_fault::none || answer_.status == 416) {
     // A short body is taken to its end, so that the connection can be used again; but not after
     // garbage, whose rest would be taken for the beginning of the next answer.
     const std::size_t kept = std::min(bytes, max_error_body - error_.size());
@@ -160,6 +177,8 @@ answer_verdict attempt::end(CURLcode code) {
 
 answer_verdict attempt::judge_end() {
   if (!is_judged_) judge();
+  const bool is_opening = of_->wanted.what == wanted_bytes::kind::opening;
+  if (is_opening && answer_.status == 416 && says_empty(error_)) return {};
   if (verdict_.fault != remote_fault::none) {
     if (const std::string words = store_words(error_); !words.empty())
       verdict_.words += " (" + words + ")";

@@ -59,8 +59,9 @@ class attempt {
   bool is_signed_ = false;
   answer_verdict verdict_;
   std::uint64_t got_ = 0;
+  std::size_t header_bytes_ = 0;
   std::string text_;      ///< the answer to a transfer of text
-  std::string error_;     ///< the body of an answer that is not taken, from its beginning
+  std::string error_;     ///< the body of an answer without the object's bytes, from its beginning
   bool was_cut_ = false;  ///< the rest of the body was not wanted
   clock::time_point last_byte_ = clock::now();
 };

@@ -24,12 +24,13 @@ std::string element(std::string_view xml, std::string_view name) {
 
 /// Empty if the object is the one that was opened.
 std::string change(const object_pin& pin, const http_answer& answer) {
-  if (!pin.etag.empty() && !answer.etag.empty()) {
-    if (answer.etag == pin.etag) return {};
-    return "has the ETag " + answer.etag + " now, and had " + pin.etag + " when it was opened";
-  }
-  if (!pin.etag.empty()) return "has no ETag now, and had " + pin.etag + " when it was opened";
-  if (answer.last_modified != pin.last_modified)
+  if (!pin.etag.empty() && answer.etag != pin.etag)
+    return (answer.etag.empty() ? "has no ETag" : "has the ETag " + answer.etag) +
+           " now, and had " + pin.etag + " when it was opened";
+  if (pin.has_strong_tag()) return {};
+  const bool has_weak_tag = !pin.etag.empty();
+  const bool is_dated = !pin.last_modified.empty() && !answer.last_modified.empty();
+  if (answer.last_modified != pin.last_modified && (is_dated || !has_weak_tag))
     return "is of " + (answer.last_modified.empty() ? "no date" : answer.last_modified) +
            " now, and was of " + (pin.last_modified.empty() ? "no date" : pin.last_modified) +
            " when it was opened";
@@ -153,8 +154,9 @@ std::optional<std::uint64_t> body_bytes(const http_answer& answer) noexcept {
 }
 
 object_pin pin_of(const http_answer& answer) {
-  const std::uint64_t size =
-      answer.range ? answer.range->total.value_or(0) : answer.length.value_or(0);
+  std::uint64_t size = 0;  // with status 416
+  if (answer.status == 200) size = answer.length.value_or(0);
+  if (answer.status == 206 && answer.range) size = answer.range->total.value_or(0);
   return {size, answer.etag, answer.last_modified};
 }
 
@@ -163,6 +165,10 @@ std::string store_words(std::string_view body) {
   if (code.empty()) return {};
   const std::string message = element(body, "Message");
   return code + (message.empty() ? "" : ": " + message);
+}
+
+bool says_empty(std::string_view body) {
+  return element(body, "ActualObjectSize") == "0";
 }
 
 }  // namespace feedline::detail

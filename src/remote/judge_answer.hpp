@@ -78,4 +78,8 @@ struct answer_verdict {
 /// empty if there are none. Nothing else of such a body is shown, since it may quote credentials.
 [[nodiscard]] std::string store_words(std::string_view body);
 
+/// Whether an answer 416 says in its body that the object is empty, as S3's do without a
+/// Content-Range.
+[[nodiscard]] bool says_empty(std::string_view body);
+
 }  // namespace feedline::detail

@@ -18,6 +18,11 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw usage_error{"mount_remote_files: remote_options::" + what};
 }
 
+void require_time(const std::string& name, std::chrono::milliseconds time) {
+  require(time >= std::chrono::milliseconds{1} && time <= std::chrono::hours{24},
+          name + " is " + std::to_string(time.count()) + " ms; it is 1 ms to 24 hours");
+}
+
 }  // namespace
 
 void mount_remote_files_once() {
@@ -31,12 +36,8 @@ inline namespace FEEDLINE_ABI {
 
 void mount_remote_files(const remote_options& options) {
   constexpr int most = 4096;
-  detail::require(
-      options.deadline.count() >= 1,
-      "deadline is " + std::to_string(options.deadline.count()) + " ms; it is at least 1 ms");
-  detail::require(
-      options.stall_after.count() >= 1,
-      "stall_after is " + std::to_string(options.stall_after.count()) + " ms; it is at least 1 ms");
+  detail::require_time("deadline", options.deadline);
+  detail::require_time("stall_after", options.stall_after);
   detail::require(options.max_in_flight >= 1 && options.max_in_flight <= most,
                   "max_in_flight is " + std::to_string(options.max_in_flight) + "; it is 1 to " +
                       std::to_string(most));

@@ -3,6 +3,8 @@
 #include "detail/printable.hpp"
 #include "remote/awaited.hpp"
 
+#include <cstdint>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -11,6 +13,9 @@ namespace {
 
 constexpr std::string_view scheme = "s3://";
 constexpr int keys_a_page = 1000;
+// A list that goes on without an end is refused.
+constexpr int max_empty_pages = 1000;
+constexpr std::uint64_t max_list_bytes = std::uint64_t{4} << 30;
 
 /// A folder's location: its key ends in '/', unless it is the bucket.
 s3_location below(const std::string& folder) {
@@ -77,20 +82,35 @@ entry_kind s3_files::kind_of(const std::string& path) const noexcept try {
 
 std::vector<folder_entry> s3_files::list(const std::string& folder) const {
   const s3_location place = below(folder);
+  const auto refusal = [&](const std::string& why) {
+    return dataset_error{{.path = folder, .field = {}}, "cannot be listed: " + why};
+  };
   std::vector<folder_entry> entries;
+  std::set<std::string> tokens;
+  int empty_pages = 0;
+  std::uint64_t bytes = 0;
+  // A name may be empty. As a file's, it is a mark of consoles: the object's key is the folder's. As
+  // a folder's, it is of keys with "//", which no path of a folder leads to.
+  const auto add = [&](std::string name, bool is_folder) {
+    bytes += name.size();
+    if (!name.empty()) entries.push_back({std::move(name), is_folder});
+  };
   for (std::string token;;) {
     const s3_page part = page(folder, place, token, keys_a_page);
-    for (const std::string& key : part.objects)
-      // An object whose key is the folder's is a mark of consoles.
-      if (key.size() > place.key.size()) entries.push_back({key.substr(place.key.size()), false});
+    const bool is_empty = part.objects.empty() && part.folders.empty();
+    for (const std::string& key : part.objects) add(key.substr(place.key.size()), false);
     for (const std::string& prefix : part.folders)
-      entries.push_back(
-          {prefix.substr(place.key.size(), prefix.size() - place.key.size() - 1), true});
+      add(prefix.substr(place.key.size(), prefix.size() - place.key.size() - 1), true);
     if (!part.is_truncated) return entries;
-    if (part.next == token)
-      throw dataset_error{{.path = folder, .field = {}},
-                          "cannot be listed: the list comes to the same page again"};
     token = part.next;
+    bytes += token.size();
+    if (!tokens.insert(token).second) throw refusal("the list comes to the same page again");
+    empty_pages = is_empty ? empty_pages + 1 : 0;
+    if (empty_pages > max_empty_pages)
+      throw refusal("more than " + std::to_string(max_empty_pages) + " pages in a row are empty");
+    if (bytes > max_list_bytes)
+      throw refusal("the list has more than " + std::to_string(max_list_bytes) +
+                    " bytes; name the objects instead");
   }
 }
 

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -36,8 +35,9 @@ std::string aws_file(const char* name, const std::string& otherwise) {
     if (home.empty()) return {};
     path = home + "/.aws/" + otherwise;
   }
-  std::ifstream file{path};
-  return {std::istreambuf_iterator<char>{file}, {}};
+  std::ostringstream text;
+  text << std::ifstream{path}.rdbuf();  // does not throw, not even for a folder
+  return text.str();
 }
 
 std::string profile() {

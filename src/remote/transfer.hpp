@@ -37,12 +37,17 @@ struct remote_transfer {
   http_answer answer = {};
   std::uint64_t got = 0;      ///< bytes in `out`
   std::string text = {};      ///< with wanted_bytes::kind::text
-  answer_verdict fault = {};  ///< why there are no bytes: none, if they came
+  answer_verdict fault = {};  ///< why there are no bytes: none, if they came; until then, why the
+                              ///< last try failed
 
   // The loop's own.
   int tries = 0;
   std::chrono::steady_clock::time_point first_try = {};
   std::chrono::steady_clock::time_point due = {};  ///< time of the next try
+
+  [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
+    return first_try + target->deadline;
+  }
 };
 
 using transfer_ptr = std::shared_ptr<remote_transfer>;

@@ -4,8 +4,12 @@
 #include "remote/counts.hpp"
 #include "remote/per_process.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -52,19 +56,17 @@ void transfer_loop::submit(transfer_ptr wanted, urgency when) {
       if (!thread_.joinable())
         thread_ = start_thread("the thread for remote objects", [this] { run(); });
       (when == urgency::now ? submitted_now_ : submitted_ahead_).push_back(std::move(wanted));
+      curl_multi_wakeup(multi_.get());  // under the lock: `stop` ends `multi_`
+      return;
     }
   }
-  if (wanted)
-    finish(wanted, {remote_fault::refused, "the process is ending"});
-  else
-    curl_multi_wakeup(multi_.get());
+  finish(wanted, {remote_fault::refused, "the process is ending"});
 }
 
 void transfer_loop::hurry(const transfer_ptr& wanted) {
-  {
-    const std::lock_guard lock{mutex_};
-    hurried_.push_back(wanted);
-  }
+  const std::lock_guard lock{mutex_};
+  if (is_ended_) return;
+  hurried_.push_back(wanted);
   curl_multi_wakeup(multi_.get());
 }
 
@@ -74,9 +76,9 @@ void transfer_loop::stop() noexcept {
     const std::lock_guard lock{mutex_};
     is_ended_ = true;
     thread = std::move(thread_);
+    if (!thread.joinable()) return;
+    curl_multi_wakeup(multi_.get());
   }
-  if (!thread.joinable()) return;
-  curl_multi_wakeup(multi_.get());
   thread.join();
   idle_.clear();
   multi_.reset();
@@ -84,6 +86,12 @@ void transfer_loop::stop() noexcept {
 
 void transfer_loop::run() noexcept {
   name_this_thread("feedline net");
+  // A server that ends a connection must not end the process; libcurl does not prevent it with
+  // every library of TLS.
+  sigset_t broken_pipe;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
   for (bool is_ended = false; !is_ended;) {
     try {
       step();
@@ -102,7 +110,7 @@ void transfer_loop::step() {
   int still_running = 0;
   curl_multi_perform(multi_.get(), &still_running);
   end_finished();
-  end_stalled();
+  end_late();
   begin_due();
   curl_multi_poll(multi_.get(), nullptr, 0, wait_time(), nullptr);
 }
@@ -117,8 +125,8 @@ void transfer_loop::take_submitted() {
   }
   for (const transfer_ptr& each : hurried)
     if (const auto found = std::ranges::find(ahead_, each); found != ahead_.end()) {
-      ahead_.erase(found);
       now_.push_back(each);
+      ahead_.erase(found);
     }
   limit_.set_most(max_in_flight.load(std::memory_order_relaxed));
 }
@@ -170,6 +178,8 @@ void transfer_loop::begin(transfer_ptr wanted) try {
     all.most_in_flight.store(running_.size(), std::memory_order_relaxed);
 } catch (const std::bad_alloc&) {
   finish(wanted, {remote_fault::refused, "there is no memory for a request"});
+} catch (const std::exception& refusal) {
+  finish(wanted, {remote_fault::refused, refusal.what()});
 }
 
 void transfer_loop::end_finished() {
@@ -189,32 +199,42 @@ void transfer_loop::end_finished() {
   }
 }
 
-void transfer_loop::end_stalled() {
+void transfer_loop::end_late() {
   const auto now = clock::now();
   for (std::size_t i = running_.size(); i-- > 0;) {
     attempt& it = *running_[i];
-    if (it.last_byte() + it.of()->target->stall_after > now) continue;
+    const remote_target& target = *it.of()->target;
+    const bool is_over = it.of()->deadline() <= now;
+    if (!is_over && it.last_byte() + target.stall_after > now) continue;
+    std::string words = "no byte came for " + std::to_string(target.stall_after.count()) + " ms";
+    if (is_over)
+      words = "the answer is not whole within the deadline of " +
+              std::to_string(target.deadline.count()) + " ms";
+    if (const std::string& before = it.of()->fault.words; is_over && !before.empty())
+      words += "; before that, " + before;
     (void)it.end(CURLE_OPERATION_TIMEDOUT);
-    end(i, {remote_fault::stalled,
-            "no byte came for " + std::to_string(it.of()->target->stall_after.count()) + " ms"});
+    end(i, {remote_fault::stalled, std::move(words)});
   }
 }
 
 /// @param place Index in `running_`.
-void transfer_loop::end(std::size_t place, const answer_verdict& verdict) {
+void transfer_loop::end(std::size_t place, answer_verdict verdict) {
   const std::unique_ptr<attempt> it = std::move(running_[place]);
   running_[place] = std::move(running_.back());
   running_.pop_back();
   curl_multi_remove_handle(multi_.get(), it->easy());
   const transfer_ptr of = it->of();
-  idle_.push_back(std::move(*it).take_easy());
-  if (verdict.fault == remote_fault::none)
-    finish(of, verdict);
-  else
-    try_again_or_finish(of, verdict);
+  try {
+    idle_.push_back(std::move(*it).take_easy());
+    if (verdict.fault != remote_fault::none && try_again(of, verdict)) return;
+  } catch (const std::bad_alloc&) {
+    finish(of, {remote_fault::refused, "no memory"});
+    return;
+  }
+  finish(of, std::move(verdict));
 }
 
-void transfer_loop::try_again_or_finish(const transfer_ptr& failed, answer_verdict verdict) {
+bool transfer_loop::try_again(const transfer_ptr& failed, answer_verdict& verdict) {
   counters().count(verdict.fault);
   const auto now = clock::now();
   failed->due = now + pause_after(*failed);
@@ -222,10 +242,10 @@ void transfer_loop::try_again_or_finish(const transfer_ptr& failed, answer_verdi
   int max_tries = many;
   if (is_opening && verdict.fault != remote_fault::throttled) max_tries = 5;
   if (verdict.is_likely_lasting()) max_tries = 3;
-  if (verdict.may_retry() && failed->tries < max_tries &&
-      failed->due < failed->first_try + failed->target->deadline) {
+  if (verdict.may_retry() && failed->tries < max_tries && failed->due < failed->deadline()) {
+    failed->fault = verdict;
     pausing_.push_back(failed);
-    return;
+    return true;
   }
   if (failed->tries > 1)
     verdict.words += "; tried " + std::to_string(failed->tries) + " times in " +
@@ -233,7 +253,7 @@ void transfer_loop::try_again_or_finish(const transfer_ptr& failed, answer_verdi
                                         now - failed->first_try)
                                         .count()) +
                      " ms";
-  finish(failed, std::move(verdict));
+  return false;
 }
 
 /// Between half and all of a time that doubles, so that clients that failed together do not come
@@ -278,7 +298,8 @@ int transfer_loop::wait_time() const {
   auto until = clock::now() + 1h;
   for (const transfer_ptr& each : pausing_) until = std::min(until, each->due);
   for (const auto& it : running_)
-    until = std::min(until, it->last_byte() + it->of()->target->stall_after);
+    until =
+        std::min({until, it->last_byte() + it->of()->target->stall_after, it->of()->deadline()});
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
   return static_cast<int>(std::max<std::int64_t>(wait.count(), 0));
 }

@@ -22,7 +22,7 @@ namespace feedline::detail {
 /// says; what readers wait for comes before what is fetched ahead.
 ///
 /// A try that fails is made again after a pause that doubles each time, by a random part of it, and
-/// at least as long as the server says. The target's deadline ends that.
+/// at least as long as the server says. The target's deadline ends that, and a try under way.
 ///
 /// Threads: `submit`, `hurry` and `set_max_in_flight` by any.
 class transfer_loop {
@@ -61,11 +61,12 @@ class transfer_loop {
   [[nodiscard]] transfer_ptr next_due();
   void begin(transfer_ptr wanted);
   void end_finished();
-  void end_stalled();
-  void end(std::size_t place, const answer_verdict& verdict);
+  void end_late();
+  void end(std::size_t place, answer_verdict verdict);
   void end_all(const std::string& words) noexcept;
   void finish(const transfer_ptr& ended, answer_verdict verdict) noexcept;
-  void try_again_or_finish(const transfer_ptr& failed, answer_verdict verdict);
+  /// @return False: it is given up, and `verdict` says after how many tries.
+  [[nodiscard]] bool try_again(const transfer_ptr& failed, answer_verdict& verdict);
   [[nodiscard]] std::chrono::milliseconds pause_after(const remote_transfer& failed);
   [[nodiscard]] int wait_time() const;
 

@@ -11,10 +11,11 @@ inline namespace FEEDLINE_ABI {
 
 /// How objects of other machines are read.
 struct remote_options {
-  /// For one request with all its tries. A read takes this long at most before it is an error, and
-  /// `error_policy` decides about its samples. At least 1 ms.
+  /// For one request with all its tries, from the first on. After it the read is an error, and
+  /// `error_policy` decides about its samples. 1 ms to 24 hours.
   std::chrono::milliseconds deadline = std::chrono::seconds{60};
-  /// A request without a byte for this long is given up and made again. At least 1 ms.
+  /// A request without a byte for this long is given up and made again. 1 ms to 24
+  /// hours.
   std::chrono::milliseconds stall_after = std::chrono::seconds{10};
   /// Requests of the process in flight at once, at most; 1 to 4096. feedline uses as many as
   /// the rate and the latency ask for.

@@ -19,7 +19,8 @@ struct remote_statistics {
   std::uint64_t server_errors = 0;   ///< status 408, 500, 502 or 504
   std::uint64_t unreachable = 0;     ///< no address, no connection, no TLS
   std::uint64_t resets = 0;          ///< connections that broke before the answer's end
-  std::uint64_t stalls = 0;          ///< no byte for `remote_options::stall_after`
+  std::uint64_t stalls =
+      0;  ///< no byte for `remote_options::stall_after`, or too slow for `deadline`
   std::uint64_t wrong_lengths = 0;   ///< bodies that were shorter or longer than their headers say
   std::uint64_t ignored_ranges = 0;  ///< status 200 where a range was asked for
   std::uint64_t garbage = 0;         ///< answers that are no HTTP, or contradict the request
@@ -29,7 +30,7 @@ struct remote_statistics {
 /// All zero before the first request. Any thread.
 [[nodiscard]] remote_statistics remote_counts() noexcept;
 
-/// One line, such as "84 requests, 1.2 GB, retried: 2 throttled, 1 stalled".
+/// One line, such as "84 requests, 1200000 bytes, at most 16 in flight, 2 throttled, 1 stalled".
 [[nodiscard]] std::string to_string(const remote_statistics& counts);
 
 }  // namespace FEEDLINE_ABI

@@ -198,8 +198,8 @@ bool http_server::answer(int connection, const http_request& request) {
   if (fault.does == kind::headers) others = fault.text;
   if (!send_all(connection, head + others + "\r\n")) return false;
   const auto body = std::span{found->bytes}.subspan(begin, end - begin);
-  const bool is_cut =
-      fault.does == kind::reset || fault.does == kind::cut || fault.does == kind::stall;
+  const bool is_cut = fault.does == kind::reset || fault.does == kind::cut ||
+                      fault.does == kind::stall || fault.does == kind::drip;
   if (!is_cut) return send_all(connection, body);
   const auto first = body.first(std::min<std::size_t>(fault.bytes, body.size()));
   if (!send_all(connection, first)) return false;
@@ -208,6 +208,12 @@ bool http_server::answer(int connection, const http_request& request) {
     gate_.wait(lock, [this] { return is_open_ || is_ending_; });
     lock.unlock();
     return send_all(connection, body.subspan(first.size()));
+  }
+  for (auto left = body.subspan(first.size()); fault.does == kind::drip && !left.empty();
+       left = left.subspan(1)) {
+    if (!send_all(connection, left.first(1))) return false;
+    std::unique_lock lock{mutex_};
+    gate_.wait_for(lock, std::chrono::milliseconds{5}, [this] { return is_open_ || is_ending_; });
   }
   if (fault.does == kind::reset) {
     const linger at_once{1, 0};

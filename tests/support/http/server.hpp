@@ -40,6 +40,7 @@ struct http_fault {
     reset,         ///< sends headers and `bytes` bytes of the body, and resets the connection
     cut,           ///< the same, and ends the connection
     stall,         ///< the same, and sends no more until `http_server::open_gate`
+    drip,          ///< the same, and then a byte each 5 ms
     ignore_range,  ///< sends the whole object with status 200
     longer,        ///< one byte more than asked for, and headers that agree
     other_range,   ///< the bytes after those that were asked for, and says so

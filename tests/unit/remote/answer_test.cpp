@@ -143,6 +143,16 @@ TEST_CASE("remote answers: without a strong tag the date pins an object", "[remo
         remote_fault::none);
   CHECK(detail::judge_answer(dated, answer({"HTTP/1.1 206 x", part, "Last-Modified: Tue"})).fault ==
         remote_fault::changed);
+  detail::wanted_bytes weak{kind::range, 100, 50, {1000, "W/\"a\"", "Mon"}};
+  for (const auto& [date, fault] : {std::pair{"Last-Modified: Mon", remote_fault::none},
+                                    std::pair{"X: none", remote_fault::none},
+                                    std::pair{"Last-Modified: Tue", remote_fault::changed}})
+    CHECK(
+        detail::judge_answer(weak, answer({"HTTP/1.1 206 x", part, "ETag: W/\"a\"", date})).fault ==
+        fault);
+  CHECK(detail::pin_of(
+            answer({"HTTP/1.1 200 x", "Content-Length: 5", "Content-Range: bytes 0-4/1000"}))
+            .size == 5);
   CHECK(detail::object_pin{1, "\"a\"", {}}.has_strong_tag());
   CHECK_FALSE(detail::object_pin{1, "W/\"a\"", {}}.has_strong_tag());
 }

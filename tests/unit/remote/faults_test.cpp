@@ -175,6 +175,43 @@ TEST_CASE("remote faults: an object that changed or went is an error that names 
   CHECK(open_file(object.server.address("/x"))->size() == 10);  // not the one before
 }
 
+TEST_CASE("remote faults: an answer that comes byte by byte ends at the deadline",
+          "[remote][host]") {
+  const mounted_remote mounted{{.deadline = 300ms, .stall_after = 10s}};
+  opened_object object;
+  object.fail({kind::drip, {}, 100});
+  CHECK(contains(object.refusal(), "the answer is not whole within the deadline of 300 ms"));
+}
+
+TEST_CASE("remote faults: after a stall comes a new connection while others are idle",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  opened_object object;
+  std::vector<std::byte> other(1000);
+  std::vector<detail::byte_read> both{{100'000, other}, {place, object.out}};
+  std::atomic<int> asked = 0;
+  object.server.set_script([&](const auto&) {
+    ++asked;
+    while (asked < 2) std::this_thread::yield();  // so both are asked at once: two connections
+    return http_fault{};
+  });
+  object.file->read(both);
+  object.fail({kind::stall}, 1);
+  const auto before = object.server.connections();
+  object.read();
+  CHECK(object.is_right());
+  CHECK(object.server.connections() == before + 1);
+}
+
+TEST_CASE("remote faults: headers that do not end are garbage", "[remote][host]") {
+  const mounted_remote mounted;
+  std::string headers = "ETag: \"v\"\r\nContent-Length: 50000\r\n";
+  for (int i = 0; i < 300; ++i) headers += "X: " + std::string(1000, 'x') + "\r\n";
+  opened_object object;
+  object.fail({kind::headers, headers});
+  CHECK(contains(object.refusal(), "the server's headers do not end; tried 3 times"));
+}
+
 TEST_CASE("remote faults: a pause is as long as the server asks for", "[remote][host]") {
   const mounted_remote mounted;
   opened_object object;

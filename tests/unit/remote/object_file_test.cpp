@@ -138,6 +138,24 @@ TEST_CASE("remote objects: empty and small ones, and those that are not there", 
                "web servers have no lists of files; name each file"));
 }
 
+TEST_CASE("remote objects: empty ones are opened though the refusal of their range has words",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  const auto open_refused = [](const std::string& headers, const std::string& body) {
+    http_server server;
+    server.set_script([&](const auto&) { return http_fault::status(416, headers, body); });
+    return open_file(server.address("/x"))->size();
+  };
+  const std::string words = "<html>416 Requested Range Not Satisfiable</html>";
+  CHECK(open_refused("Content-Range: bytes */0\r\n", words) == 0);
+  CHECK(open_refused("Content-Range: bytes */0\r\n", std::string(100'000, 'x')) == 0);
+  CHECK(open_refused({},
+                     "<Error><Code>InvalidRange</Code><ActualObjectSize>0</ActualObjectSize>"
+                     "</Error>") == 0);
+  CHECK(contains(message_of<dataset_error>([&] { (void)open_refused({}, words); }),
+                 "the server answers 416"));
+}
+
 TEST_CASE("remote objects: a dataset is opened by one request, and its connection is kept",
           "[remote][host]") {
   const mounted_remote mounted;
@@ -244,7 +262,10 @@ TEST_CASE("remote objects: a child of fork reads them, too", "[remote][host]") {
 TEST_CASE("remote objects: options that are out of range are refused", "[remote][host]") {
   using namespace std::chrono_literals;
   CHECK(message_of<usage_error>([] { mount_remote_files({.deadline = 0ms}); }) ==
-        "mount_remote_files: remote_options::deadline is 0 ms; it is at least 1 ms");
+        "mount_remote_files: remote_options::deadline is 0 ms; it is 1 ms to 24 hours");
+  CHECK(contains(message_of<usage_error>(
+                     [] { mount_remote_files({.deadline = std::chrono::milliseconds::max()}); }),
+                 "it is 1 ms to 24 hours"));
   CHECK(contains(message_of<usage_error>([] { mount_remote_files({.stall_after = 0ms}); }),
                  "stall_after is 0 ms"));
   CHECK(contains(message_of<usage_error>([] { mount_remote_files({.max_in_flight = 0}); }),

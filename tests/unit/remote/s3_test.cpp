@@ -202,6 +202,36 @@ TEST_CASE("s3: requests are signed, and no secret is in an error or goes to anot
       CHECK_FALSE(contains(words, secret));
 }
 
+TEST_CASE("s3: without a signature no credentials are sent, not even as a password",
+          "[remote][host]") {
+  const aws_variables variables{{{"AWS_ACCESS_KEY_ID", "a"}, {"AWS_SECRET_ACCESS_KEY", "b"}}};
+  http_server server;
+  auto options = quick_remote();
+  options.s3_endpoint = server.address("");
+  options.s3_region = std::string(8'000'001, 'r');  // more than libcurl takes
+  const mounted_remote mounted{options};
+  server.put("/b/x", numbered(10));
+  CHECK(contains(message_of<dataset_error>([] { (void)detail::open_file("s3://b/x"); }),
+                 "s3://b/x: cannot be opened: libcurl does not take its setting "));
+  CHECK(server.take_requests().empty());
+}
+
+TEST_CASE("s3: a folder where a file of credentials should be is none", "[remote][host]") {
+  const temporary_directory home;
+  const std::string folder = home.path().string();
+  const aws_variables variables{
+      {{"AWS_SHARED_CREDENTIALS_FILE", folder}, {"AWS_CONFIG_FILE", folder}}};
+  http_server server;
+  auto options = quick_remote();
+  options.s3_endpoint = server.address("");
+  server.put("/b/x", numbered(10));
+  for (const char* const region : {"", "r"}) {  // with a region, the requests' thread looks first
+    options.s3_region = region;
+    const mounted_remote mounted{options};
+    CHECK(detail::open_file("s3://b/x")->size() == 10);
+  }
+}
+
 TEST_CASE("s3: anonymous requests are not signed, and a refusal says so", "[remote][host]") {
   const aws_variables variables{{{"AWS_ACCESS_KEY_ID", "a"}, {"AWS_SECRET_ACCESS_KEY", "b"}}};
   http_server server;
@@ -248,6 +278,22 @@ TEST_CASE("s3: patterns and folders are listed page by page", "[remote][host]") 
         [] { (void)detail::file_system_of("s3://b/d")->list("s3://b/d"); });
   };
   CHECK(contains(list(), "s3://b/d: cannot be listed: the list comes to the same page again"));
+  const auto token = [](const std::string& name) {
+    return "<IsTruncated>true</IsTruncated><NextContinuationToken>" + name +
+           "</NextContinuationToken>";
+  };
+  const std::string one = list_of(object("d/x") + token("1"));
+  const std::string two = list_of(object("d/y") + token("2"));
+  answer_lists(server, {one, two, one, two, one});
+  CHECK(contains(list(), "s3://b/d: cannot be listed: the list comes to the same page again"));
+  server.set_script([&, number = std::make_shared<std::atomic<int>>(0)](const auto&) {
+    return http_fault::status(200, {}, list_of(token(std::to_string(++*number))));
+  });
+  CHECK(contains(list(), "more than 1000 pages in a row are empty"));
+  answer_lists(server, {list_of(object("d/x") + folder("d//") + folder("d/e/"))});
+  const auto entries = detail::file_system_of("s3://b/d")->list("s3://b/d");
+  REQUIRE(entries.size() == 2);  // without the folder of no name
+  CHECK(entries[1].name == "e");
   answer_lists(server, {list_of(object("e/x"))});
   CHECK(contains(list(), "the list names 'e/x', which is not in the folder"));
   answer_lists(server, {list_of("<IsTruncated>true</IsTruncated>")});
