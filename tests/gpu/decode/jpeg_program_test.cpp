@@ -5,12 +5,14 @@
 #include "cuda/decode/jpeg/batch.hpp"
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
+#include "image/resize/packed_taps.hpp"
 #include "support/checks/catch.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -188,4 +190,29 @@ TEST_CASE("jpeg batch: images stand beside each other, as many as there is room 
     const image_row small{.height = 224, .width = 224};
     CHECK(place_jpeg_batch(images, jpeg_memory_bytes(512, small), small) == 512);
   }
+}
+
+TEST_CASE("jpeg batch: taps of any interpolation end before the next image's memory",
+          "[cuda][decode][host]") {
+  using enum interpolation;
+  using packing = packed_taps::packing;
+  for (const interpolation filter : {bilinear, bicubic, nearest})
+    for (const auto& [extents, made] :
+         {std::pair<image_extents, image_extents>{{375, 500}, {224, 224}},
+          {{1000, 10}, {7, 3}},
+          {{10, 1000}, {64, 65}},
+          {{1, 65535}, {1, 1}},
+          {{5, 6}, {300, 200}},
+          {{300, 200}, {300, 200}}}) {
+      CAPTURE(filter, extents.height, extents.width, made.height, made.width);
+      const image_row row{.height = made.height, .width = made.width, .interpolation = filter};
+      std::vector<jpeg_image> images(2, {.extents = extents});
+      REQUIRE(place_jpeg_batch(images, jpeg_memory_bytes(2, row), row) == 2);
+      const packed_taps rows{filter, packing::halves, extents.height, made.height, 0};
+      const packed_taps columns{filter, packing::bytes, extents.width, made.width, 0};
+      const std::uint64_t words = std::uint64_t{made.height} * (1 + rows.pairs()) +
+                                  std::uint64_t{made.width} * (1 + columns.pairs());
+      const std::uint64_t bytes = sizeof(jpeg_taps) + sizeof(std::uint32_t) * words;
+      CHECK(images[0].taps_at + bytes <= images[1].pixels_at - jpeg_header_bytes);
+    }
 }

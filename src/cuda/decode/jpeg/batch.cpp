@@ -28,8 +28,9 @@ constexpr std::uint64_t taps_behind(const jpeg_image& image) noexcept {
 
 /// @param sides Height and width of the image, added.
 constexpr std::uint64_t taps_bytes(std::uint64_t sides, const image_row& row) noexcept {
-  return sizeof(jpeg_taps) + sizeof(std::uint32_t) * (packed_taps::max_words(0, row.height) +
-                                                      packed_taps::max_words(0, row.width) + sides);
+  const std::uint64_t words = packed_taps::max_words(row.interpolation, sides, row.height) +
+                              packed_taps::max_words(row.interpolation, 0, row.width);
+  return sizeof(jpeg_taps) + sizeof(std::uint32_t) * words;
 }
 
 std::uint64_t image_bytes(const jpeg_image& image, const image_row& row) noexcept {
