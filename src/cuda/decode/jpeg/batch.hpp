@@ -14,7 +14,7 @@ namespace feedline::detail {
 /// Most images that are decoded at once: the number of blocks in a group.
 inline constexpr std::size_t max_jpeg_batch = 512;
 /// Most images that one kernel is given: a kernel's parameters have 4 KB.
-inline constexpr std::size_t max_given_images = 64;
+inline constexpr std::size_t max_given_images = 60;
 /// The largest image that the GPU decodes, in pixels.
 inline constexpr std::uint64_t max_jpeg_pixels = max_image_pixels;
 
