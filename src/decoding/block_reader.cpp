@@ -32,6 +32,7 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
       entry->width = stored.width;
       entry->window = stored.window;
       entry->format = stored.format;
+      entry->pixel_bits = stored.pixel_bits;
       entry->missing = 0;
     } catch (...) {  // it is missing, as the entry says
       failed = std::current_exception();

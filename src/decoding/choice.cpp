@@ -17,8 +17,10 @@ constexpr std::size_t max_block_slot_bytes = std::size_t{64} << 20;
 constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
 /// Limit of either.
 constexpr std::uint64_t max_blocks = 2048;
-/// The same for images. A warp inflates a PNG, however many others there are.
+/// The same for images.
 constexpr std::uint32_t max_images = 512;
+/// The same where all images are PNGs: a warp inflates one, so a call takes as long for many.
+constexpr std::uint32_t max_pngs = 1024;
 /// Groups of images in flight at once: one is decoded while the next one arrives. Each has a
 /// decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 2;
@@ -46,6 +48,18 @@ bool has_images(const encoded_blocks& blocks, std::size_t fields) {
     for (const block_step& step : blocks.steps(field))
       if (step.filter == block_filter::image) return true;
   return false;
+}
+
+/// Whether all images of a sample of blocks, spread evenly, are PNGs.
+/// @param blocks Number of blocks of the dataset, at least 1.
+bool are_pngs(const block_plan& plan, std::uint64_t blocks) {
+  const std::uint64_t looks = std::min(blocks, max_looks);
+  for (std::uint64_t i = 0; i < looks; ++i)
+    for (std::size_t field = 0; field < plan.fields; ++field)
+      if (!plan.blocks->steps(field).empty() &&
+          plan.stored(field, sample_index{i * blocks / looks}).format != image_format::png)
+        return false;
+  return true;
 }
 
 /// Stored bytes of a block, all fields: the mean of a sample of blocks, spread evenly.
@@ -112,12 +126,15 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
       .usual_bytes = 0};
   const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();
   plan.loads_bytes = round_up(std::max(piece_bytes, one), std::size_t{256});
-  plan.usual_bytes = usual_bytes_of(plan, divide_up(dataset.size(), blocks->rows()));
-  if (has_images(*blocks, fields.size())) {
-    plan.max_group = std::min(plan.max_group, max_images);
+  const std::uint64_t all = divide_up(dataset.size(), blocks->rows());
+  plan.usual_bytes = usual_bytes_of(plan, all);
+  const bool is_of_images = has_images(*blocks, fields.size());
+  const std::uint32_t worth = is_of_images ? std::min(plan.max_group, max_images) : plan.max_group;
+  if (is_of_images) {
+    plan.max_group = are_pngs(plan, all) ? std::min(plan.max_group, max_pngs) : worth;
     plan.lanes = image_lanes;
   }
-  const std::uint64_t pays = std::uint64_t{2} * plan.max_group + 1;
+  const std::uint64_t pays = std::uint64_t{2} * worth + 1;
   if (options.decode_on == decode_on::automatic && plan.order.blocks() < pays)
     return refuse("an epoch has " + std::to_string(plan.order.blocks()) +
                   " blocks, and decoding on the device pays from " + std::to_string(pays) +

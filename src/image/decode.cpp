@@ -134,7 +134,8 @@ class image_decoder final : public sized_decoder {
     return stored_block{.bytes = file.size(),
                         .height = static_cast<std::uint16_t>(frame.height),
                         .width = static_cast<std::uint16_t>(frame.width),
-                        .format = image_format::png};
+                        .format = image_format::png,
+                        .pixel_bits = static_cast<std::uint8_t>(frame.pixel_bits())};
   }
 
   /// How an image has to be turned.

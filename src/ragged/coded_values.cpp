@@ -1,5 +1,6 @@
 #include "ragged/coded_values.hpp"
 
+#include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ class value_blocks final : public encoded_blocks {
   /// It may become a row.
   stored_block stored(std::size_t, std::uint64_t block) const noexcept override {
     ask_for_sizes();
-    return {.bytes = std::max<std::size_t>(row_bytes_, stored_bytes_[block])};
+    return {.bytes = std::max<std::size_t>(row_bytes_, stored_bytes_[block]), .format = format_};
   }
   std::size_t max_stored_bytes(std::size_t) const noexcept override {
     ask_for_sizes();
@@ -66,7 +67,8 @@ class value_blocks final : public encoded_blocks {
   }
 
  private:
-  /// Called once, and only if a device decodes: the system is asked about each file of a folder.
+  /// Called once, and only if a device decodes: the system is asked about each file of a folder,
+  /// and three files are read.
   void ask_for_sizes() const noexcept {
     std::call_once(asked_, [this] {
       max_bytes_ = row_bytes_;
@@ -74,6 +76,9 @@ class value_blocks final : public encoded_blocks {
         stored_bytes_[value] = size_of(value);
         max_bytes_ = std::max<std::size_t>(max_bytes_, stored_bytes_[value]);
       }
+      const std::uint64_t values = stored_bytes_.size();
+      if (values != 0 && is_png_at(0) && is_png_at(values / 2) && is_png_at(values - 1))
+        format_ = image_format::png;
     });
   }
   [[nodiscard]] std::uint32_t size_of(std::uint64_t value) const noexcept try {
@@ -81,6 +86,13 @@ class value_blocks final : public encoded_blocks {
     return bytes > max_value_bytes ? 0 : static_cast<std::uint32_t>(bytes);
   } catch (...) {
     return 0;
+  }
+
+  [[nodiscard]] bool is_png_at(std::uint64_t value) const noexcept try {
+    const auto memory = memory_.take();
+    return is_png(of_->read(value, [&](std::size_t bytes) { return room_in(*memory, bytes); }));
+  } catch (...) {
+    return false;
   }
 
   [[nodiscard]] std::uint32_t all_steps() const noexcept {
@@ -93,7 +105,8 @@ class value_blocks final : public encoded_blocks {
   std::size_t row_bytes_;
   mutable std::once_flag asked_;
   mutable std::size_t max_bytes_ = 0;
-  mutable std::vector<std::uint32_t> stored_bytes_;  ///< 0: more than devices take, or unknown
+  mutable image_format format_ = image_format::jpeg;  ///< format of three values
+  mutable std::vector<std::uint32_t> stored_bytes_;   ///< 0: more than devices take, or unknown
   mutable scratch_pool<std::vector<std::byte>> memory_{
       [] { return std::make_unique<std::vector<std::byte>>(); }};
 };

@@ -26,6 +26,7 @@ struct block_load {
   std::uint16_t width = 0;
   source_window window = {};
   image_format format = image_format::jpeg;
+  std::uint8_t pixel_bits = 0;
 
   /// The block as its `read` described it.
   [[nodiscard]] encoded_blocks::stored_block stored() const noexcept {
@@ -34,7 +35,8 @@ struct block_load {
             .height = height,
             .width = width,
             .window = window,
-            .format = format};
+            .format = format,
+            .pixel_bits = pixel_bits};
   }
 };
 

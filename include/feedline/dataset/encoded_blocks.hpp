@@ -91,6 +91,7 @@ class encoded_blocks {
     std::uint16_t width = 0;
     source_window window = {};  ///< within the image; it is resized to the row's height × width
     image_format format = image_format::jpeg;
+    std::uint8_t pixel_bits = 0;  ///< bits of a PNG's pixel, as stored; 0: up to 64
   };
 
   encoded_blocks() = default;
@@ -104,7 +105,8 @@ class encoded_blocks {
   /// @param field Index in `dataset::fields`.
   [[nodiscard]] virtual std::span<const block_step> steps(std::size_t field) const noexcept = 0;
   /// Storage of a block, known before it is read: `read` returns no more bytes than this. An
-  /// image's height and width are not known yet. Never blocks.
+  /// image's height and width are not known yet, and its format is a guess, from which a loader
+  /// derives how many images are decoded at once. Never blocks.
   [[nodiscard]] virtual stored_block stored(std::size_t field,
                                             std::uint64_t block) const noexcept = 0;
   /// Largest size of a stored block of the field.

@@ -168,18 +168,21 @@ FEEDLINE_HOST_DEVICE bool build(huffman_code<FastBits, Symbols>& code, const std
   return true;
 }
 
-/// Joins literals in the table of a code that was built. Entries keep their first value, so that
-/// threads may read what others have joined.
+/// Joins literals in the table of a code that was built: the upper half of the entries, then the
+/// upper half of the rest, and so on. An entry is joined with one below its half, because its index
+/// loses a bit or more: so no thread reads an entry while another thread changes it.
 template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
 FEEDLINE_HOST_DEVICE void join_literals(huffman_code<FastBits, Symbols>& code) {
-  for (std::uint32_t at = Team::lane(); at < code.fast_entries; at += Team::width) {
-    const symbol_entry first{code.fast[at]};
-    if (!first.is_value()) continue;
-    const symbol_entry next{code.fast[at >> first.first_bits()]};
-    if (next.is_value() && first.first_bits() + next.first_bits() <= FastBits)
-      code.fast[at] = first.with(next).word;
+  for (std::uint32_t end = code.fast_entries; end > 0; end /= 2) {
+    for (std::uint32_t at = end / 2 + Team::lane(); at < end; at += Team::width) {
+      const symbol_entry first{code.fast[at]};
+      if (!first.is_value()) continue;
+      const symbol_entry next{code.fast[at >> first.first_bits()]};
+      if (next.is_value() && first.first_bits() + next.first_bits() <= FastBits)
+        code.fast[at] = first.with(next).word;
+    }
+    Team::sync();
   }
-  Team::sync();
 }
 
 /// Decodes the next symbol, and drops its code; the word is 0 if there is none. `need` must have

@@ -33,7 +33,8 @@ void image_decoder::decode(const decode_frame& frame, std::span<const decode_pro
                            .row = program.blocks + load.place * program.block_bytes,
                            .extents = {load.height, load.width},
                            .window = load.window,
-                           .format = format});
+                           .format = format,
+                           .pixel_bits = load.pixel_bits});
       }
       decode_images(program.image, frame.bad, stream);
     }

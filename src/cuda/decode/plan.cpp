@@ -112,7 +112,8 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
   for (const decode_program& program : programs)
     if (program.step[0].does == decode_operation::decode_image)
       layout.pixel_bytes =
-          std::max(layout.pixel_bytes, jpeg_memory_bytes(max_loads, program.image));
+          std::max(layout.pixel_bytes,
+                   jpeg_memory_bytes(divide_up(max_loads, programs.size()), program.image));
   layout.pixels = take(layout.pixel_bytes);
   return layout;
 }

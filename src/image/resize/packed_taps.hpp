@@ -33,10 +33,11 @@ class packed_taps {
         source_{source},
         pairs_{pairs_of(packs, tap_count(filter, from, to))} {}
 
-  /// Bound on the words of an axis' records.
-  [[nodiscard]] static constexpr std::uint64_t max_words(std::uint32_t from,
+  /// Bound on the words of an axis' records. @param from May be more than the axis has.
+  [[nodiscard]] static constexpr std::uint64_t max_words(interpolation filter, std::uint64_t from,
                                                          std::uint32_t elements) noexcept {
-    return std::uint64_t{2} * from + std::uint64_t{4} * elements;
+    if (filter == interpolation::bicubic) return 2 * from + std::uint64_t{4} * elements;
+    return from + std::uint64_t{3} * elements;
   }
   /// Pairs of weights in each record.
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t pairs() const noexcept {

@@ -39,7 +39,8 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
                      .height = image.height,
                      .width = image.width,
                      .window = image.window,
-                     .format = image.format});
+                     .format = image.format,
+                     .pixel_bits = image.pixel_bits});
     memory.insert(memory.end(), image.stored.begin(), image.stored.end());
     memory.resize((memory.size() + 15) / 16 * 16);
     largest = std::max(largest, image.stored.size());

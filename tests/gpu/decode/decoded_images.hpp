@@ -17,6 +17,7 @@ struct arriving_image {
   std::uint32_t skipped = 0;
   source_window window = {};
   image_format format = image_format::jpeg;
+  std::uint8_t pixel_bits = 0;
 };
 
 struct decoded_images {

@@ -5,12 +5,14 @@
 #include "cuda/decode/jpeg/batch.hpp"
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
+#include "image/resize/packed_taps.hpp"
 #include "support/checks/catch.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -122,6 +124,9 @@ TEST_CASE("decode plan: images are counted, and have memory for their pixels",
   CHECK(few.pixel_bytes == jpeg_memory_bytes(2, row));
   CHECK(few.bytes == few.pixels + (few.pixel_bytes + 255) / 256 * 256);
   CHECK(few.scratch_bytes[0] == 0);
+  // A block is a load of each field.
+  CHECK(lay_out_decoder(programs, 1024).pixel_bytes == jpeg_memory_bytes(512, row));
+  CHECK(jpeg_memory_bytes(512, row) < jpeg_memory_bytes(1024, row));
   CHECK(lay_out_decoder(std::span{programs}.last(1), 100).pixel_bytes == 0);
   const image_row large{.height = 500, .width = 700};
   const std::vector<decode_program> both{programs[0], image_program(large)};
@@ -131,8 +136,8 @@ TEST_CASE("decode plan: images are counted, and have memory for their pixels",
 
 TEST_CASE("jpeg batch: images stand beside each other, as many as there is room for",
           "[cuda][decode][host]") {
-  constexpr std::size_t table = 512 * sizeof(jpeg_image);
-  std::vector<jpeg_image> images(600, {.extents = {17, 10}});
+  constexpr std::size_t table = 1024 * sizeof(jpeg_image);
+  std::vector<jpeg_image> images(1100, {.extents = {17, 10}});
   const image_row row{.height = 5, .width = 6};
   // A header; three rows of 32 bytes for each of pixels; at 4:4:4 or 4:2:0 two MCUs of 16 x 16, of
   // at most 12 blocks; taps.
@@ -141,11 +146,11 @@ TEST_CASE("jpeg batch: images stand beside each other, as many as there is room 
   constexpr std::size_t taps = 8 + std::size_t{4} * (17 + 15 + 10 + 18);
   constexpr std::size_t each = header + pixels + std::size_t{24} * 128 + 256;
   static_assert(pixels >= 17UL * 96 && pixels - 17UL * 96 < 256 && taps <= 256);
-  SECTION("at most 512") {
-    CHECK(place_jpeg_batch(images, 1 << 25, row) == 512);
+  SECTION("at most 1024") {
+    CHECK(place_jpeg_batch(images, 1 << 25, row) == 1024);
     CHECK(images[0].pixels_at == table + header);
     CHECK(images[0].taps_at == table + each - 256);
-    CHECK(images[511].pixels_at == table + 511 * each + header);
+    CHECK(images[1023].pixels_at == table + 1023 * each + header);
   }
   SECTION("the last one exactly fits") {
     const std::size_t four = table + 4 * each - 256 + taps;
@@ -184,8 +189,58 @@ TEST_CASE("jpeg batch: images stand beside each other, as many as there is room 
       CHECK(place_jpeg_batch(images, jpeg_memory_bytes(512, made), made) == 256);
     }
     images.assign(
-        512, {.bytes = 150'000, .extents = {256, 256}, .window = {}, .format = image_format::png});
+        1024,
+        {.bytes = 150'000, .extents = {256, 256}, .format = image_format::png, .pixel_bits = 24});
     const image_row small{.height = 224, .width = 224};
-    CHECK(place_jpeg_batch(images, jpeg_memory_bytes(512, small), small) == 512);
+    CHECK(place_jpeg_batch(images, jpeg_memory_bytes(1024, small), small) == 1024);
+    for (jpeg_image& image : images) image.pixel_bits = 0;
+    CHECK(place_jpeg_batch(images, jpeg_memory_bytes(512, small), small) >= 512);
   }
+}
+
+TEST_CASE("jpeg batch: a PNG's memory holds rows of the pixels that its load says",
+          "[cuda][decode][host]") {
+  const auto rows = [](std::uint8_t bits, image_extents extents = {10, 100}) {
+    return max_png_rows_bytes({.extents = extents, .pixel_bits = bits});
+  };
+  CHECK(rows(24) == 10 * 301);
+  CHECK(rows(1) == 10 * 14);
+  CHECK(rows(64) == 10 * 801);
+  CHECK(rows(0) == rows(64));
+  CHECK(rows(255) == rows(64));  // no load says so
+  // The rows that resizing reads after the last row are in the image's own memory.
+  const image_row row{.height = 1, .width = 1};
+  for (const image_extents extents : {image_extents{1, 65535}, {1, 1}, {2, 3000}, {300, 1}}) {
+    std::vector<jpeg_image> images(
+        2, {.bytes = 70, .extents = extents, .format = image_format::png, .pixel_bits = 1});
+    REQUIRE(place_jpeg_batch(images, jpeg_memory_bytes(2, row), row) == 2);
+    const std::uint64_t read =
+        std::uint64_t{3} * jpeg_row_bytes(extents.width) * (extents.height + max_rows_beyond);
+    CHECK(images[0].pixels_at + read <= images[1].pixels_at - jpeg_header_bytes);
+  }
+}
+
+TEST_CASE("jpeg batch: taps of any interpolation end before the next image's memory",
+          "[cuda][decode][host]") {
+  using enum interpolation;
+  using packing = packed_taps::packing;
+  for (const interpolation filter : {bilinear, bicubic, nearest})
+    for (const auto& [extents, made] :
+         {std::pair<image_extents, image_extents>{{375, 500}, {224, 224}},
+          {{1000, 10}, {7, 3}},
+          {{10, 1000}, {64, 65}},
+          {{1, 65535}, {1, 1}},
+          {{5, 6}, {300, 200}},
+          {{300, 200}, {300, 200}}}) {
+      CAPTURE(filter, extents.height, extents.width, made.height, made.width);
+      const image_row row{.height = made.height, .width = made.width, .interpolation = filter};
+      std::vector<jpeg_image> images(2, {.extents = extents});
+      REQUIRE(place_jpeg_batch(images, jpeg_memory_bytes(2, row), row) == 2);
+      const packed_taps rows{filter, packing::halves, extents.height, made.height, 0};
+      const packed_taps columns{filter, packing::bytes, extents.width, made.width, 0};
+      const std::uint64_t words = std::uint64_t{made.height} * (1 + rows.pairs()) +
+                                  std::uint64_t{made.width} * (1 + columns.pairs());
+      const std::uint64_t bytes = sizeof(jpeg_taps) + sizeof(std::uint32_t) * words;
+      CHECK(images[0].taps_at + bytes <= images[1].pixels_at - jpeg_header_bytes);
+    }
 }

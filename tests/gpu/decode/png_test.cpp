@@ -19,10 +19,14 @@ using namespace feedline::test;
 namespace {
 
 arriving_image arriving(byte_vector file, std::uint32_t height, std::uint32_t width) {
+  detail::png_frame frame{};
+  const bool is_read = detail::read_png_frame(reinterpret_cast<const std::uint8_t*>(file.data()),
+                                              file.size(), frame);
   return {.stored = std::move(file),
           .height = static_cast<std::uint16_t>(height),
           .width = static_cast<std::uint16_t>(width),
-          .format = image_format::png};
+          .format = image_format::png,
+          .pixel_bits = static_cast<std::uint8_t>(is_read ? frame.pixel_bits() : 0)};
 }
 
 arriving_image arriving(const png_parts& parts) {
@@ -121,12 +125,18 @@ TEST_CASE("png on the GPU: damage is found, and images beside it are whole",
   }
   images[7].height = 89;  // its header says 90
   images[8].format = image_format::jpeg;
+  images[9] = whole;
+  images[9].pixel_bits = 8;  // it has 24
+  images[10] = whole;
+  images[10].pixel_bits = 0;  // any number
   const decoded_images got = decode_on_gpu(row, images);
   CHECK_FALSE(got.good[7]);
   CHECK_FALSE(got.good[8]);
+  CHECK_FALSE(got.good[9]);
+  CHECK(got.good[10]);
   int good = 0;
   for (std::size_t i = 0; i < images.size(); ++i) {
-    if (i == 7 || i == 8) continue;
+    if (i == 7 || i == 8 || i == 9) continue;
     CAPTURE(i);
     const auto expected = on_cpu(row, images[i]);
     if (got.good[i]) CHECK((expected && got.rows[i] == *expected));

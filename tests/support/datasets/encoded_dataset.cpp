@@ -31,8 +31,9 @@ class blocks final : public encoded_blocks {
   stored_block stored(std::size_t field, std::uint64_t block) const noexcept override {
     const std::size_t bytes = rows_ * row_bytes_[field];
     if (steps(field).empty()) return {bytes, 0};
-    if (block % every_so_many == 3) return {bytes, 1};
-    return {8 + filling(block) + bytes, 0};
+    if (block % every_so_many == 3)
+      return {.bytes = bytes, .skipped = 1, .format = script_->format};
+    return {.bytes = 8 + filling(block) + bytes, .format = script_->format};
   }
   std::size_t max_stored_bytes(std::size_t field) const noexcept override {
     return rows_ * row_bytes_[field] + 8 + filling(5);  // the most

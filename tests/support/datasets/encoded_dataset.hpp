@@ -19,6 +19,7 @@ struct encoded_script {
   /// Samples of blocks in the two sets can still be read.
   bool samples_are_whole = false;
   block_filter filter = block_filter::other;
+  image_format format = image_format::jpeg;    ///< format that `stored` returns
   std::atomic<std::uint64_t> block_reads{0};   ///< reads of blocks as stored, all fields
   std::atomic<std::uint64_t> sample_reads{0};  ///< reads of samples, decoded by the CPU
 };

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace feedline;
@@ -202,4 +204,57 @@ TEST_CASE("inflate: invalid codes are refused", "[device][host]") {
   CHECK(!decodes({0x05, 0x1F, 0, 0, 0}, 0));     // 31 or more codes of distances
   CHECK(!decodes({0x05, 0xC0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, 0));  // too many codes
   CHECK(!decodes(bytes(64, 0x00), 0));                                   // invalid stored blocks
+}
+
+namespace {
+
+/// Threads that run like a warp without steps in common: only `sync` orders them, so that
+/// ThreadSanitizer finds what a kernel must not do without it.
+struct team_of_threads {
+  static constexpr std::uint32_t width = 4;
+  static thread_local std::uint32_t number;
+  static std::barrier<> meets;
+
+  static std::uint32_t lane() { return number; }
+  static void sync() { meets.arrive_and_wait(); }
+};
+thread_local std::uint32_t team_of_threads::number = 0;
+std::barrier<> team_of_threads::meets{team_of_threads::width};
+
+}  // namespace
+
+TEST_CASE("inflate for GPUs: threads that join literals read no entry that another one changes",
+          "[decoding][host]") {
+  using code = detail::huffman_code<10, 288>;
+  std::mt19937 random{5};
+  for (const std::uint32_t most : {2U, 5U, 8U, 9U}) {
+    std::vector<std::uint8_t> lengths(288);
+    std::uint32_t left = 1U << most;  // a complete code: shares of all sequences of bits
+    for (std::uint32_t symbol = 0; symbol < 288 && left > 0; ++symbol) {
+      const bool is_last = symbol == 287 || left == 1;
+      const std::uint32_t bits =
+          is_last ? most : most - static_cast<std::uint32_t>(random() % most);
+      if (1U << (most - bits) > left) continue;
+      lengths[symbol] = static_cast<std::uint8_t>(bits);
+      left -= 1U << (most - bits);
+    }
+    CAPTURE(most, left);
+    const auto one = std::make_unique<code>();
+    REQUIRE(detail::build<detail::team_of_one>(*one, lengths.data(), 288,
+                                               detail::huffman_alphabet::literals));
+    const auto many = std::make_unique<code>(*one);
+    detail::join_literals<detail::team_of_one>(*one);
+    std::vector<std::thread> threads;
+    for (std::uint32_t number = 0; number < team_of_threads::width; ++number)
+      threads.emplace_back([&, number] {
+        team_of_threads::number = number;
+        detail::join_literals<team_of_threads>(*many);
+      });
+    for (std::thread& each : threads) each.join();
+    CHECK(std::ranges::equal(one->fast, many->fast));
+    const auto is_joined = [](std::uint32_t word) {
+      return detail::symbol_entry{word}.values() == 2;
+    };
+    CHECK(std::ranges::count_if(one->fast, is_joined) > 0);
+  }
 }

@@ -85,6 +85,10 @@ TEST_CASE("decoding_choice: a group of images is no longer than a call may take"
   const chosen images{make_encoded(make_identity_rows(100'000, 10), 1, script), {}};
   CHECK(images.blocks->group == 512);
   CHECK(images.blocks->ahead == 1024);
+  script->format = image_format::png;
+  const chosen pngs{make_encoded(make_identity_rows(100'000, 10), 1, script), {}};
+  CHECK(pngs.blocks->group == 1024);
+  CHECK(pngs.blocks->ahead == 2048);
 }
 
 TEST_CASE("decoding_choice: a group's room is for blocks as they are, with some to spare",
@@ -149,9 +153,11 @@ TEST_CASE("decoding_choice: a plan says whether the device could decode instead 
 
 TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks for three calls",
           "[decoding][host]") {
-  const auto choose = [](std::size_t blocks, decode_on who) {
+  const auto choose = [](std::size_t blocks, decode_on who,
+                         image_format format = image_format::jpeg) {
     const auto script = std::make_shared<encoded_script>();
     script->filter = block_filter::image;  // 512 a call
+    script->format = format;
     const dataset_ptr images = make_encoded(make_identity_rows(blocks, 10), 1, script);
     const scripted_device device;
     const loader_options options{.decode_on = who};
@@ -160,6 +166,7 @@ TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks fo
                            usual_piece_bytes(placement::stream));
   };
   CHECK(choose(1025, decode_on::automatic).blocks);
+  CHECK(choose(1025, decode_on::automatic, image_format::png).blocks);
   const decoding_choice few = choose(1024, decode_on::automatic);
   CHECK_FALSE(few.blocks);
   CHECK(few.why_not ==

@@ -3,6 +3,7 @@
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/error.hpp>
+#include <feedline/image/decode.hpp>
 #include <feedline/image/folder.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -62,6 +63,39 @@ class image_tree {
 };
 
 }  // namespace
+
+TEST_CASE("image blocks: a folder is of PNGs where the files that are looked at are",
+          "[dataset][host]") {
+  const auto format_of = [](std::vector<std::size_t> jpegs) {
+    const temporary_directory folder;
+    std::filesystem::create_directory(folder.path() / "a");
+    for (std::size_t i = 0; i < 5; ++i) {
+      const bool is_jpeg = std::ranges::count(jpegs, i) != 0;
+      folder.write("a/" + std::to_string(i) + ".png",
+                   is_jpeg ? jpeg_bytes(paint(8, 9)) : png_bytes(paint(8, 9)));
+    }
+    const dataset_ptr data = open_image_folder(folder.path(), {.image = small}).dataset;
+    return data->encoded()->stored(0, 3).format;
+  };
+  CHECK(format_of({}) == image_format::png);
+  CHECK(format_of({0}) == image_format::jpeg);
+  CHECK(format_of({2}) == image_format::jpeg);
+  CHECK(format_of({4}) == image_format::jpeg);
+  CHECK(format_of({0, 1, 2, 3, 4}) == image_format::jpeg);
+}
+
+TEST_CASE("image blocks: a PNG's block says how many bits its pixels have", "[dataset][host]") {
+  const auto bits_of = [](std::uint32_t channels, int depth) {
+    const byte_vector file = png_bytes(paint(8, 9, channels), {.bit_depth = depth});
+    const auto stored = make_image_decoder(small)->for_device(file, {});
+    REQUIRE(stored);
+    return static_cast<int>(stored->pixel_bits);
+  };
+  CHECK(bits_of(1, 8) == 8);
+  CHECK(bits_of(3, 8) == 24);
+  CHECK(bits_of(3, 16) == 48);
+  CHECK(bits_of(4, 16) == 64);
+}
 
 TEST_CASE("image blocks: files that devices take come as they are, others as rows",
           "[dataset][host]") {

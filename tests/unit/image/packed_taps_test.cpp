@@ -19,7 +19,7 @@ namespace {
 struct records {
   records(interpolation filter, packed_taps::packing packing, std::uint32_t from, std::uint32_t to,
           std::uint32_t begin, std::uint32_t count, std::uint32_t source = 0)
-      : words(packed_taps::max_words(from, count)) {
+      : words(packed_taps::max_words(filter, from, count)) {
     const packed_taps taps{filter, packing, from, to, begin, source};
     pairs = taps.pairs();
     REQUIRE(std::size_t{count} * (1 + pairs) <= words.size());
@@ -154,7 +154,7 @@ TEST_CASE("packed taps: records have room on axes of any length", "[dataset][hos
         for (const std::uint32_t to : {1U, 2U, 3U, 7U, 65U, 999U, 1000U, 32769U, 65535U}) {
           CAPTURE(filter, from, to);
           const packed_taps taps{filter, packs, from, to, 0};
-          CHECK(std::uint64_t{to} * (1 + taps.pairs()) <= packed_taps::max_words(from, to));
+          CHECK(std::uint64_t{to} * (1 + taps.pairs()) <= packed_taps::max_words(filter, from, to));
         }
 }
 

@@ -2,7 +2,6 @@
 
 #include "codecs/png/frame.hpp"
 #include "detail/arithmetic.hpp"
-#include "image/resize/packed_taps.hpp"
 
 #include <algorithm>
 
@@ -20,16 +19,17 @@ constexpr std::uint64_t table_bytes = aligned(max_jpeg_batch * sizeof(jpeg_image
 constexpr std::uint64_t taps_behind(const jpeg_image& image) noexcept {
   const image_extents& extents = image.extents;
   if (image.format == image_format::png)
-    return png_data_behind(extents) +
-           aligned(std::min<std::uint64_t>(image.bytes,
-                                           max_png_data_bytes(max_png_rows_bytes(extents))));
+    return png_data_behind(image) +
+           aligned(
+               std::min<std::uint64_t>(image.bytes, max_png_data_bytes(max_png_rows_bytes(image))));
   return jpeg_blocks_behind(extents) + max_jpeg_blocks(extents) * jpeg_pixels::block_stride;
 }
 
 /// @param sides Height and width of the image, added.
 constexpr std::uint64_t taps_bytes(std::uint64_t sides, const image_row& row) noexcept {
-  return sizeof(jpeg_taps) + sizeof(std::uint32_t) * (packed_taps::max_words(0, row.height) +
-                                                      packed_taps::max_words(0, row.width) + sides);
+  const std::uint64_t words = packed_taps::max_words(row.interpolation, sides, row.height) +
+                              packed_taps::max_words(row.interpolation, 0, row.width);
+  return sizeof(jpeg_taps) + sizeof(std::uint32_t) * words;
 }
 
 std::uint64_t image_bytes(const jpeg_image& image, const image_row& row) noexcept {
@@ -39,7 +39,8 @@ std::uint64_t image_bytes(const jpeg_image& image, const image_row& row) noexcep
 
 /// Bound on the memory of any image. If the product of two sides is bounded, their sum, and with it
 /// the memory that partial MCUs take, is largest if one side has its maximum length. So is the
-/// memory of a PNG's rows, which have up to 31 bytes a channel and one of the filter besides.
+/// memory of a PNG's rows, which have up to 31 bytes a channel and one of the filter besides, and
+/// that of the rows which resizing reads after them.
 constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
   constexpr std::uint64_t longest_side = 65535;
   constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
@@ -47,8 +48,9 @@ constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
   constexpr std::uint64_t max_png_rows = 8 * max_png_pixels + longest_side;
   constexpr std::uint64_t jpeg_bytes =
       4 * max_jpeg_pixels + 12 * max_mcus * jpeg_pixels::block_stride;
-  constexpr std::uint64_t png_bytes = 3 * (max_png_pixels + 31 * longest_side) + max_png_rows +
-                                      max_png_data_bytes(max_png_rows) + 3 * std::uint64_t{256};
+  constexpr std::uint64_t png_bytes = 3 * (max_png_pixels + (32 + max_rows_beyond) * longest_side) +
+                                      max_png_rows + max_png_data_bytes(max_png_rows) +
+                                      3 * std::uint64_t{256};
   return aligned(jpeg_header_bytes + std::max(jpeg_bytes, png_bytes) + taps_bytes(sides, row));
 }
 
@@ -57,8 +59,12 @@ constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
 std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept {
   // An image of 500 x 375 pixels, and some margin.
   const std::uint64_t usual = (std::uint64_t{1920} << 10U) + taps_bytes(0, row);
-  const std::uint64_t batch = std::min<std::uint64_t>(max_images, 256);
-  const std::uint64_t images = std::max(largest_image_bytes(row), batch * usual);
+  const std::uint64_t batch = std::min<std::uint64_t>(max_images, 256) * usual;
+  // A PNG of 256 x 256 pixels of 24 bits, and some margin.
+  const std::uint64_t png = (std::uint64_t{544} << 10U) + taps_bytes(512, row);
+  const std::uint64_t pngs =
+      max_images > 512 ? std::min<std::uint64_t>(max_images, max_jpeg_batch) * png : 0;
+  const std::uint64_t images = std::max({largest_image_bytes(row), batch, pngs});
   return static_cast<std::size_t>(table_bytes + images);
 }
 

@@ -4,6 +4,7 @@
 
 #include "codecs/jpeg/pixels.hpp"
 #include "image/resize/geometry.hpp"
+#include "image/resize/packed_taps.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace feedline::detail {
 
 /// Most images that are decoded at once: the number of blocks in a group.
-inline constexpr std::size_t max_jpeg_batch = 512;
+inline constexpr std::size_t max_jpeg_batch = 1024;
 /// Most images that one kernel is given: a kernel's parameters have 4 KB.
-inline constexpr std::size_t max_given_images = 64;
+inline constexpr std::size_t max_given_images = 60;
 /// The largest image that the GPU decodes, in pixels.
 inline constexpr std::uint64_t max_jpeg_pixels = max_image_pixels;
 
@@ -29,6 +30,7 @@ struct jpeg_image {
   image_extents extents;
   source_window window = {};  ///< the part that becomes its row; no height: as the row says
   image_format format = image_format::jpeg;
+  std::uint8_t pixel_bits = 0;  ///< the load's
 };
 
 /// The part of an image that becomes such a row.
@@ -69,7 +71,8 @@ struct jpeg_image {
 }
 
 /// Working memory of a decoder whose calls decode up to this many images: enough for a batch of
-/// usual images, 256 at most, and for the largest image.
+/// usual images, 256 at most, and for the largest image. If there are more than 512, which may be
+/// PNGs, it is enough for all of them as PNGs of about 256 x 256 pixels in colour.
 /// @param row Row to which images are resized.
 [[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept;
 
@@ -112,20 +115,27 @@ inline constexpr std::size_t jpeg_header_bytes = 512;
 
 // A PNG's pixels are followed by its filtered rows and its compressed data.
 
-/// Offset of a PNG's filtered rows from the begin of its pixels.
+/// Offset of a PNG's filtered rows from the begin of its pixels: after the rows that resizing reads
+/// besides.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_rows_behind(image_extents extents) {
-  const std::uint64_t pixel_bytes =
-      std::uint64_t{3} * jpeg_row_bytes(extents.width) * extents.height;
-  return (pixel_bytes + 255) / 256 * 256;
+  const std::uint64_t rows = std::uint64_t{extents.height} + max_rows_beyond;
+  return (3 * jpeg_row_bytes(extents.width) * rows + 255) / 256 * 256;
 }
-/// Bytes of a PNG's filtered rows, of pixels of 8 bytes.
+/// Most bits of a PNG's pixel, as its load says.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t max_png_pixel_bits(
+    const jpeg_image& image) {
+  return image.pixel_bits == 0 || image.pixel_bits > 64 ? 64 : image.pixel_bits;
+}
+/// Most bytes of a PNG's filtered rows.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t max_png_rows_bytes(
-    image_extents extents) {
-  return 8 * extents.pixels() + extents.height;
+    const jpeg_image& image) {
+  const std::uint64_t row_bits = std::uint64_t{image.extents.width} * max_png_pixel_bits(image);
+  return (1 + (row_bits + 7) / 8) * image.extents.height;
 }
 /// Offset of a PNG's compressed data from the begin of its pixels.
-[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_data_behind(image_extents extents) {
-  return png_rows_behind(extents) + (max_png_rows_bytes(extents) + 255) / 256 * 256;
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_data_behind(
+    const jpeg_image& image) {
+  return png_rows_behind(image.extents) + (max_png_rows_bytes(image) + 255) / 256 * 256;
 }
 
 }  // namespace feedline::detail

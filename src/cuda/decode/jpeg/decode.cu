@@ -22,6 +22,7 @@ constexpr std::uint32_t shares = 16;
 struct given_images {
   jpeg_image image[max_given_images];
 };
+static_assert(sizeof(given_images) + sizeof(std::uint64_t) + sizeof(jpeg_image*) <= 4096);
 
 __global__ void __launch_bounds__(max_given_images)
     table_kernel(const __grid_constant__ given_images given, std::uint32_t count,

@@ -38,7 +38,7 @@ struct png_memory {
       : found{reinterpret_cast<png_found*>(batch.memory + image.pixels_at - jpeg_header_bytes)},
         pixels{reinterpret_cast<std::uint8_t*>(batch.memory + image.pixels_at)},
         rows{pixels + png_rows_behind(image.extents)},
-        data{pixels + png_data_behind(image.extents)} {}
+        data{pixels + png_data_behind(image)} {}
 
   /// Called by one thread.
   __device__ void refuse(const jpeg_batch& batch, const jpeg_image& image) const {
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(decode_threads)
   if (threadIdx.x == 0) {
     png_frame& frame = memory.found->frame;
     good = read_png_frame(image.file, image.bytes, frame) && frame.height == image.extents.height &&
-           frame.width == image.extents.width;
+           frame.width == image.extents.width && frame.pixel_bits() <= max_png_pixel_bits(image);
   }
   good = __syncthreads_and(static_cast<int>(good)) != 0;
   std::uint8_t* to = memory.data;
