@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -55,6 +56,8 @@ std::string text_of_file(const std::string& path) {
     text.resize(bytes);
     return std::as_writable_bytes(std::span{text});
   });
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // some editors write it
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   return text;
 }
 

@@ -21,7 +21,7 @@ namespace feedline::detail {
 /// The folder that a file is in. @param path May be an address.
 [[nodiscard]] std::string folder_of(const std::string& path);
 
-/// The whole content of a text file. @throws dataset_error naming it.
+/// The whole content of a text file, without a byte order mark. @throws dataset_error naming it.
 [[nodiscard]] std::string text_of_file(const std::string& path);
 
 }  // namespace feedline::detail
