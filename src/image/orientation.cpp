@@ -1,6 +1,8 @@
 #include "image/orientation.hpp"
 
 #include "codecs/jpeg/marker.hpp"
+#include "image/file_numbers.hpp"
+#include "image/tiff_directory.hpp"
 #include "io/file_magic.hpp"
 
 #include <algorithm>
@@ -10,44 +12,12 @@
 namespace feedline::detail {
 namespace {
 
-/// Numbers of 2 and 4 bytes; 0 after the end.
-class numbers {
- public:
-  numbers(std::span<const std::byte> bytes, bool is_little) noexcept
-      : bytes_{bytes}, is_little_{is_little} {}
-
-  [[nodiscard]] std::uint32_t at(std::uint64_t offset, std::uint32_t size) const noexcept {
-    if (offset + size > bytes_.size()) return 0;
-    std::uint32_t number = 0;
-    for (std::uint32_t i = 0; i < size; ++i)
-      number = number << 8U |
-               std::to_integer<std::uint32_t>(bytes_[offset + (is_little_ ? size - 1 - i : i)]);
-    return number;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  bool is_little_;
-};
-
-/// The orientation in EXIF's data, which is a small TIFF file: entries of 12 bytes.
+/// The orientation in EXIF's data. Some programs put the name of JPEG's segment before it in other
+/// formats, too.
 std::uint32_t orientation_in(std::span<const std::byte> exif) noexcept {
-  if (exif.size() < 8) return 1;
-  const bool is_little = exif[0] == std::byte{'I'};
-  const numbers of{exif, is_little};
-  if (exif[0] != exif[1] || (!is_little && exif[0] != std::byte{'M'}) || of.at(2, 2) != 42)
-    return 1;
-  const std::uint64_t entries = std::uint64_t{of.at(4, 4)};
-  const std::uint32_t count = of.at(entries, 2);
   constexpr std::uint32_t orientation_tag = 0x0112;
-  constexpr std::uint32_t two_bytes = 3;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint64_t entry = entries + 2 + std::uint64_t{12} * i;
-    if (entry + 12 > exif.size()) return 1;
-    if (of.at(entry, 2) == orientation_tag && of.at(entry + 2, 2) == two_bytes)
-      return of.at(entry + 8, 2);
-  }
-  return 1;
+  if (begins_with<6>(exif, {'E', 'x', 'i', 'f', 0, 0})) exif = exif.subspan(6);
+  return tiff_number(exif, orientation_tag).value_or(1);
 }
 
 /// The data of a JPEG's EXIF segment.
@@ -70,7 +40,7 @@ std::span<const std::byte> exif_of_jpeg(std::span<const std::byte> file) noexcep
 
 /// The data of a PNG's eXIf chunk.
 std::span<const std::byte> exif_of_png(std::span<const std::byte> file) noexcept {
-  const numbers of{file, false};
+  const file_numbers of{file, false};
   for (std::uint64_t at = 8; at + 12 <= file.size();) {
     const std::uint64_t length = of.at(at, 4);
     if (length > file.size() - at - 12) return {};
@@ -83,7 +53,7 @@ std::span<const std::byte> exif_of_png(std::span<const std::byte> file) noexcept
 
 /// The data of a WebP's EXIF chunk.
 std::span<const std::byte> exif_of_webp(std::span<const std::byte> file) noexcept {
-  const numbers of{file, true};
+  const file_numbers of{file, true};
   for (std::uint64_t at = 12; at + 8 <= file.size();) {
     const std::uint64_t length = of.at(at + 4, 4);
     if (length > file.size() - at - 8) return {};

@@ -8,7 +8,8 @@
 
 namespace feedline::detail {
 
-/// Extents of a JPEG or PNG, as its header has them. @param file Its first bytes at least.
+/// Extents of an image, as its header has them. @param file Its first bytes at least; those of a
+/// TIFF may be at its end.
 /// @param follows_orientation Gives those of the image as EXIF turns it.
 /// @return Nothing if the header is damaged, or there is none.
 [[nodiscard]] std::optional<image_extents> stored_extents(std::span<const std::byte> file,

@@ -1,4 +1,7 @@
 #include <feedline/feedline.hpp>
+#ifdef FEEDLINE_HAS_REMOTE
+#include <feedline/remote/mount.hpp>
+#endif
 
 #include "python/bindings.hpp"
 
@@ -40,4 +43,7 @@ NB_MODULE(_feedline, module) {
   bind_batch(module);
   bind_loader(module);
   explain_refused_arguments(module);
+#ifdef FEEDLINE_HAS_REMOTE
+  feedline::mount_remote_files();  // not only `open` takes addresses, but each open_…
+#endif
 }

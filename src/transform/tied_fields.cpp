@@ -35,7 +35,9 @@ std::string moves_of(const field_transform& transform) {
 void check_sets(const field& one, const field_transform& transform) {
   if (transform.trivial_augment_wide || transform.rand_augment || transform.auto_augment)
     refuse(one, "a transform has a set of operations, some of which move pixels",
-           "what belongs to an image would not follow; use affine for both, or jitter");
+           std::string{"what belongs to an image would not follow; use "} +
+               (one.tie->flip ? "operations on colours, such as jitter"
+                              : "affine for both, or jitter"));
 }
 
 /// Boxes and points have coordinates that readers have computed.

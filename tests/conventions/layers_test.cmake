@@ -74,8 +74,8 @@ codecs/lz4 cuda cuda/kernel cuda/decode/jpeg cuda/decode/png"
 programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
 device statistics loader cuda programs/inputs programs/words"
-  "python: detail io dataset ragged image formats hdf5 sampler device statistics batch transform \
-    transform/options loader interop cuda"
+  "python: detail io remote dataset ragged image formats hdf5 sampler device statistics batch \
+    transform transform/options loader interop cuda"
   "python/samples: dataset ragged python"
   "python/workers: detail dataset device python python/samples"
   "python/samplers: dataset ragged sampler python"

@@ -83,7 +83,7 @@ struct image_options {
 /// Where feedline was built without libjpeg, libpng, libwebp or libtiff, their files are an error.
 /// A TIFF is its first image; values of 8 and 16 bits, grey and RGB, are read as stored, others as
 /// libtiff converts them to 8 bits. A BMP has 8, 24 or 32 bits without compression. A WebP is no
-/// animation. Devices decode JPEGs; readers decode the others.
+/// animation. Devices decode JPEGs and PNGs; readers decode the others.
 ///
 /// All images become RGB, or grey if that is asked for: grey is repeated, CMYK converted, palettes
 /// looked up, alpha dropped. A mask with classes as palette indices loses them

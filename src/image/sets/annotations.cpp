@@ -147,7 +147,7 @@ image_extents extents_in_file(const annotated_image& image, bool follows_orienta
   }
   throw dataset_error{{.path = image.path, .field = {}},
                       "image " + std::to_string(image.id) +
-                          " has no size: the file is neither JPEG nor PNG, or damaged"};
+                          " has no size: the file is of no format of images, or damaged"};
 }
 
 std::vector<image_extents> extents_of(const std::vector<annotated_image>& images,

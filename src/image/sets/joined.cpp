@@ -26,7 +26,9 @@ bool is_cut_alike(const image_options& one, const image_options& other) {
   };
   const auto& crop = one.resized_crop;
   const auto& other_crop = other.resized_crop;
-  return one.shorter_side == other.shorter_side &&
+  // The part that is cut out of the middle depends on the size.
+  const bool is_same_size = one.height == other.height && one.width == other.width;
+  return one.shorter_side == other.shorter_side && (one.shorter_side == 0 || is_same_size) &&
          one.follow_orientation == other.follow_orientation &&
          crop.has_value() == other_crop.has_value() &&
          (!crop ||
@@ -51,7 +53,8 @@ const image_options& checked(const std::vector<joined_field>& fields) {
     if (!is_cut_alike(*detail::sized_decoder::of(*one.decoder), first))
       throw usage_error{"joined images: fields '" + fields.front().name + "' and '" + one.name +
                         "' have decoders that differ in shorter_side, resized_crop or "
-                        "follow_orientation, so they would show different parts"};
+                        "follow_orientation, or in size with shorter_side, so they would show "
+                        "different parts"};
   return first;
 }
 

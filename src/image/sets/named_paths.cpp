@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -27,14 +28,18 @@ image_files files_at(const std::vector<std::string>& paths) {
 }
 
 std::optional<std::size_t> first_missing(const std::vector<std::string>& paths) {
-  std::unordered_map<std::string, std::set<std::string>> folders;
+  std::unordered_map<std::string, std::optional<std::set<std::string>>> folders;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string folder = folder_of(paths[i]);
-    const auto [names, is_new] = folders.try_emplace(folder);
-    if (is_new && kind_of_entry(folder) == entry_kind::folder)
+    const auto [found, is_new] = folders.try_emplace(folder, std::set<std::string>{});
+    auto& names = found->second;
+    if (is_new && kind_of_entry(folder) == entry_kind::folder) {
       for (folder_entry& each : file_system_of(folder)->list(folder))
-        if (!each.is_folder) names->second.insert(std::move(each.name));
-    if (!names->second.contains(fs::path{paths[i]}.filename().string())) return i;
+        if (!each.is_folder) names->insert(std::move(each.name));
+    } else if (is_new && kind_of_entry(paths[i]) == entry_kind::file) {
+      names.reset();  // a web server, which has no lists
+    }
+    if (names && !names->contains(fs::path{paths[i]}.filename().string())) return i;
   }
   return std::nullopt;
 }
@@ -55,6 +60,8 @@ std::string text_of_file(const std::string& path) {
     text.resize(bytes);
     return std::as_writable_bytes(std::span{text});
   });
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // some editors write it
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   return text;
 }
 

@@ -381,11 +381,14 @@ class Handle:
             else:
                 yield (epoch, loader_seed), count
 
-    def put(self, saved: Mapping[str, list[Any]]) -> None:
-        if self.streams.states is not None:
-            for stream, (epoch, loader_seed, number, text) in saved.items():
-                state = base64.b64decode(text)
-                self.streams.states.keep(int(stream), (epoch, loader_seed), number, state)
+    def put(self, saved: Mapping[str, list[Any]]) -> bool:
+        """Takes states. False: the streams have no use for them, as they have no such protocol."""
+        if self.streams.states is None:
+            return False
+        for stream, (epoch, loader_seed, number, text) in saved.items():
+            state = base64.b64decode(text)
+            self.streams.states.keep(int(stream), (epoch, loader_seed), number, state)
+        return True
 
     def tell(self, epoch: int, index: int) -> None:
         """Logs once that samples are made again to reach a position."""

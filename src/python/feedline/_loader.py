@@ -268,9 +268,9 @@ class Loader:
         position = dict(state_dict)
         saved = position.pop("streams", None)
         self.seek(State.from_json(json.dumps(position)))
-        if self._stream is not None and saved is not None:
-            self._stream.put(saved)
-        elif self._stream is not None and position["batch"] > 0:
+        if self._stream is None or (saved is not None and self._stream.put(saved)):
+            return
+        if position["batch"] > 0:
             self._stream.tell(*self._place(position)[:2])
 
     @property

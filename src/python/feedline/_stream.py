@@ -148,6 +148,12 @@ def lengths_of(samples: Any, length: Any, streams: int) -> list[int]:
             raise UsageError(
                 f"stream_dataset: length has {len(length)} numbers for {streams} streams"
             )
-        return [operator.index(each) for each in length]
-    each, rest = divmod(operator.index(length), streams)
-    return [each + (stream < rest) for stream in range(streams)]
+        lengths = [operator.index(each) for each in length]
+    else:
+        each, rest = divmod(operator.index(length), streams)
+        lengths = [each + (stream < rest) for stream in range(streams)]
+    if min(lengths) < 0 or not 0 < sum(lengths) < 1 << 62:
+        raise UsageError(
+            f"stream_dataset: length is {length!r}: it is a number of samples, at least 1"
+        )
+    return lengths

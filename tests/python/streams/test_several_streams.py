@@ -211,7 +211,15 @@ def test_streams_that_would_all_give_the_same_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("length", "words"), [([5], "1 numbers for 2 streams"), (None, "no len.*say length")]
+    ("length", "words"),
+    [
+        ([5], "1 numbers for 2 streams"),
+        (None, "no len.*say length"),
+        (-4, "length is -4: it is a number of samples, at least 1"),
+        ([-1, 9], r"length is \[-1, 9\]: it is"),
+        ([2**63, 2**63], "it is a number of samples"),
+        (0, "length is 0"),
+    ],
 )
 def test_lengths_that_say_nothing_are_refused(length, words):
     with pytest.raises(feedline.UsageError, match=words):

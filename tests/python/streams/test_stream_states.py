@@ -124,6 +124,16 @@ def test_a_run_goes_on_from_states_of_its_streams_with_the_same_samples(tmp_path
 def test_a_run_without_states_passes_over_samples_and_says_so_once(tmp_path, caplog):
     state, rest = stopped(loader_of(Plain, tmp_path / "a"), 60)
     assert "streams" not in state
+    check_told_once(tmp_path, caplog, state, rest)
+
+
+def test_states_that_the_streams_cannot_load_are_passed_over_and_that_is_said(tmp_path, caplog):
+    state, rest = stopped(loader_of(Walk, tmp_path / "a"), 60)
+    assert state["streams"]
+    check_told_once(tmp_path, caplog, state, rest)
+
+
+def check_told_once(tmp_path, caplog, state, rest):
     second = loader_of(Plain, tmp_path / "b")
     with caplog.at_level(logging.INFO, logger="feedline"):
         for _ in range(2):

@@ -67,8 +67,8 @@ std::string refusal(const strings& lists, const image_list_options& options = {}
 
 TEST_CASE("image lists: a line is a path, which may have spaces, and a label", "[dataset][host]") {
   const image_tree tree{{"a.png", "b/my photo.png", "b/c.png"}};
-  const std::string list =
-      tree.list("  a.png\tdog \r\n\n \t\nb/my photo.png \t cat\nb/c.png dog\na.png cat");
+  const std::string list = tree.list(
+      "\xEF\xBB\xBF  a.png\tdog \r\n\n \t\nb/my photo.png \t cat\nb/c.png dog\na.png cat");
   const image_list opened = open_image_list({list}, {.image = small});
   CHECK(opened.classes == strings{"cat", "dog"});
   CHECK(opened.paths == strings{tree.path("a.png"), tree.path("b/my photo.png"),

@@ -146,8 +146,8 @@ TEST_CASE("image folders: the error for a folder of other files names their kind
             "but 1 .txt file, '1.txt'; give it some, "
             "or remove its folder");
   CHECK(test::contains(
-      test::message_of<dataset_error>([] { (void)open_image_folder("s3://bucket/train"); }),
-      "an object of Amazon S3"));
+      test::message_of<dataset_error>([] { (void)open_image_folder("gs://bucket/train"); }),
+      "an object of Google Cloud Storage"));
 }
 
 TEST_CASE("image folders: images with masks or annotations beside them are no classes",

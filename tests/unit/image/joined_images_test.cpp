@@ -169,7 +169,8 @@ TEST_CASE("joined images: decoders that would show different parts are refused",
   };
   const std::string words =
       "joined images: fields 'image' and 'mask' have decoders that differ in shorter_side, "
-      "resized_crop or follow_orientation, so they would show different parts";
+      "resized_crop or follow_orientation, or in size with shorter_side, so they would show "
+      "different parts";
   image_options crop = whole;
   crop.resized_crop = crop_ranges{};
   CHECK(differ(whole, crop) == words);
@@ -177,6 +178,8 @@ TEST_CASE("joined images: decoders that would show different parts are refused",
   other.resized_crop->ratio.low = 0.5;
   CHECK(differ(crop, other) == words);
   CHECK(differ(whole, {.height = 6, .width = 5, .shorter_side = 6}) == words);
+  CHECK(differ({.height = 6, .width = 5, .shorter_side = 6},
+               {.height = 3, .width = 5, .shorter_side = 6}) == words);
   CHECK(differ(whole, {.height = 6, .width = 5, .follow_orientation = true}) == words);
   CHECK(contains(misuse({{"image", "x", make_image_decoder()}}), "at least two are joined"));
   CHECK(contains(misuse({{"a", "x", make_image_decoder()}, {"b", "x", nullptr}}),

@@ -22,6 +22,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -52,6 +53,12 @@ byte_vector exif(unsigned number, bool is_little = true) {
     put(0, 2);
   }
   put(0, 4);
+  return bytes;
+}
+
+byte_vector bytes_of(const std::string& text) {
+  byte_vector bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
 }
 
@@ -195,6 +202,20 @@ TEST_CASE("orientation: boxes are those of the turned image, whose size is compa
                  "it is 100 x 160 pixels, but its annotation says 160 x 100"));
   options.image.follow_orientation = false;
   CHECK(boxes().size() == 1);
+}
+
+TEST_CASE("orientation: EXIF with the name of JPEG's segment before it is followed, too",
+          "[dataset][host]") {
+  byte_vector named = bytes_of("Exif");
+  named.resize(6);
+  const byte_vector data = exif(6);
+  named.insert(named.end(), data.begin(), data.end());
+  CHECK(orientation::of(png_with_exif(png_bytes(paint(24, 37)), named)).number() == 6);
+  byte_vector webp = bytes_of("RIFF....WEBPEXIF");
+  webp.insert(webp.end(), {std::byte{40}, std::byte{0}, std::byte{0}, std::byte{0}});
+  webp.insert(webp.end(), named.begin(), named.end());
+  webp.resize(12 + 8 + 40);
+  CHECK(orientation::of(webp).number() == 6);
 }
 
 TEST_CASE("orientation: an image without EXIF, or with damaged EXIF, comes as it is stored",

@@ -1,12 +1,15 @@
 /// Tests the formats of images beside JPEG and PNG: BMP, PPM and PGM, and, where their libraries
 /// are, WebP and TIFF.
 
+#include <feedline/image/annotations.hpp>
 #include <feedline/image/folder.hpp>
 
+#include "image/stored_extents.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/images/image_bytes.hpp"
+#include "unit/image/annotated_images.hpp"
 #include "unit/image/decoded_file.hpp"
 
 #include <cstring>
@@ -37,14 +40,14 @@ byte_vector bytes_of(const std::string& text) {
   return bytes;
 }
 
-std::string values_of(const pixels& image) {
+std::string text_of(const pixels& image) {
   return {image.values.begin(), image.values.end()};
 }
 
 byte_vector pnm_bytes(const pixels& image) {
   return bytes_of((image.channels == 3 ? "P6\n# a comment\n" : "P5 ") +
                   std::to_string(image.width) + ' ' + std::to_string(image.height) + "\n255\n" +
-                  values_of(image));
+                  text_of(image));
 }
 
 void add(std::string& to, std::uint64_t number, int bytes) {
@@ -95,6 +98,19 @@ byte_vector webp_bytes(const pixels& image) {
   WebPFree(made);
   return bytes;
 }
+
+/// With loss, and with alpha, whose file says the size before its parts.
+byte_vector lossy_webp_bytes(const pixels& image) {
+  std::uint8_t* made = nullptr;
+  auto* const encode = image.channels == 4 ? WebPEncodeRGBA : WebPEncodeRGB;
+  const auto size =
+      encode(image.values.data(), static_cast<int>(image.width), static_cast<int>(image.height),
+             static_cast<int>(image.channels * image.width), 80, &made);
+  const auto* const begin = reinterpret_cast<const std::byte*>(made);
+  byte_vector bytes(begin, begin + size);
+  WebPFree(made);
+  return bytes;
+}
 #endif
 
 #ifdef FEEDLINE_HAS_TIFF
@@ -105,12 +121,13 @@ struct tiff_style {
   int extra = -1;  ///< meaning of a fourth channel
   bool is_tiled = false;
   int orientation = 0;
+  const char* mode = "w";  ///< "w8": a big TIFF
 };
 
 byte_vector tiff_bytes(const pixels& image, const tiff_style& style = {}) {
   const temporary_directory folder;
   const std::string path = (folder.path() / "one.tif").string();
-  TIFF* const file = TIFFOpen(path.c_str(), "w");
+  TIFF* const file = TIFFOpen(path.c_str(), style.mode);
   REQUIRE(file != nullptr);
   TIFFSetField(file, TIFFTAG_IMAGEWIDTH, image.width);
   TIFFSetField(file, TIFFTAG_IMAGELENGTH, image.height);
@@ -236,6 +253,37 @@ TEST_CASE("other formats: kinds that are not read are refused by name", "[datase
   CHECK(contains(refusal(bmp, any), "a BMP of OS/2"));
 }
 
+TEST_CASE("other formats: sizes are known from headers, and compared with an annotation's",
+          "[dataset][host]") {
+  const pixels image = paint(height, width);
+  std::vector<byte_vector> files = all_files(image);
+  files.push_back(bmp_bytes(image, 32, true));
+#ifdef FEEDLINE_HAS_WEBP
+  files.push_back(lossy_webp_bytes(image));
+  files.push_back(lossy_webp_bytes(paint(height, width, 4)));
+#endif
+#ifdef FEEDLINE_HAS_TIFF
+  for (const char* const mode : {"w8", "wb", "wb8"})
+    files.push_back(tiff_bytes(image, {.mode = mode}));
+#endif
+  const temporary_directory folder;
+  const annotation_options options{.image = as_it_is(height, width)};
+  for (const byte_vector& file : files) {
+    CAPTURE(&file - files.data());
+    annotated_image one{.path = folder.write("one", file).string()};
+    const dataset_ptr made = make_annotated_dataset({one}, options).dataset;
+    CHECK(field_of<std::int32_t>(*made, 0, "size") == std::vector<std::int32_t>{height, width});
+    CHECK(field_of<std::uint8_t>(*made, 0, "image").size() == image.values.size());
+    one.height = width;
+    one.width = height;
+    const dataset_ptr wrong = make_annotated_dataset({one}, options).dataset;
+    CHECK(contains(message_of<dataset_error>([&] { (void)read_sample(*wrong, {0}); }),
+                   "it is 34 x 21 pixels, but its annotation says 21 x 34"));
+    for (std::size_t size = 0; size < file.size(); size += size < 40 ? 1 : 37)
+      (void)detail::stored_extents(std::span{file}.first(size), false);
+  }
+}
+
 TEST_CASE("other formats: a folder of them is read, and an error names the file",
           "[dataset][host]") {
   const temporary_directory folder;
@@ -296,8 +344,11 @@ TEST_CASE("other formats: a TIFF of any usual kind gives its pixels", "[dataset]
 TEST_CASE("other formats: a TIFF's orientation is followed if that is asked for",
           "[dataset][host]") {
   const pixels image = paint(height, width);
-  for (const bool is_tiled : {false, true}) {
-    const byte_vector file = tiff_bytes(image, {.is_tiled = is_tiled, .orientation = 3});
+  for (const tiff_style& style :
+       {tiff_style{}, {.is_tiled = true}, {.mode = "w8"}, {.mode = "wb"}}) {
+    tiff_style turning = style;
+    turning.orientation = 3;
+    const byte_vector file = tiff_bytes(image, turning);
     CHECK(decode(file, as_it_is(height, width)) == image.values);
     image_options following = as_it_is(height, width);
     following.follow_orientation = true;

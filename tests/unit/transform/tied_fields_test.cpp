@@ -91,7 +91,9 @@ TEST_CASE("tied fields: a mask is rotated as its image is, with its own fill, an
     CHECK(refusal({image, tied}, {of_set}) ==
           "transforms: field '" + tied.name +
               "' belongs to 'image', but a transform has a set of operations, some of which move "
-              "pixels: what belongs to an image would not follow; use affine for both, or jitter");
+              "pixels: what belongs to an image would not follow; use " +
+              (tied.tie->flip ? "operations on colours, such as jitter"
+                              : "affine for both, or jitter"));
 }
 
 TEST_CASE("tied fields: boxes have the flip of their image, which is not cut on the device",

@@ -1,0 +1,76 @@
+"""Each function that opens files opens addresses, too."""
+
+import functools
+import http.server
+import threading
+
+import numpy as np
+import pytest
+
+import feedline
+
+pytestmark = pytest.mark.skipif(
+    not feedline.build_info()["remote"], reason="built without libcurl and Expat"
+)
+
+
+class Ranges(http.server.SimpleHTTPRequestHandler):
+    """Serves the ranges of files that are asked for, as feedline needs it."""
+
+    def do_GET(self):
+        try:
+            with open(self.translate_path(self.path), "rb") as file:
+                whole = file.read()
+        except OSError:  # a folder, or nothing
+            self.send_error(404)
+            return
+        begin, end = (int(each) for each in self.headers["Range"].partition("=")[2].split("-"))
+        part = whole[begin : end + 1]
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {begin}-{begin + len(part) - 1}/{len(whole)}")
+        self.send_header("Content-Length", str(len(part)))
+        self.send_header("ETag", '"one"')
+        self.end_headers()
+        self.wfile.write(part)
+
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture
+def served(tmp_path):
+    make = functools.partial(Ranges, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), make)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield tmp_path, f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_functions_of_single_formats_take_addresses(served):
+    folder, address = served
+    values = np.arange(60, dtype=np.float32).reshape(20, 3)
+    np.save(folder / "x.npy", values)
+    opened = feedline.open_npy(f"{address}/x.npy", "x")
+    assert (opened.read([3, 19])["x"] == values[[3, 19]]).all()
+
+
+def test_images_with_boxes_are_read_from_addresses(served):
+    pytest.importorskip("PIL")
+    from PIL import Image
+
+    folder, address = served
+    if not feedline.build_info()["png"]:
+        pytest.skip("built without libpng")
+    pixels = np.full((6, 5, 3), 77, np.uint8)
+    Image.fromarray(pixels).save(folder / "1.png")
+    image = feedline.AnnotatedImage(f"{address}/1.png", [(1, 1, 4, 4)], [0], id=1)
+    made = feedline.make_annotated_dataset(
+        [image], image=feedline.ImageOptions(height=6, width=5)
+    )
+    assert (made.dataset.read([0])["image"][0] == pixels).all()
+    image = feedline.AnnotatedImage(f"{address}/none/1.png", [], [], id=1)
+    with pytest.raises(feedline.DatasetError, match="there is no such file, for image 1"):
+        feedline.make_annotated_dataset([image])
