@@ -13,9 +13,9 @@
 /// image as it is stored instead, as torchvision's RandomResizedCrop(224) does; with `--window
 /// middle` images become 224 x 224 as by Resize(232) and CenterCrop(224), and are not flipped.
 /// `--recipe` adds TrivialAugmentWide and RandomErasing(0.1), as torchvision's recipe does.
-/// Batches are shuffled, and taken in stream placement by a consumer that does nothing; files are in
-/// the page cache after the first epoch, which is not counted. Cores are those that all threads keep
-/// busy. Content is not checked here: tests do that.
+/// Batches are shuffled, and taken in stream placement by a consumer that does nothing; files are
+/// in the page cache after the first epoch, which is not counted. Cores are those that all
+/// threads keep busy. Content is not checked here: tests do that.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
