@@ -111,6 +111,18 @@ TEST_CASE("jpeg on the GPU: windows of images are those that the CPU cuts out",
   }
 }
 
+TEST_CASE("jpeg on the GPU: images that are strongly reduced leave those beside them whole",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  std::vector<arriving_image> images;
+  for (std::uint16_t i = 0; i < 8; ++i)
+    images.push_back(i % 2 == 0 ? jpeg_of(1000, static_cast<std::uint16_t>(10 + i))
+                                : jpeg_of(static_cast<std::uint16_t>(10 + i), 1000));
+  for (const auto filter :
+       {interpolation::bilinear, interpolation::bicubic, interpolation::nearest})
+    check_images("reduced", {.height = 7, .width = 3, .interpolation = filter}, images);
+}
+
 TEST_CASE("jpeg on the GPU: an image whose window is not within it is not decoded",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
