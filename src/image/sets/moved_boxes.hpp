@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 
 namespace feedline::detail {
 
@@ -38,6 +40,7 @@ class moved_coordinates {
       all[0] = width_ - all[2];
       all[2] = width_ - left;
     }
+    for (std::size_t k = 0; k < 4; ++k) all[k] = at_edge(all[k], k % 2 == 0 ? width_ : height_);
     const std::array<double, 4> inside{
         std::clamp(all[0], 0.0, width_), std::clamp(all[1], 0.0, height_),
         std::clamp(all[2], 0.0, width_), std::clamp(all[3], 0.0, height_)};
@@ -46,8 +49,8 @@ class moved_coordinates {
 
   /// Moves a point. @return Whether it is within the window.
   [[nodiscard]] bool move_point(double& x, double& y) const noexcept {
-    x = across_.move(x);
-    y = down_.move(y);
+    x = at_edge(across_.move(x), width_);
+    y = at_edge(down_.move(y), height_);
     if (flipped_) x = width_ - 1 - x;
     return x >= 0 && x < width_ && y >= 0 && y < height_;
   }
@@ -63,6 +66,14 @@ class moved_coordinates {
 
     [[nodiscard]] double move(double value) const noexcept { return (value - begin) * scale - cut; }
   };
+
+  /// The edge of the window, if it is as near as rounding leaves it. So a box up to the edge is
+  /// whole, and of one beyond it nothing is left.
+  [[nodiscard]] static double at_edge(double value, double side) noexcept {
+    constexpr double rounding = 1e-6;  // pixels
+    if (std::abs(value) < rounding) return 0;
+    return std::abs(value - side) < rounding ? side : value;
+  }
 
   [[nodiscard]] static double area(const std::array<double, 4>& box) noexcept {
     return (box[2] - box[0]) * (box[3] - box[1]);

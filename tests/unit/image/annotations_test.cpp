@@ -213,6 +213,28 @@ TEST_CASE("boxes: a sample that replaces another one has its own flip", "[loader
   CHECK(flipped < 54);
 }
 
+TEST_CASE("boxes: one up to the window's edge is whole, and nothing is left of one beyond it",
+          "[dataset][host]") {
+  for (std::uint32_t side = 1; side < 2000; ++side)
+    for (const std::uint32_t to : {224U, 640U, 800U})
+      for (const bool flipped : {false, true}) {
+        const detail::moved_coordinates by{
+            {.resized = {to, to}, .extents = {to, to}, .source = {0, side, {side, side}}},
+            {2 * side, 3 * side},
+            flipped};
+        const auto n = static_cast<float>(side);
+        const auto seen = by.move({n, 0, 2 * n, n});
+        const bool is_whole =
+            seen.visible == 1 && seen.box == std::array<double, 4>{0, 0, 1.0 * to, 1.0 * to};
+        if (!is_whole || by.move({2 * n, 0, 3 * n, n}).visible > 0 ||
+            by.move({0, 0, n, n}).visible > 0 || by.move({n, n, 2 * n, 2 * n}).visible > 0)
+          FAIL_CHECK(side << " pixels to " << to);
+        double x = 2 * n;
+        double y = n;
+        if (by.move_point(x, y)) FAIL_CHECK("a point beyond " << side << " pixels to " << to);
+      }
+}
+
 TEST_CASE("boxes: points go with their boxes, and are 0 outside", "[dataset][host]") {
   photos folder;
   annotated_image image = folder.add(100, 160, {{16, 20, 48, 60}, {0, 0, 10, 10}});
