@@ -35,6 +35,9 @@ NB_MODULE(_feedline, module) {
 #ifdef FEEDLINE_HAS_HDF5
   bind_hdf5(module);
 #endif
+#ifdef FEEDLINE_HAS_REMOTE
+  bind_remote(module);
+#endif
   bind_ragged_samples(module);
   bind_samplers(module);
   bind_loader_options(module);

@@ -42,7 +42,7 @@ void ahead_store::fetch(object_id object, const std::shared_ptr<const remote_tar
   }
 }
 
-/// If it throws, there is no block: readers would wait for one that nobody fetches.
+/// If it throws, there is no block: readers would wait for bytes without a request.
 void ahead_store::add(object_id object, const std::shared_ptr<const remote_target>& target,
                       const object_pin& pin, byte_range range) {
   const auto it = std::make_shared<block>();
@@ -64,7 +64,7 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
   try {
     transfer_loop::of_this_process().submit(it->by, transfer_loop::urgency::ahead);
   } catch (...) {
-    it->by->done = {};  // which holds the block
+    it->by->done = {};  // it holds the block
     blocks_.erase(at);
     throw;
   }

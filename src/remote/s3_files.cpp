@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view scheme = "s3://";
 constexpr int keys_a_page = 1000;
-// A list that goes on without an end is refused.
+// A list without an end is refused.
 constexpr int max_empty_pages = 1000;
 constexpr std::uint64_t max_list_bytes = std::uint64_t{4} << 30;
 
@@ -89,8 +89,8 @@ std::vector<folder_entry> s3_files::list(const std::string& folder) const {
   std::set<std::string> tokens;
   int empty_pages = 0;
   std::uint64_t bytes = 0;
-  // A name may be empty. As a file's, it is a mark of consoles: the object's key is the folder's. As
-  // a folder's, it is of keys with "//", which no path of a folder leads to.
+  // A file without a name has the folder's key: consoles make it, as a mark. A folder without one
+  // is made of keys with "//"; no path leads into it.
   const auto add = [&](std::string name, bool is_folder) {
     bytes += name.size();
     if (!name.empty()) entries.push_back({std::move(name), is_folder});

@@ -22,7 +22,7 @@ namespace feedline::detail {
 /// says; what readers wait for comes before what is fetched ahead.
 ///
 /// A try that fails is made again after a pause that doubles each time, by a random part of it, and
-/// at least as long as the server says. The target's deadline ends that, and a try under way.
+/// at least as long as the server says. The target's deadline ends that, and a try in flight.
 ///
 /// Threads: `submit`, `hurry` and `set_max_in_flight` by any.
 class transfer_loop {

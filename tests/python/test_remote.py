@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import pickle
 import threading
 
 import numpy as np
@@ -74,3 +75,16 @@ def test_images_with_boxes_are_read_from_addresses(served):
     image = feedline.AnnotatedImage(f"{address}/none/1.png", [], [], id=1)
     with pytest.raises(feedline.DatasetError, match="there is no such file, for image 1"):
         feedline.make_annotated_dataset([image])
+
+
+def test_options_are_set_and_checked(served):
+    folder, address = served
+    np.save(folder / "x.npy", np.zeros((20, 3)))
+    try:
+        feedline.mount_remote_files(deadline=20.0, s3_region="eu-3", read_ahead_bytes=0)
+        opened = pickle.loads(pickle.dumps(feedline.open(f"{address}/x.npy")))
+        assert len(opened) == 20
+        with pytest.raises(feedline.UsageError, match="max_in_flight is 0; it is 1 to 4096"):
+            feedline.mount_remote_files(max_in_flight=0)
+    finally:
+        feedline.mount_remote_files()

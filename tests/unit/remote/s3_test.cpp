@@ -216,7 +216,7 @@ TEST_CASE("s3: without a signature no credentials are sent, not even as a passwo
   CHECK(server.take_requests().empty());
 }
 
-TEST_CASE("s3: a folder where a file of credentials should be is none", "[remote][host]") {
+TEST_CASE("s3: a folder instead of a file of credentials is ignored", "[remote][host]") {
   const temporary_directory home;
   const std::string folder = home.path().string();
   const aws_variables variables{
