@@ -5,6 +5,7 @@
 #include "remote/counts.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -43,6 +44,9 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
   (void)curl_easy_setopt(easy(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   (void)curl_easy_setopt(easy(), CURLOPT_BUFFERSIZE, buffer_bytes);
   set(CURLOPT_URL, target.url.c_str());
+  // libcurl's program reads this variable, but its library does not.
+  const char* const authorities = std::getenv("SSL_CERT_FILE");  // NOLINT(concurrency-mt-unsafe)
+  if (authorities != nullptr && *authorities != '\0') set(CURLOPT_CAINFO, authorities);
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_PATH_AS_IS, 1L);  // keys may have "..", and signatures are of the path as it is
   set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -225,7 +229,8 @@ answer_verdict attempt::judge_code(CURLcode code) const {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
       return {remote_fault::refused, "the server's certificate is not trusted: " + words +
-                                         "; install its authority's certificate (ca-certificates)"};
+                                         "; install its authority's certificate (ca-certificates), "
+                                         "or name it by SSL_CERT_FILE"};
     case CURLE_TOO_MANY_REDIRECTS:
       return {remote_fault::refused,
               "the server redirects more than " + std::to_string(max_redirects) + " times"};

@@ -2,7 +2,12 @@
 
 import functools
 import http.server
+import os
 import pickle
+import shutil
+import ssl
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -88,3 +93,31 @@ def test_options_are_set_and_checked(served):
             feedline.mount_remote_files(max_in_flight=0)
     finally:
         feedline.mount_remote_files()
+
+
+def test_certificates_are_checked_against_those_of_a_variable(tmp_path):
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl, which makes a certificate")
+    key, own = tmp_path / "key.pem", tmp_path / "own.pem"
+    subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key,
+                    "-out", own, "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+    np.save(tmp_path / "x.npy", np.zeros((20, 3)))
+    serve = functools.partial(Ranges, directory=tmp_path)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(own, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    code = f"import feedline; feedline.open('https://localhost:{server.server_port}/x.npy')"
+    try:
+        for trusted, words in (("", "certificate is not trusted"), (str(own), "")):
+            done = subprocess.run([sys.executable, "-c", code], check=False, text=True, timeout=60,
+                                  env=os.environ | {"SSL_CERT_FILE": trusted}, capture_output=True)
+            assert (done.returncode == 0) == (words == "") and words in done.stderr, done.stderr
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
