@@ -20,7 +20,7 @@ namespace feedline::detail {
   const bool is_big = of.at(2, 2) == 43;
   const std::uint32_t offset_bytes = is_big ? 8 : 4;
   const std::uint32_t count_bytes = is_big ? 8 : 2;
-  const std::uint64_t entry_bytes = std::uint64_t{4} + 2 * offset_bytes;
+  const std::uint32_t entry_bytes = 4 + 2 * offset_bytes;
   const std::uint64_t directory = of.at(offset_bytes, offset_bytes);
   const std::uint64_t entries = of.at(directory, count_bytes);
   std::uint64_t entry = directory + count_bytes;
