@@ -32,9 +32,10 @@ struct inflated {
   bool has_surplus = false;  ///< whether bytes were dropped for which there was no room
 };
 
-/// @tparam TakesSurplus Whether bytes for which there is no room are dropped; else they are an
-///                      error.
-template <class Team, bool TakesSurplus = false>
+/// @tparam OfImage Whether the stream is an image's: literals are decoded two at a time, which
+///                 makes other data slower; and bytes for which there is no room are dropped, where
+///                 else they are an error.
+template <class Team, bool OfImage = false>
 class inflater {
  public:
   FEEDLINE_HOST_DEVICE inflater(const std::byte* from, std::uint32_t bytes, std::byte* to,
@@ -60,7 +61,7 @@ class inflater {
   /// without end, and few bytes of a stream are up to a thousand times as many.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_endless() const {
     constexpr std::uint32_t most = 1U << 20U;
-    return TakesSurplus && out_.surplus() != 0 && (out_.surplus() > most || in_.ended_early());
+    return OfImage && out_.surplus() != 0 && (out_.surplus() > most || in_.ended_early());
   }
 
   FEEDLINE_HOST_DEVICE bool block(std::uint32_t kind) {
@@ -111,7 +112,7 @@ class inflater {
   FEEDLINE_HOST_DEVICE bool literal_code(std::uint32_t symbols) {
     if (!build<Team>(tables_.literals, tables_.bits, symbols, huffman_alphabet::literals))
       return false;
-    join_literals<Team>(tables_.literals);
+    if constexpr (OfImage) join_literals<Team>(tables_.literals);
     return true;
   }
 
@@ -163,7 +164,7 @@ class inflater {
       in_.need(max_code_bits + 5);
       const symbol_entry symbol = decode<Team>(in_, tables_.literals, huffman_alphabet::literals);
       if (symbol.is_value()) {  // tested first, because most are values
-        if (!out_.put(symbol.value(), symbol.values())) return false;
+        if (!out_.put(symbol.value(), OfImage ? symbol.values() : 1)) return false;
         continue;
       }
       if (symbol.kind() != symbol_kind::copy) return symbol.kind() == symbol_kind::end;
@@ -178,7 +179,7 @@ class inflater {
   const std::byte* from_;
   std::uint32_t bytes_;
   bit_reader<Team> in_;
-  decoded_bytes<Team, TakesSurplus> out_;
+  decoded_bytes<Team, OfImage> out_;
   inflate_tables& tables_;
 };
 

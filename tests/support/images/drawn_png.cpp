@@ -122,6 +122,7 @@ png_parts draw_png(std::mt19937& random, std::uint32_t largest_side) {
                              static_cast<int>(below(5)), window_bits);
   constexpr std::array<std::size_t, 4> chunks{1000, 8192, 60'000, 37};
   parts.chunk_bytes = chunks[below(chunks.size())];
+  if (parts.stream.size() > 1000 * parts.chunk_bytes) parts.chunk_bytes = 8192;  // for devices
   parts.has_empty_chunks = below(4) == 0;
   parts.has_others = below(3) == 0;
   return parts;
