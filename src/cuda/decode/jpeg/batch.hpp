@@ -119,7 +119,7 @@ inline constexpr std::size_t jpeg_header_bytes = 512;
 /// besides.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_rows_behind(image_extents extents) {
   const std::uint64_t rows = std::uint64_t{extents.height} + max_rows_beyond;
-  return (3 * jpeg_row_bytes(extents.width) * rows + 255) / 256 * 256;
+  return (std::uint64_t{3} * jpeg_row_bytes(extents.width) * rows + 255) / 256 * 256;
 }
 /// Most bits of a PNG's pixel, as its load says.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t max_png_pixel_bits(
