@@ -178,18 +178,19 @@ bool http_server::answer(int connection, const http_request& request) {
   if (const std::string match = request.header("if-match"); !match.empty() && match != found->etag)
     return send_all(connection, http_fault::status(412).text);
   const std::uint64_t size = found->bytes.size();
-  auto range = fault.does == kind::ignore_range ? std::nullopt : request.range();
+  const auto asked = request.range();
+  const auto [first_asked, last_asked] = asked.value_or(std::pair<std::uint64_t, std::uint64_t>{});
   std::string head = "HTTP/1.1 200 OK\r\n";
   std::uint64_t begin = 0;
   std::uint64_t end = size;
-  if (range) {
-    if (range->first >= size)
+  if (asked && fault.does != kind::ignore_range) {
+    if (first_asked >= size)
       return send_all(
           connection,
           http_fault::status(416, "Content-Range: bytes */" + std::to_string(size) + "\r\n").text);
     const std::uint64_t shift = fault.does == kind::other_range ? 1 : 0;
-    begin = range->first + shift;
-    end = std::min(range->second + 1 + shift + (fault.does == kind::longer ? 1 : 0), size);
+    begin = first_asked + shift;
+    end = std::min(last_asked + 1 + shift + (fault.does == kind::longer ? 1 : 0), size);
     head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " + std::to_string(begin) + "-" +
            std::to_string(end - 1) + "/" + std::to_string(size) + "\r\n";
   }
