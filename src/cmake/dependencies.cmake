@@ -144,6 +144,7 @@ if(NOT FEEDLINE_STATIC_DEPENDENCIES)
     string(TOLOWER "lib${library}" name)
     if(NOT name IN_LIST FEEDLINE_WITHOUT)
       find_package(${library} QUIET)
+      unset(prefix_result CACHE)  # CMake's module for libcurl leaves it
       if(library STREQUAL "CURL" AND CURL_FOUND AND CURL_VERSION_STRING VERSION_LESS 7.86)
         message(STATUS "libcurl ${CURL_VERSION_STRING} is older than 7.86, and left out")
         continue()

@@ -15,8 +15,9 @@ set(faults "")
 # those that the packages that it finds keep (their folders, files and versions); languages that it
 # enables.
 set(may_come "^(FEEDLINE_|feedline_|FETCHCONTENT_|CMAKE_PROJECT_VERSION(_[A-Z]+)?="
-  "|FIND_PACKAGE_MESSAGE_DETAILS_|(Boost|boost_headers|spdlog|fmt)_(DIR|FOUND|INCLUDE_DIR)="
-  "|(HDF5|JPEG|PNG|ZLIB|MPI|MPIEXEC|CUDAToolkit|CUDA)_|CMAKE_HAVE_(LIBC_)?PTHREAD"
+  "|FIND_PACKAGE_MESSAGE_DETAILS_"
+  "|(Boost|boost_headers|spdlog|fmt|nlohmann_json|pugixml)_(DIR|FOUND|INCLUDE_DIR)="
+  "|(HDF5|JPEG|PNG|ZLIB|CURL|EXPAT|MPI|MPIEXEC|CUDAToolkit|CUDA)_|CMAKE_HAVE_(LIBC_)?PTHREAD"
   "|pkgcfg_lib_|PC_|PKG_CONFIG_|CMAKE_C(UDA)?_)")
 list(JOIN may_come "" may_come)
 
