@@ -78,10 +78,10 @@ TEST_CASE(
   for (const stored_format& each : all_formats()) {
     CAPTURE(each.name);
     const temporary_directory folder;
+    std::atomic<int> number = 0;  // outlives the server
     http_server server;
     const std::string path = each.write(folder);
     const std::string address = serve(server, folder, path);
-    std::atomic<int> number = 0;
     server.set_script([&](const http_request&) -> http_fault {
       switch (++number % 6) {
         case 1:

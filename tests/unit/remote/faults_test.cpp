@@ -186,10 +186,10 @@ TEST_CASE("remote faults: an answer that comes byte by byte ends at the deadline
 TEST_CASE("remote faults: after a stall comes a new connection while others are idle",
           "[remote][host]") {
   const mounted_remote mounted;
+  std::atomic<int> asked = 0;  // outlives the server
   opened_object object;
   std::vector<std::byte> other(1000);
   std::vector<detail::byte_read> both{{100'000, other}, {place, object.out}};
-  std::atomic<int> asked = 0;
   object.server.set_script([&](const auto&) {
     ++asked;
     while (asked < 2) std::this_thread::yield();  // so both are asked at once: two connections
@@ -290,16 +290,16 @@ TEST_CASE(
 
 TEST_CASE("remote faults: at random, by many readers, no byte is wrong", "[remote][host]") {
   const mounted_remote mounted;
-  http_server server;
-  const auto bytes = numbered(size);
-  server.put("/x", bytes, "\"v\"");
-  const auto file = open_file(server.address("/x"));
-  std::vector<scripted> faults = passing_faults();
+  std::vector<scripted> faults = passing_faults();  // they outlive the server
   std::erase_if(faults, [](const auto& each) {
     return each.counter == "stalls" || each.counter == "garbage" ||
            each.counter == "ignored ranges";  // the last two are given up after three
   });
   std::atomic<unsigned> next = 0;
+  http_server server;
+  const auto bytes = numbered(size);
+  server.put("/x", bytes, "\"v\"");
+  const auto file = open_file(server.address("/x"));
   server.set_script([&](const auto&) {
     const unsigned number = next++;
     return number % 3 == 0 ? faults[number / 3 % faults.size()].fault : http_fault{};

@@ -75,6 +75,9 @@ TEST_CASE("remote objects: any range of an object is read, by one request each",
 TEST_CASE("remote objects: parts of a read are in flight at once, and near ones are one request",
           "[remote][host]") {
   const mounted_remote mounted;
+  std::atomic<int> asked = 0;  // these outlive the server
+  std::promise<void> all;
+  const auto came = all.get_future().share();
   http_server server;
   const auto bytes = numbered(many);
   server.put("/x", bytes);
@@ -86,9 +89,6 @@ TEST_CASE("remote objects: parts of a read are in flight at once, and near ones 
     parts.push_back({many - (i + 1) * 300'000, rows[i]});
   SECTION("far ones") {
     // Each is answered once all were asked.
-    std::atomic<int> asked = 0;
-    std::promise<void> all;
-    const auto came = all.get_future().share();
     server.set_script([&](const http_request&) {
       if (++asked == 8) all.set_value();
       came.wait();
