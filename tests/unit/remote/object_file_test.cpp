@@ -7,6 +7,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
+#include "support/checks/sanitized.hpp"
 #include "support/datasets/numbered_bytes.hpp"
 #include "support/http/mounted.hpp"
 #include "support/http/server.hpp"
@@ -241,6 +242,10 @@ TEST_CASE("remote objects: without room for read-ahead, hints are dropped and re
 }
 
 TEST_CASE("remote objects: a child of fork reads them, too", "[remote][host]") {
+  if (thread_sanitized) {
+    WARN("skipped: ThreadSanitizer starts no thread in a child of fork");
+    return;
+  }
   const mounted_remote mounted;
   http_server server;
   const auto bytes = numbered(many);
