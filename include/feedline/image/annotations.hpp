@@ -85,8 +85,8 @@ struct annotated_images {
 /// and does not exchange left and right ones. All follows from (seed, epoch, sample), so it is the
 /// same for any number of readers, and after resuming. Outside of a loader nothing is flipped.
 ///
-/// Devices decode images as for `open_image_folder`; boxes are computed by readers, and their part
-/// of a sample can be read alone: `select(dataset, {"boxes", "boxes_length", "labels"})`.
+/// Devices decode images as for `open_image_folder`; boxes are computed by readers, and their
+/// part of a sample can be read alone: `select(dataset, {"boxes", "boxes_length", "labels"})`.
 /// @throws dataset_error naming path and id: a file that does not exist or whose size cannot be
 /// read, an id that occurs twice, a box that is not finite, of negative size or outside its image,
 /// a point that is not finite, labels or flags or points that are not as many as boxes; more than

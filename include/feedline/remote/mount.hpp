@@ -47,8 +47,8 @@ struct remote_options {
 /// cannot. Requests to S3 are signed (AWS's version 4). Credentials are never shown.
 ///
 /// Objects are read in ranges, so the server must serve these (status 206). An object is pinned to
-/// its version when it is opened, by its ETag, else by its date: a change ends a read with an error
-/// that names it. Requests that fail are made again, with growing pauses, until the deadline.
+/// its version when it is opened, by its ETag, else by its date: a change ends a read with an
+/// error that names it. Requests that fail are made again, with growing pauses, until the deadline.
 /// libcurl's environment variables (`https_proxy`, `no_proxy`) count. A thread named "feedline
 /// net" makes all requests; it starts with the first one.
 /// @throws usage_error if an option is out of range.

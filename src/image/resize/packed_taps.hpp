@@ -9,8 +9,8 @@
 
 namespace feedline::detail {
 
-/// Taps of elements of an axis, computed once for all resizes along it. Each element has a record
-/// of words: its first source element, and pairs of signed weights, of which some may be 0.
+/// Taps of elements of an axis, computed once for all resizes along it. Each element has a
+/// record of words: its first source element, and pairs of signed weights, of which some may be 0.
 class packed_taps {
  public:
   /// How a word holds two weights.

@@ -11,8 +11,8 @@
 
 namespace feedline::python {
 
-/// The order of several streams' samples: each stream gives a chunk of samples in turn, and those
-/// that have ended are passed over. It depends on the lengths and the chunk alone.
+/// The order of several streams' samples: each stream gives a chunk of samples in turn, and
+/// those that have ended are passed over. It depends on the lengths and the chunk alone.
 class stream_turns {
  public:
   struct place {

@@ -39,8 +39,8 @@ std::uint64_t image_bytes(const jpeg_image& image, const image_row& row) noexcep
 
 /// Bound on the memory of any image. If the product of two sides is bounded, their sum, and with it
 /// the memory that partial MCUs take, is largest if one side has its maximum length. So is the
-/// memory of a PNG's rows, which have up to 31 bytes a channel and one of the filter besides, and
-/// that of the rows which resizing reads after them.
+/// memory of a PNG's rows, which have up to 31 bytes a channel and one of the filter besides,
+/// and that of the rows which resizing reads after them.
 constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
   constexpr std::uint64_t longest_side = 65535;
   constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
