@@ -54,6 +54,70 @@ void erase_parts(field_conversion& conversion) {
   detail::operations::enable<detail::random_erasing_operation>(conversion.operations, by);
 }
 
+/// Draws operations by the seed, and compares two fields of images that have them.
+void check_steps(element_type to, std::uint64_t seed) {
+  using detail::operations;
+  constexpr std::uint64_t half = std::uint64_t{1} << 31;
+  std::mt19937_64 random{seed};
+  const auto some = [&] { return random() % 3 == 0; };
+  const auto either = [&] {
+    return random() % 2 == 0 ? feedline::interpolation::nearest : feedline::interpolation::bilinear;
+  };
+  std::vector<case_field> fields{copied(5)};
+  for (const bool resizes : {false, true}) {
+    field_conversion conversion = converted(element_type::u8, to, random).conversion;
+    conversion.channels = random() % 3 == 0 ? 1 : 3;
+    pixel_operations& planned = conversion.operations;
+    if (some())
+      operations::enable<detail::random_affine_operation>(planned, {.degrees = {-180, 180},
+                                                                    .translate_x = 0.2,
+                                                                    .translate_y = 0.1,
+                                                                    .scale = {0.5, 2},
+                                                                    .shear_x = {-30, 30},
+                                                                    .shear_y = {-10, 10},
+                                                                    .interpolation = either(),
+                                                                    .fill = 99});
+    if (seed % 3 == 0)
+      operations::enable<detail::trivial_augment_operation>(
+          planned, {.bins = 31, .interpolation = either(), .fill = 3});
+    if (seed % 3 == 1)
+      operations::enable<detail::rand_augment_operation>(
+          planned, {.bins = 31, .magnitude = 20, .operations = 3, .interpolation = either()});
+    if (seed % 3 == 2)
+      operations::enable<detail::auto_augment_operation>(
+          planned, {.policy = auto_augment_policy{static_cast<std::uint8_t>(seed / 3 % 3)}});
+    if (some())
+      operations::enable<detail::color_jitter_operation>(
+          planned, {{0.6, 1.4}, {0.5, 1.5}, {0.0, 2.0}, {-0.5, 0.5}});
+    if (some()) operations::enable<detail::random_invert_operation>(planned, {half});
+    if (some()) operations::enable<detail::random_posterize_operation>(planned, {half, 3});
+    if (some()) operations::enable<detail::random_solarize_operation>(planned, {half, 100});
+    if (some()) operations::enable<detail::random_autocontrast_operation>(planned, {half});
+    if (some()) operations::enable<detail::random_equalize_operation>(planned, {half});
+    if (some()) operations::enable<detail::random_sharpness_operation>(planned, {half, 2.5F});
+    if (conversion.channels == 3 && some()) {
+      operations::enable<detail::random_grayscale_operation>(planned, {2 * half, 1});
+      planned.channels = 1;
+    }
+    if (some())
+      operations::enable<detail::random_erasing_operation>(planned, {.below = half,
+                                                                     .area = {0.1, 0.3},
+                                                                     .log_ratio = {-1, 1},
+                                                                     .value = {100, 110, 120},
+                                                                     .noise = true,
+                                                                     .deviation = {50, 60, 70}});
+    if (resizes) {
+      conversion.padding = 0;
+      conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 150);
+      conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 80);
+      resize_windows(conversion);
+    }
+    fields.push_back(augmented_field(conversion));
+  }
+  check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 7}, fields, seed,
+               seed % 4 == 0 ? kept_in::host : kept_in::device);
+}
+
 }  // namespace
 
 TEST_CASE("assembly: images of every type and size are resized as on the host, bit for bit",
@@ -162,70 +226,17 @@ TEST_CASE("assembly: colours change and parts are erased as on the host, bit for
 }
 
 TEST_CASE("assembly: operations of steps give what they give on the host, bit for bit",
-          "[cuda][gpu]") {
+          "[cuda][gpu][long]") {
   FEEDLINE_NEEDS_GPU();
-  using detail::operations;
-  constexpr std::uint64_t half = std::uint64_t{1} << 31;
   const auto to = GENERATE(from_range(std::begin(all_targets), std::end(all_targets)));
   const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{25}));
-  std::mt19937_64 random{seed};
-  const auto some = [&] { return random() % 3 == 0; };
-  const auto either = [&] {
-    return random() % 2 == 0 ? feedline::interpolation::nearest : feedline::interpolation::bilinear;
-  };
-  std::vector<case_field> fields{copied(5)};
-  for (const bool resizes : {false, true}) {
-    field_conversion conversion = converted(element_type::u8, to, random).conversion;
-    conversion.channels = random() % 3 == 0 ? 1 : 3;
-    pixel_operations& planned = conversion.operations;
-    if (some())
-      operations::enable<detail::random_affine_operation>(planned, {.degrees = {-180, 180},
-                                                                    .translate_x = 0.2,
-                                                                    .translate_y = 0.1,
-                                                                    .scale = {0.5, 2},
-                                                                    .shear_x = {-30, 30},
-                                                                    .shear_y = {-10, 10},
-                                                                    .interpolation = either(),
-                                                                    .fill = 99});
-    if (seed % 3 == 0)
-      operations::enable<detail::trivial_augment_operation>(
-          planned, {.bins = 31, .interpolation = either(), .fill = 3});
-    if (seed % 3 == 1)
-      operations::enable<detail::rand_augment_operation>(
-          planned, {.bins = 31, .magnitude = 20, .operations = 3, .interpolation = either()});
-    if (seed % 3 == 2)
-      operations::enable<detail::auto_augment_operation>(
-          planned, {.policy = auto_augment_policy{static_cast<std::uint8_t>(seed / 3 % 3)}});
-    if (some())
-      operations::enable<detail::color_jitter_operation>(
-          planned, {{0.6, 1.4}, {0.5, 1.5}, {0.0, 2.0}, {-0.5, 0.5}});
-    if (some()) operations::enable<detail::random_invert_operation>(planned, {half});
-    if (some()) operations::enable<detail::random_posterize_operation>(planned, {half, 3});
-    if (some()) operations::enable<detail::random_solarize_operation>(planned, {half, 100});
-    if (some()) operations::enable<detail::random_autocontrast_operation>(planned, {half});
-    if (some()) operations::enable<detail::random_equalize_operation>(planned, {half});
-    if (some()) operations::enable<detail::random_sharpness_operation>(planned, {half, 2.5F});
-    if (conversion.channels == 3 && some()) {
-      operations::enable<detail::random_grayscale_operation>(planned, {2 * half, 1});
-      planned.channels = 1;
-    }
-    if (some())
-      operations::enable<detail::random_erasing_operation>(planned, {.below = half,
-                                                                     .area = {0.1, 0.3},
-                                                                     .log_ratio = {-1, 1},
-                                                                     .value = {100, 110, 120},
-                                                                     .noise = true,
-                                                                     .deviation = {50, 60, 70}});
-    if (resizes) {
-      conversion.padding = 0;
-      conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 150);
-      conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 80);
-      resize_windows(conversion);
-    }
-    fields.push_back(augmented_field(conversion));
-  }
-  check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 7}, fields, seed,
-               seed % 4 == 0 ? kept_in::host : kept_in::device);
+  check_steps(to, seed);
+}
+
+TEST_CASE("assembly: each set of operations gives what it gives on the host", "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{6}));
+  check_steps(element_type::f16, seed);
 }
 
 TEST_CASE("assembly: images that are resized go beside others, more than a launch takes",

@@ -50,19 +50,30 @@ bool is_grey(const byte_vector& file) {
   return frame.components == 1;
 }
 
-}  // namespace
-
-TEST_CASE("jpeg on the GPU: coefficients larger than any image's give libjpeg's pixels, in batches",
-          "[cuda][decode][gpu]") {
-  FEEDLINE_NEEDS_GPU();
+/// Draws batches of so many files, and compares their pixels.
+void check_large_coefficients(int batch_size) {
   std::uint32_t seed = 0;
   for (const auto& [height, width] : std::vector<std::pair<std::uint16_t, std::uint16_t>>{
            {8, 8}, {1, 1}, {33, 47}, {64, 40}, {17, 129}, {150, 170}}) {
     std::vector<byte_vector> files;
-    for (int i = 0; i < 300; ++i)
+    for (int i = 0; i < batch_size; ++i)
       files.push_back(draw_jpeg(seed++, {.height = height, .width = width, .components = 3}));
     check_pixels(height, width, files);
   }
+}
+
+}  // namespace
+
+TEST_CASE("jpeg on the GPU: coefficients larger than any image's give libjpeg's pixels, in batches",
+          "[cuda][decode][gpu][long]") {
+  FEEDLINE_NEEDS_GPU();
+  check_large_coefficients(300);
+}
+
+TEST_CASE("jpeg on the GPU: coefficients larger than any image's, in small batches",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  check_large_coefficients(30);
 }
 
 TEST_CASE("jpeg on the GPU: such a file in a batch of its own gives libjpeg's pixels",

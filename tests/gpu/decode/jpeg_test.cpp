@@ -45,6 +45,39 @@ void check_images(const std::string& what, const image_row& row,
   }
 }
 
+/// Cuts a window out of each of `small` and `large` images of every sampling.
+void check_windows(int small, int large) {
+  std::mt19937 random{7};
+  const auto side = [&](std::uint32_t most) {
+    return static_cast<std::uint16_t>(1 + random() % most);
+  };
+  const auto narrow = [](std::uint32_t value) { return static_cast<std::uint16_t>(value); };
+  std::vector<arriving_image> images;
+  for (const auto& [across, down] :
+       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}})
+    for (int i = 0; i < small + large; ++i) {
+      arriving_image image = jpeg_of(side(i < small ? 90 : 400), side(i < small ? 300 : 600), 3,
+                                     {.luma_across = across, .luma_down = down});
+      source_window& window = image.window;
+      window.top = narrow(side(image.height) - 1U);
+      window.left = narrow(side(image.width) - 1U);
+      window.height = side(image.height - window.top);
+      window.width = side(image.width - window.left);
+      images.push_back(image);
+    }
+  check_images("hwc", {.height = 96, .width = 61}, images);
+  check_images("chw", {.height = 40, .width = 224, .layout = image_layout::chw}, images);
+  check_images("one pixel", {.height = 1, .width = 1}, images);
+  for (const auto filter : {interpolation::bicubic, interpolation::nearest}) {
+    check_images("other filters", {.height = 96, .width = 61, .interpolation = filter}, images);
+    check_images("other filters, chw",
+                 {.height = 40, .width = 224, .layout = image_layout::chw, .interpolation = filter},
+                 images);
+    check_images("other filters, one pixel", {.height = 1, .width = 1, .interpolation = filter},
+                 images);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("jpeg on the GPU: smooth images are those that the CPU decodes", "[cuda][decode][gpu]") {
@@ -78,37 +111,15 @@ TEST_CASE("jpeg on the GPU: grey images, and 4:1:1, are those that the CPU decod
 }
 
 TEST_CASE("jpeg on the GPU: windows of images are those that the CPU cuts out",
+          "[cuda][decode][gpu][long]") {
+  FEEDLINE_NEEDS_GPU();
+  check_windows(40, 20);
+}
+
+TEST_CASE("jpeg on the GPU: windows of a few images are those that the CPU cuts out",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  std::mt19937 random{7};
-  const auto side = [&](std::uint32_t most) {
-    return static_cast<std::uint16_t>(1 + random() % most);
-  };
-  const auto narrow = [](std::uint32_t value) { return static_cast<std::uint16_t>(value); };
-  std::vector<arriving_image> images;
-  for (const auto& [across, down] :
-       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}})
-    for (int i = 0; i < 60; ++i) {
-      arriving_image image = jpeg_of(side(i < 40 ? 90 : 400), side(i < 40 ? 300 : 600), 3,
-                                     {.luma_across = across, .luma_down = down});
-      source_window& window = image.window;
-      window.top = narrow(side(image.height) - 1U);
-      window.left = narrow(side(image.width) - 1U);
-      window.height = side(image.height - window.top);
-      window.width = side(image.width - window.left);
-      images.push_back(image);
-    }
-  check_images("hwc", {.height = 96, .width = 61}, images);
-  check_images("chw", {.height = 40, .width = 224, .layout = image_layout::chw}, images);
-  check_images("one pixel", {.height = 1, .width = 1}, images);
-  for (const auto filter : {interpolation::bicubic, interpolation::nearest}) {
-    check_images("other filters", {.height = 96, .width = 61, .interpolation = filter}, images);
-    check_images("other filters, chw",
-                 {.height = 40, .width = 224, .layout = image_layout::chw, .interpolation = filter},
-                 images);
-    check_images("other filters, one pixel", {.height = 1, .width = 1, .interpolation = filter},
-                 images);
-  }
+  check_windows(6, 1);
 }
 
 TEST_CASE("jpeg on the GPU: images that are strongly reduced leave those beside them whole",

@@ -65,6 +65,21 @@ void draw_window(std::mt19937& random, arriving_image& image) {
   window.width = up_to(random, image.width - window.left);
 }
 
+/// Decodes PNGs and JPEGs in turn, and one PNG of the given size among them.
+void check_jpegs_beside(std::uint32_t count, std::uint16_t height, std::uint16_t width) {
+  std::vector<arriving_image> images;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const pixels image = paint(60 + i % 13, 50 + i % 7, 3, i);
+    if (i % 2 == 0)
+      images.push_back(arriving(png_bytes(image), image.height, image.width));
+    else
+      images.push_back({jpeg_bytes(image), static_cast<std::uint16_t>(image.height),
+                        static_cast<std::uint16_t>(image.width)});
+  }
+  images[count / 2] = arriving(png_bytes(paint(height, width, 4)), height, width);
+  check_images("PNGs and JPEGs", {.height = 32, .width = 32}, images);
+}
+
 }  // namespace
 
 TEST_CASE("png on the GPU: all types, depths, filters and chunks are those that the CPU decodes",
@@ -91,19 +106,15 @@ TEST_CASE("png on the GPU: pixels are those of the file, where nothing is resize
 }
 
 TEST_CASE("png on the GPU: large images, and JPEGs beside them, are decoded in one call",
+          "[cuda][decode][gpu][long]") {
+  FEEDLINE_NEEDS_GPU();
+  check_jpegs_beside(600, 2200, 3000);
+}
+
+TEST_CASE("png on the GPU: some images, and JPEGs beside them, are decoded in one call",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  std::vector<arriving_image> images;
-  for (std::uint32_t i = 0; i < 600; ++i) {
-    const pixels image = paint(60 + i % 13, 50 + i % 7, 3, i);
-    if (i % 2 == 0)
-      images.push_back(arriving(png_bytes(image), image.height, image.width));
-    else
-      images.push_back({jpeg_bytes(image), static_cast<std::uint16_t>(image.height),
-                        static_cast<std::uint16_t>(image.width)});
-  }
-  images[70] = arriving(png_bytes(paint(2200, 3000, 4)), 2200, 3000);
-  check_images("600 images", {.height = 32, .width = 32}, images);
+  check_jpegs_beside(60, 220, 300);
 }
 
 TEST_CASE("png on the GPU: damage is found, and images beside it are whole",
