@@ -12,7 +12,7 @@ namespace feedline::detail {
 struct carried_blocks final : slot_blocks {
   carried_blocks() = default;
   /// Borrows the reader until the slot is filled.
-  explicit carried_blocks(block_reader& reader) : reader{&reader} {}
+  explicit carried_blocks(block_reader& reads_with) : reader{&reads_with} {}
 
   [[nodiscard]] std::uint32_t requests() const noexcept override { return loads; }
   void read(staging_slot& slot, std::uint32_t number) const noexcept override {

@@ -31,9 +31,9 @@ void decoded_transfer::carry_blocks(staging_slot& from) {
   }
 }
 
-void decoded_transfer::before_assembly(const staging_slot& from, const std::byte* copy_destination,
+void decoded_transfer::before_assembly(const staging_slot& from, const std::byte* destination,
                                        std::uint64_t samples, stream_ref stream) {
-  decoding_->check(from, copy_destination, samples, stream);
+  decoding_->check(from, destination, samples, stream);
 }
 
 bool decoded_transfer::is_idle() {

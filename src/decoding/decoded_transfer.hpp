@@ -32,7 +32,7 @@ class decoded_transfer final : public assembling_transfer {
   [[nodiscard]] bool is_idle() override;
 
  private:
-  void before_assembly(const staging_slot& from, const std::byte* copy_destination,
+  void before_assembly(const staging_slot& from, const std::byte* destination,
                        std::uint64_t samples, stream_ref stream) override;
 
   std::unique_ptr<decoding_stage> decoding_;

@@ -162,9 +162,9 @@ bool decoding_stage::sync_before_freeing() noexcept {
 void decoding_stage::leak_memory() noexcept {
   leak(words_, "the states of decoded blocks");
   leak(answers_, "the device's reports on decoded blocks");
-  for (const auto& lane : lanes_) {
-    lane->arrivals.leak_memory();
-    (void)lane->decoder.release();
+  for (const auto& one : lanes_) {
+    one->arrivals.leak_memory();
+    (void)one->decoder.release();
   }
 }
 
