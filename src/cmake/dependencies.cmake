@@ -87,8 +87,8 @@ list(JOIN found " " found_text)
 list(JOIN missing " " missing_text)
 message(STATUS "Images are decoded with [${found_text}]; not there: [${missing_text}]")
 
-# Libraries that read annotations of images: JSON (headers only) and XML. Without one, open_coco or
-# open_voc refuses.
+# Libraries that read annotations of images, and Zarr's metadata: JSON (headers only) and XML.
+# Without one, open_coco and open_zarr, or open_voc, refuse.
 set(FEEDLINE_HAS_JSON OFF)
 if(NOT nlohmann-json IN_LIST FEEDLINE_WITHOUT)
   find_package(nlohmann_json 3.9 QUIET)
@@ -106,25 +106,24 @@ if(FEEDLINE_HAS_PUGIXML)
   list(APPEND feedline_image_libraries pugixml)
 endif()
 
-# Libraries that decode HDF5's filters. Without its library, a filter is left to the HDF5 library
-# and its plugins.
+# Libraries that decode HDF5's filters and Zarr's codecs. Without its library, a filter is left to
+# the HDF5 library and its plugins, and a codec is refused.
 set(FEEDLINE_HDF5_LIBRARIES "")  # those that are installed
-if(FEEDLINE_HAS_HDF5)
-  set(missing "")
-  foreach(library IN LISTS feedline_optional_filters)
-    if(NOT library IN_LIST FEEDLINE_WITHOUT AND (FEEDLINE_GPL OR NOT library STREQUAL "lzo"))
-      feedline_find_library(${library})
-    endif()
-    if(TARGET feedline_libraries::${library})
-      list(APPEND FEEDLINE_HDF5_LIBRARIES ${library})
-    else()
-      list(APPEND missing ${library})
-    endif()
-  endforeach()
-  list(JOIN FEEDLINE_HDF5_LIBRARIES " " found_text)
-  list(JOIN missing " " missing_text)
-  message(STATUS "HDF5 filters are decoded with zlib ${found_text}; not there: [${missing_text}]")
-endif()
+set(missing "")
+foreach(library IN LISTS feedline_optional_filters)
+  if(NOT library IN_LIST FEEDLINE_WITHOUT AND (FEEDLINE_GPL OR NOT library STREQUAL "lzo"))
+    feedline_find_library(${library})
+  endif()
+  if(TARGET feedline_libraries::${library})
+    list(APPEND FEEDLINE_HDF5_LIBRARIES ${library})
+  else()
+    list(APPEND missing ${library})
+  endif()
+endforeach()
+list(JOIN FEEDLINE_HDF5_LIBRARIES " " found_text)
+list(JOIN missing " " missing_text)
+message(STATUS
+  "HDF5 filters and Zarr codecs are decoded with zlib ${found_text}; not there: [${missing_text}]")
 
 # The library that reads archives of NumPy arrays. Without it they are refused.
 set(FEEDLINE_CORE_LIBRARIES "")
@@ -179,8 +178,7 @@ foreach(library IN LISTS feedline_optional_libraries)
     continue()
   endif()
   if(NOT library IN_LIST FEEDLINE_WITHOUT AND NOT library STREQUAL "lzo"
-      AND NOT TARGET feedline_libraries::${library} AND NOT ${has}
-      AND (FEEDLINE_HAS_HDF5 OR NOT library IN_LIST feedline_optional_filters))
+      AND NOT TARGET feedline_libraries::${library} AND NOT ${has})
     list(APPEND missing "${library} (${package})")
   endif()
 endforeach()

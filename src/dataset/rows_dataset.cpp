@@ -67,13 +67,13 @@ class rows_dataset final : public dataset {
   }
 
   bool wants_prefetch() const noexcept override {
-    return std::ranges::any_of(files_, &byte_file::is_cold);
+    return std::ranges::any_of(fields_,
+                               [](const rows_field& one) { return one.rows->is_cold(); });
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     for (const rows_field& one : fields_)
-      if (const auto& file = one.rows->extent().file; file && file->is_cold())
-        one.rows->prefetch(samples);
+      if (one.rows->is_cold()) one.rows->prefetch(samples);
   }
 
  private:

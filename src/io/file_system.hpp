@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ enum class entry_kind : std::uint8_t { nothing, file, folder, pipe, unknown };
 struct folder_entry {
   std::string name;
   bool is_folder = false;
+  std::optional<std::uint64_t> bytes = {};  ///< size of a file, if the list tells it
 };
 
 /// A whole file's bytes, and whether they had to be waited for.

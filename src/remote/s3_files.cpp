@@ -91,14 +91,15 @@ std::vector<folder_entry> s3_files::list(const std::string& folder) const {
   std::uint64_t bytes = 0;
   // A file without a name has the folder's key: consoles make it, as a mark. A folder without one
   // is made of keys with "//"; no path leads into it.
-  const auto add = [&](std::string name, bool is_folder) {
+  const auto add = [&](std::string name, bool is_folder, std::optional<std::uint64_t> size = {}) {
     bytes += name.size();
-    if (!name.empty()) entries.push_back({std::move(name), is_folder});
+    if (!name.empty()) entries.push_back({std::move(name), is_folder, size});
   };
   for (std::string token;;) {
     const s3_page part = page(folder, place, token, keys_a_page);
     const bool is_empty = part.objects.empty() && part.folders.empty();
-    for (const std::string& key : part.objects) add(key.substr(place.key.size()), false);
+    for (std::size_t i = 0; i < part.objects.size(); ++i)
+      add(part.objects[i].substr(place.key.size()), false, part.bytes[i]);
     for (const std::string& prefix : part.folders)
       add(prefix.substr(place.key.size(), prefix.size() - place.key.size() - 1), true);
     if (!part.is_truncated) return entries;

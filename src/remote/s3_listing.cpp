@@ -1,5 +1,6 @@
 #include "remote/s3_listing.hpp"
 
+#include <charconv>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -86,7 +87,12 @@ class page_reader {
   void end() {
     const bool is_nested = path_.size() == 3;
     const std::string& name = path_.back();
-    if (is_nested && path_[1] == "Contents" && name == "Key") page_.objects.push_back(text_);
+    if (is_nested && path_[1] == "Contents" && name == "Key") {
+      page_.objects.push_back(text_);
+      page_.bytes.emplace_back();
+    }
+    if (is_nested && path_[1] == "Contents" && name == "Size" && !page_.bytes.empty())
+      page_.bytes.back() = number_of(text_);
     if (is_nested && path_[1] == "CommonPrefixes" && name == "Prefix")
       page_.folders.push_back(text_);
     if (path_.size() == 2) {
@@ -96,6 +102,13 @@ class page_reader {
     }
     path_.pop_back();
     text_.clear();
+  }
+
+  static std::optional<std::uint64_t> number_of(std::string_view text) noexcept {
+    std::uint64_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
+    return number;
   }
 
   std::unique_ptr<std::remove_pointer_t<XML_Parser>, parser_end> parser_;

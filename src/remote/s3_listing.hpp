@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,8 +10,9 @@ namespace feedline::detail {
 
 /// A page of the list of a bucket's objects below a prefix, as ListObjectsV2 answers.
 struct s3_page {
-  std::vector<std::string> objects;  ///< whole keys
-  std::vector<std::string> folders;  ///< prefixes; each ends in '/'
+  std::vector<std::string> objects;                      ///< whole keys
+  std::vector<std::optional<std::uint64_t>> bytes = {};  ///< sizes of the objects that state one
+  std::vector<std::string> folders;                      ///< prefixes; each ends in '/'
   bool is_truncated = false;
   std::string next = {};  ///< the token of the next page, if it is truncated
 };

@@ -43,6 +43,10 @@ class field_rows {
   /// @throws dataset_error naming the sample, and the offset where it is the file's fault.
   virtual void read(std::span<const sample_index> samples, std::byte* out) const = 0;
 
+  /// Whether hints are useful: much of what holds the rows is not in memory.
+  [[nodiscard]] virtual bool is_cold() const noexcept {
+    return extent_.file && extent_.file->is_cold();
+  }
   /// Same as `dataset::prefetch`.
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
   /// All rows, where they lie in memory; else nothing.

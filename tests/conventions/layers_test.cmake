@@ -17,6 +17,7 @@ set(rooms
   "rows: detail io"
   "dataset: detail io rows"
   "dataset/memory: detail rows dataset"
+  "rows/decoded: detail io rows dataset"
   "ragged: detail io rows dataset"
   "transform/options: dataset"
   "transform/operations: detail dataset transform/options"
@@ -38,8 +39,11 @@ transform/operations"
   "hdf5/filter: detail"
   "hdf5/format: detail io"
   "hdf5/library: detail io io/local dataset hdf5 hdf5/filter hdf5/format"
-  "hdf5/rows: detail io rows dataset hdf5 hdf5/filter hdf5/format hdf5/library"
+  "hdf5/rows: detail io rows dataset dataset/memory rows/decoded hdf5 hdf5/filter hdf5/format \
+hdf5/library"
   "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
+  "formats/zarr: detail io rows dataset dataset/memory rows/decoded hdf5/filter formats \
+formats/open formats/npy"
   "formats/*: detail io rows dataset ragged image hdf5 formats formats/open formats/npy"
   "sampler: detail dataset ragged"
   "device: detail statistics dataset transform/options transform/operations"
@@ -85,7 +89,7 @@ device statistics loader cuda programs/inputs programs/words"
 
 # Formats are rooms of one kind: every other folder of src/formats.
 file(GLOB formats RELATIVE ${SOURCE}/src LIST_DIRECTORIES TRUE ${SOURCE}/src/formats/*)
-list(FILTER formats EXCLUDE REGEX "\\.|^formats/(open|npy)$")
+list(FILTER formats EXCLUDE REGEX "\\.|^formats/(open|npy|zarr)$")
 list(JOIN rooms "\n" text)
 string(REGEX MATCH "formats/\\*(:[^\n]*)" line "${text}")
 list(TRANSFORM formats APPEND "${CMAKE_MATCH_1}")

@@ -14,7 +14,11 @@ namespace feedline::detail {
 
 namespace {
 
-z_stream& zlib_stream(hdf5_decoder& scratch) {
+/// What surrounds a deflate stream, as zlib's bits of the window tell it.
+constexpr int zlib_frame = MAX_WBITS;
+constexpr int gzip_frame = MAX_WBITS + 16;
+
+z_stream& zlib_stream(hdf5_decoder& scratch, int frame) {
   if (scratch.zlib == nullptr) {
     auto stream = std::make_unique<z_stream>();
     if (inflateInit(stream.get()) != Z_OK) throw std::bad_alloc{};
@@ -25,7 +29,7 @@ z_stream& zlib_stream(hdf5_decoder& scratch) {
                     }};
   }
   auto& stream = *static_cast<z_stream*>(scratch.zlib.get());
-  inflateReset(&stream);
+  inflateReset2(&stream, frame);
   return stream;
 }
 
@@ -35,8 +39,8 @@ uInt deflate_piece(std::size_t bytes) noexcept {
 }
 
 std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
-                         hdf5_decoder& scratch) {
-  z_stream& stream = zlib_stream(scratch);
+                         hdf5_decoder& scratch, int frame = zlib_frame) {
+  z_stream& stream = zlib_stream(scratch, frame);
   std::byte nowhere{};  // zlib wants an address even if it may write nothing
   // zlib.h does not modify its input, though its type is not const.
   const std::byte* const from = stored.empty() ? &nowhere : stored.data();
@@ -83,6 +87,17 @@ std::size_t undo_deflate(std::span<const unsigned>, std::span<const std::byte> s
   if (result == LIBDEFLATE_SUCCESS) return given;
 #endif
   return undo_by_zlib(stored, out, scratch);
+}
+
+std::size_t undo_gzip(std::span<const std::byte> stored, std::span<std::byte> out,
+                      hdf5_decoder& scratch) {
+#ifdef FEEDLINE_HAS_LIBDEFLATE
+  std::size_t given = 0;
+  const auto result = libdeflate_gzip_decompress(libdeflate(scratch), stored.data(), stored.size(),
+                                                 out.data(), out.size(), &given);
+  if (result == LIBDEFLATE_SUCCESS) return given;
+#endif
+  return undo_by_zlib(stored, out, scratch, gzip_frame);
 }
 
 }  // namespace feedline::detail

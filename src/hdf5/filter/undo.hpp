@@ -79,6 +79,11 @@ hdf5_undo_maker undo_of_bitshuffle, undo_of_blosc2, undo_of_fletcher32, undo_of_
 /// For the other filters: they are undone whatever their client data is.
 hdf5_undo_function undo_blosc, undo_bzip2, undo_deflate, undo_lz4, undo_lzf, undo_zstd;
 
+/// Decompresses a gzip file of one member, which HDF5 does not have, but Zarr. @return Like
+/// `undo_deflate`. @throws hdf5_filter_error
+std::size_t undo_gzip(std::span<const std::byte> stored, std::span<std::byte> out,
+                      hdf5_decoder& with);
+
 /// Decompresses one LZ4 block, which must fill `out`. Exists if liblz4 was present.
 /// @throws hdf5_filter_error if it does not.
 void undo_lz4_block(std::span<const std::byte> stored, std::span<std::byte> out);

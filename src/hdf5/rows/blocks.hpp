@@ -2,6 +2,7 @@
 
 #include "hdf5/format/chunk_map.hpp"
 #include "hdf5/library/storage.hpp"
+#include "rows/decoded/blocks.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <atomic>
@@ -10,34 +11,22 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
 
-/// A field's rows in blocks that are each read as a whole. A block has the rows of all chunks at
-/// one index along the first dimension. Any number of threads may use it.
-class hdf5_blocks {
- public:
-  hdf5_blocks() = default;
-  hdf5_blocks(const hdf5_blocks&) = delete;
-  hdf5_blocks& operator=(const hdf5_blocks&) = delete;
-  virtual ~hdf5_blocks() = default;
-
-  /// Reads a block's rows, in the field's form.
-  /// @param out All of a block's rows; in the last block, rows past the dataset's end are
-  ///            meaningless.
-  /// @throws hdf5_error that says which chunk or row; its sample is the first lost one of the
-  ///   block.
-  virtual void read(std::uint64_t block, std::span<std::byte> out) const = 0;
-
-  /// Asks the system to load a block's bytes.
-  virtual void prefetch(std::uint64_t block) const noexcept { (void)block; }
-};
+/// Throws a failure again, as the loss of one sample.
+[[noreturn]] inline void throw_as_hdf5_error(const dataset_error& failure, std::uint64_t sample) {
+  dataset_location where = failure.where();
+  where.sample = sample;
+  throw hdf5_error{std::move(where), failure.message()};
+}
 
 /// Blocks that feedline decodes: it finds chunks by a map and undoes their filters, assembles rows
 /// that chunks split, picks one member out of records, and turns numbers into the machine's byte
 /// order. Holds no HDF5 lock.
-class hdf5_chunk_blocks final : public hdf5_blocks {
+class hdf5_chunk_blocks final : public chunk_blocks {
  public:
   /// @param name Name of the dataset, for errors.
   /// @param tiles If true, each chunk is a block by itself, and its rows are the parts of rows that
@@ -52,7 +41,9 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
     std::span<std::byte> out;
   };
 
-  [[nodiscard]] std::uint64_t rows_per_block() const noexcept { return place_.chunk.front(); }
+  [[nodiscard]] std::uint64_t rows_per_block() const noexcept override {
+    return place_.chunk.front();
+  }
   void read(std::uint64_t block, std::span<std::byte> out) const override {
     const part own{this, out};
     read(block, {&own, 1});
@@ -61,6 +52,9 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   /// @param parts The first one is this field's.
   void read(std::uint64_t block, std::span<const part> parts) const;
   void prefetch(std::uint64_t block) const noexcept override;
+  [[noreturn]] void fail(const dataset_error& failure, std::uint64_t sample) const override {
+    throw_as_hdf5_error(failure, sample);
+  }
 
   /// Reads the stored bytes of the chunk that is a block, and checks that the file is unchanged.
   /// @param out Memory of the chunk's stored size. @throws hdf5_error like `read`.
@@ -70,19 +64,22 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   void decode_stored(std::span<const std::byte> stored, std::uint32_t mask,
                      std::span<std::byte> out) const;
 
-  /// Copies the values of a row that a chunk has to their positions in the row.
-  /// @param values Values of the chunk as a tile, beginning with the row's first one.
-  void put_row_part(std::uint64_t chunk, const std::byte* values, std::span<std::byte> row) const {
+  void put_row_part(std::uint64_t chunk, const std::byte* values,
+                    std::span<std::byte> row) const override {
     put(chunk, 1, values, place_.element_bytes, {}, row);
   }
-  /// Like `put_row_part`, for a chunk that was never written.
-  void put_fill_part(std::uint64_t chunk, std::span<std::byte> row) const {
+  void put_fill_part(std::uint64_t chunk, std::span<std::byte> row) const override {
     put(chunk, 1, nullptr, 0, place_.fill, row);
   }
   [[nodiscard]] const hdf5_chunk_map& map() const noexcept { return *map_; }
-  [[nodiscard]] std::uint64_t chunks_per_block() const noexcept { return chunks_per_block_; }
-  /// Bytes of a chunk's values, in the field's form.
-  [[nodiscard]] std::size_t chunk_value_bytes() const noexcept {
+  [[nodiscard]] std::uint64_t chunks() const noexcept override { return map_->size(); }
+  [[nodiscard]] bool is_written(std::uint64_t chunk) const noexcept override {
+    return (*map_)[chunk].is_written();
+  }
+  [[nodiscard]] std::uint64_t chunks_per_block() const noexcept override {
+    return chunks_per_block_;
+  }
+  [[nodiscard]] std::size_t chunk_value_bytes() const noexcept override {
     return chunk_bytes_ / place_.stored_bytes * place_.element_bytes;
   }
 

@@ -1,8 +1,7 @@
-#include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
+#include "dataset/memory/resident_fields.hpp"
 #include "dataset/rows_dataset.hpp"
-#include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "hdf5/library/conventions.hpp"
@@ -11,7 +10,6 @@
 #include "hdf5/rows/encoded_rows.hpp"
 #include "hdf5/rows/open_rows.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -58,33 +56,6 @@ std::vector<detail::rows_field> open_fields(std::vector<detail::hdf5_resolved_fi
   return fields;
 }
 
-/// Reads a whole field into memory. If it has an unreadable sample, or there is not enough memory,
-/// the field is not changed: then only that sample is lost, when it is requested.
-void make_resident(detail::rows_field& field) try {
-  // Uses only this thread: several might evict each other's chunks from a small cache.
-  const auto loaded =
-      load_into_memory(detail::make_rows_dataset("open_hdf5", {field}), {.threads = 1});
-  const detail::row_extent all{.rows = field.rows->size(),
-                               .row_bytes = field.rows->row_bytes(),
-                               .file = field.rows->extent().file};
-  field.rows = std::make_shared<const detail::memory_rows>(all, loaded->rows().front(), loaded);
-  field.encoded = nullptr;
-} catch (const error&) {  // NOLINT(bugprone-empty-catch): as said
-}
-
-void make_small_ones_resident(std::vector<detail::rows_field>& fields, std::size_t limit_bytes) {
-  std::vector<detail::rows_field*> by_size;
-  for (auto& each : fields) by_size.push_back(&each);
-  std::ranges::stable_sort(by_size, {}, [](const auto* each) { return each->rows->row_bytes(); });
-  for (auto* const each : by_size) {
-    const auto bytes =
-        detail::checked_multiply<std::size_t>(each->rows->size(), each->rows->row_bytes());
-    if (!bytes || *bytes > limit_bytes) return;
-    limit_bytes -= *bytes;
-    make_resident(*each);
-  }
-}
-
 }  // namespace
 
 dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
@@ -92,7 +63,7 @@ dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
   detail::require_known(options);
   auto found = find_fields(file, fields, options);
   auto opened = open_fields(found, detail::cache_bytes_of(options));
-  make_small_ones_resident(opened, options.max_resident_bytes);
+  detail::make_resident(opened, options.max_resident_bytes);
   for (std::size_t i = 0; i < found.size(); ++i)
     if (const std::string& why = found[i].storage.refusal;
         !why.empty() && !opened[i].rows->in_memory())

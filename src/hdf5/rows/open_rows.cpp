@@ -3,9 +3,9 @@
 #include "detail/arithmetic.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/blocks.hpp"
-#include "hdf5/rows/cached_rows.hpp"
 #include "hdf5/rows/map_chunks.hpp"
 #include "hdf5/rows/plain_rows.hpp"
+#include "rows/decoded/cached_rows.hpp"
 #include "rows/row_storage.hpp"
 
 #include <algorithm>
@@ -17,41 +17,31 @@ namespace {
 
 using layout = hdf5_storage_layout::layout;
 
-/// With a cache of fewer blocks, readers would evict each other's blocks.
-constexpr std::uint64_t least_kept = 4;
-
 /// A cache has at least this many bytes for each block that it lists, so that the list takes at
 /// most a sixteenth of them.
 constexpr std::uint64_t bytes_per_listed_block = 64;
 
-/// If chunks split rows, those of one row are decoded and cached together up to this size: a larger
-/// size would take a long time for a single row, and much memory.
-constexpr std::size_t max_together_bytes = std::size_t{256} << 20;
-
 /// Whether rows cross so many chunks that these must not be cached together.
 bool are_tiled(const hdf5_resolved_field& found, std::size_t cache_bytes) {
   const auto& chunk = found.storage.chunk;
-  if (chunk.front() == 1) return false;
   bool splits_rows = false;
   for (std::size_t i = 1; i < chunk.size(); ++i)
     splits_rows = splits_rows || chunk[i] != found.spec.shape[i - 1];
-  return splits_rows &&
-         found.block_bytes() > std::min(cache_bytes / least_kept, max_together_bytes);
+  return splits_rows && are_cached_as_tiles(chunk.front(), found.block_bytes(), cache_bytes);
 }
 
-std::unique_ptr<const field_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
+std::unique_ptr<const field_rows> make_rows(std::unique_ptr<const decoded_blocks> blocks,
                                             const hdf5_resolved_field& found,
                                             std::size_t cache_bytes) {
-  const std::uint64_t rows_per_block = found.storage.chunk.front();
-  const std::uint64_t count = divide_up(found.samples, rows_per_block);
-  const std::uint64_t max_cached =
-      block_cache::max_blocks_within(cache_bytes, count, found.block_bytes());
-  if (rows_per_block == 1 && max_cached < count)
-    return std::make_unique<const hdf5_single_rows>(found.extent(), std::move(blocks));
-  row_extent extent = found.extent();
-  extent.rows_per_chunk = rows_per_block;
-  extent.chunks_kept = std::min(std::max(max_cached, least_kept), count);
-  return std::make_unique<const hdf5_cached_rows>(std::move(extent), std::move(blocks),
+  auto all =
+      cached_extent(found.extent(), found.storage.chunk.front(), found.block_bytes(), cache_bytes);
+  if (!all) return std::make_unique<const single_rows>(found.extent(), std::move(blocks));
+  if (!found.shared_decoder)
+    return std::make_unique<const cached_rows>(std::move(*all), std::move(blocks));
+  // Only feedline's own chunks are shared.
+  std::unique_ptr<const hdf5_chunk_blocks> own{
+      static_cast<const hdf5_chunk_blocks*>(blocks.release())};
+  return std::make_unique<const hdf5_member_rows>(std::move(*all), std::move(own),
                                                   found.shared_decoder);
 }
 
@@ -178,7 +168,8 @@ std::unique_ptr<const field_rows> open_rows(hdf5_resolved_field& found, std::siz
     found.column.reset();
     // If a cache can hold only a few such large blocks, decoding whole blocks is wasted; if there
     // are too many blocks, the list alone would take the memory.
-    if (block_bytes == 0 || block_bytes > cache_bytes / least_kept || storage.chunk.front() == 1 ||
+    if (block_bytes == 0 || block_bytes > cache_bytes / least_cached_blocks ||
+        storage.chunk.front() == 1 ||
         found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block ||
         are_tiled(found, cache_bytes))
       return std::make_unique<hdf5_library_rows>(found.extent(), std::move(column));
@@ -201,7 +192,7 @@ std::unique_ptr<const field_rows> open_rows(hdf5_resolved_field& found, std::siz
   const std::uint64_t max_cached = block_cache::max_blocks_within(cache_bytes, found.chunks->size(),
                                                                   blocks->chunk_value_bytes());
   return make_tiled_rows(found.extent(), std::move(blocks), make_blocks(true),
-                         std::max(max_cached, least_kept));
+                         std::max(max_cached, least_cached_blocks));
 }
 
 }  // namespace feedline::detail

@@ -3,7 +3,7 @@
 #include "hdf5/format/chunk_map.hpp"
 #include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/storage.hpp"
-#include "hdf5/rows/cached_rows.hpp"
+#include "hdf5/rows/member_rows.hpp"
 #include "hdf5/rows/plain_rows.hpp"
 
 #include <cstddef>

@@ -54,25 +54,6 @@ class hdf5_file_rows final : public file_rows {
   void read(std::span<const sample_index> samples, std::byte* out) const override;
 };
 
-/// Rows that are blocks by themselves: each is decoded directly to its destination, and not cached.
-class hdf5_single_rows final : public field_rows {
- public:
-  /// @param blocks Blocks of one row each.
-  hdf5_single_rows(row_extent extent, std::unique_ptr<const hdf5_blocks> blocks)
-      : field_rows{std::move(extent)}, blocks_{std::move(blocks)} {}
-
-  void read(std::span<const sample_index> samples, std::byte* out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      blocks_->read(samples[i].value, {out + i * row_bytes(), row_bytes()});
-  }
-  void prefetch(std::span<const sample_index> samples) const noexcept override {
-    for (const sample_index sample : samples) blocks_->prefetch(sample.value);
-  }
-
- private:
-  std::unique_ptr<const hdf5_blocks> blocks_;
-};
-
 /// Rows that the library reads when they are requested.
 class hdf5_library_rows final : public field_rows {
  public:
@@ -90,7 +71,7 @@ class hdf5_library_rows final : public field_rows {
 
 /// Blocks that the library reads whole: a chunk that it must decode is decoded once for all its
 /// rows.
-class hdf5_library_blocks final : public hdf5_blocks {
+class hdf5_library_blocks final : public decoded_blocks {
  public:
   /// @param rows_per_block Rows of a chunk.
   hdf5_library_blocks(hdf5_library_column column, std::uint64_t rows_per_block)
@@ -101,6 +82,9 @@ class hdf5_library_blocks final : public hdf5_blocks {
     const hdf5_session hdf5;
     column_->read_run(hdf5, first, std::min(rows_per_block_, column_->samples() - first),
                       out.data());
+  }
+  [[noreturn]] void fail(const dataset_error& failure, std::uint64_t sample) const override {
+    throw_as_hdf5_error(failure, sample);
   }
 
  private:

@@ -64,7 +64,6 @@ feedline_add_tests(feedline_hdf5_tests
   unit/hdf5/listing_test.cpp
   unit/hdf5/needed_files_test.cpp
   unit/hdf5/other_storage_test.cpp
-  unit/hdf5/rows/cached_rows_test.cpp
   unit/hdf5/rows/decoded_on_device_test.cpp
   unit/hdf5/rows/encoded_damage_test.cpp
   unit/hdf5/rows/encoded_fields_test.cpp

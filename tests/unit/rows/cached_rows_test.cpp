@@ -1,7 +1,7 @@
-#include "hdf5/rows/cached_rows.hpp"
+#include "rows/decoded/cached_rows.hpp"
 
 #include <feedline/error.hpp>
-#include <feedline/hdf5/dataset.hpp>
+#include <feedline/error.hpp>
 
 #include "dataset/read_tally.hpp"
 #include "support/checks/catch.hpp"
@@ -21,7 +21,7 @@
 #include <vector>
 
 using namespace feedline;
-using feedline::detail::hdf5_cached_rows;
+using feedline::detail::cached_rows;
 using feedline::detail::help_requests;
 
 namespace {
@@ -31,7 +31,7 @@ constexpr std::uint64_t block_count = 100;
 constexpr std::uint64_t row_count = rows_of_block * block_count;
 
 /// Blocks of rows of a byte, each its number, with something done as each is read.
-class gated_blocks final : public detail::hdf5_blocks {
+class gated_blocks final : public detail::decoded_blocks {
  public:
   explicit gated_blocks(std::function<void(std::uint64_t)> on_read)
       : on_read_{std::move(on_read)} {}
@@ -77,7 +77,7 @@ detail::row_extent rows_of(std::uint64_t kept) {
   return {.rows = row_count, .row_bytes = 1, .rows_per_chunk = rows_of_block, .chunks_kept = kept};
 }
 
-std::vector<std::byte> read_rows(const hdf5_cached_rows& rows, std::vector<sample_index> samples) {
+std::vector<std::byte> read_rows(const cached_rows& rows, std::vector<sample_index> samples) {
   std::vector<std::byte> out(samples.size());
   rows.read(samples, out.data());
   return out;
@@ -92,13 +92,13 @@ std::vector<std::byte> bytes_of(const std::vector<int>& values) {
 }  // namespace
 
 TEST_CASE(
-    "hdf5 cached rows: a thread that would only wait for a block reads blocks that others will "
+    "cached rows: a thread that would only wait for a block reads blocks that others will "
     "need",
     "[dataset][host]") {
   read_blocks seen;
   std::latch first_is_being_read{1};
   bool others_were_read = false;
-  const hdf5_cached_rows rows{rows_of(block_count),
+  const cached_rows rows{rows_of(block_count),
                               std::make_unique<gated_blocks>([&](std::uint64_t block) {
                                 if (block == 0) {
                                   first_is_being_read.count_down();
@@ -131,18 +131,18 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "hdf5 cached rows: a block that cannot be read for another ends in that one's error alone",
+    "cached rows: a block that cannot be read for another ends in that one's error alone",
     "[dataset][host]") {
   read_blocks seen;
   std::latch first_is_being_read{1};
-  const hdf5_cached_rows rows{rows_of(block_count),
+  const cached_rows rows{rows_of(block_count),
                               std::make_unique<gated_blocks>([&](std::uint64_t block) {
                                 if (block == 0) {
                                   first_is_being_read.count_down();
                                   (void)seen.wait_for({7});
                                 }
                                 seen.add(block);
-                                if (block == 7) throw hdf5_error{{}, "damaged"};
+                                if (block == 7) throw dataset_error{{}, "damaged"};
                               })};
   std::optional<std::uint64_t> failed;
   std::thread reader{[&] {
@@ -158,12 +158,12 @@ TEST_CASE(
   CHECK(failed == 14U);
 }
 
-TEST_CASE("hdf5 cached rows: however many readers there are, no more blocks are read than are kept",
+TEST_CASE("cached rows: however many readers there are, no more blocks are read than are kept",
           "[dataset][host]") {
   constexpr std::uint64_t kept = 4;
   std::atomic<std::uint64_t> being_read{0};
   std::atomic<std::uint64_t> max_read{0};
-  const hdf5_cached_rows rows{rows_of(kept), std::make_unique<gated_blocks>([&](std::uint64_t) {
+  const cached_rows rows{rows_of(kept), std::make_unique<gated_blocks>([&](std::uint64_t) {
                                 const std::uint64_t now = being_read.fetch_add(1) + 1;
                                 std::uint64_t most = max_read.load();
                                 while (most < now && !max_read.compare_exchange_weak(most, now)) {
@@ -188,10 +188,10 @@ TEST_CASE("hdf5 cached rows: however many readers there are, no more blocks are 
   CHECK(max_read.load() <= kept);
 }
 
-TEST_CASE("hdf5 cached rows: 8 readers of all rows in any order find each its own",
+TEST_CASE("cached rows: 8 readers of all rows in any order find each its own",
           "[dataset][host]") {
   const std::uint64_t kept = GENERATE(as<std::uint64_t>{}, 4, 64, 100);
-  const hdf5_cached_rows rows{rows_of(kept), std::make_unique<gated_blocks>([](std::uint64_t) {})};
+  const cached_rows rows{rows_of(kept), std::make_unique<gated_blocks>([](std::uint64_t) {})};
   std::latch start{8};
   std::vector<int> wrong(8, 0);
   std::vector<std::thread> readers;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "hdf5/rows/blocks.hpp"
 #include "rows/block_cache.hpp"
 #include "rows/block_place.hpp"
+#include "rows/decoded/blocks.hpp"
 #include "rows/field_rows.hpp"
 
 #include <array>
@@ -62,48 +62,24 @@ class help_requests {
   std::atomic<std::size_t> next_{0};
 };
 
-/// Fields that are members of one dataset's records, and whose blocks are cached: a thread that
-/// decodes a chunk for one of them fills the blocks of the others, so that a chunk is decoded once
-/// for all.
-///
-/// Any number of threads may call `read` at once; `add` and `remove` only while no thread reads.
-class hdf5_shared_chunk_decoder {
- public:
-  /// Both must exist until they are removed. @param blocks Blocks of the same chunks as the
-  /// others'.
-  void add(const hdf5_chunk_blocks& blocks, block_cache& cache) {
-    fields_.push_back({&blocks, &cache});
-  }
-  void remove(const block_cache& cache) noexcept {
-    std::erase_if(fields_, [&](const kept_field& each) { return each.cache == &cache; });
-  }
-
-  /// Reads a block of the field of `own`, and fills the same block of each of the other fields if
-  /// it is absent.
-  void read(const block_cache& own, std::uint64_t block, std::span<std::byte> out) const;
-
- private:
-  struct kept_field {
-    const hdf5_chunk_blocks* blocks;
-    block_cache* cache;
-  };
-
-  std::vector<kept_field> fields_ = {};
-};
-
 /// Rows of blocks that are worth caching: each block is read by one reader, while the others
 /// continue with rows of blocks that are present, or read blocks that some reader will need.
-class hdf5_cached_rows final : public field_rows {
+class cached_rows : public field_rows {
  public:
   /// @param all Its chunks are the blocks; at least 1 is cached.
-  /// @param shared_decoder Decoder of fields that share their chunks; more fields may join it
-  ///                       later. `blocks` must then be `hdf5_chunk_blocks`.
-  hdf5_cached_rows(row_extent all, std::unique_ptr<const hdf5_blocks> blocks,
-                   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder = nullptr);
-  ~hdf5_cached_rows() override;
+  cached_rows(row_extent all, std::unique_ptr<const decoded_blocks> blocks);
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
   void prefetch(std::span<const sample_index> samples) const noexcept override;
+  bool is_cold() const noexcept override { return field_rows::is_cold() || blocks_->is_cold(); }
+
+ protected:
+  /// Reads a block that is absent from the cache. @param out Memory of a block.
+  virtual void read_block(std::uint64_t block, std::span<std::byte> out) const {
+    blocks_->read(block, out);
+  }
+  [[nodiscard]] const decoded_blocks& blocks() const noexcept { return *blocks_; }
+  [[nodiscard]] block_cache& cache() const noexcept { return cache_; }
 
  private:
   struct scratch;
@@ -113,14 +89,49 @@ class hdf5_cached_rows final : public field_rows {
   void tell_last_ones(std::span<const sample_index> samples, scratch& with) const;
   void wait_for(std::uint64_t block) const;
   [[nodiscard]] bool read_for_others(std::uint64_t block) const noexcept;
-  void read_block(std::uint64_t block, std::span<std::byte> out) const;
+  void read_counted(std::uint64_t block, std::span<std::byte> out) const;
 
-  std::unique_ptr<const hdf5_blocks> blocks_;
+  std::unique_ptr<const decoded_blocks> blocks_;
   const block_place place_;
   mutable block_cache cache_;
   mutable help_requests wanted_ = {};
-  const std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder_;
 };
+
+/// Rows that are blocks by themselves: each is decoded directly to its destination, and not cached.
+class single_rows final : public field_rows {
+ public:
+  /// @param blocks Blocks of one row each.
+  single_rows(row_extent extent, std::unique_ptr<const decoded_blocks> blocks)
+      : field_rows{std::move(extent)}, blocks_{std::move(blocks)} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      blocks_->read(samples[i].value, {out + i * row_bytes(), row_bytes()});
+  }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    for (const sample_index sample : samples) blocks_->prefetch(sample.value);
+  }
+  bool is_cold() const noexcept override { return field_rows::is_cold() || blocks_->is_cold(); }
+
+ private:
+  std::unique_ptr<const decoded_blocks> blocks_;
+};
+
+/// With a cache of fewer blocks, readers would evict each other's blocks.
+inline constexpr std::uint64_t least_cached_blocks = 4;
+
+/// The extent of rows whose blocks are cached, as many as memory allows. Nothing: each row is a
+/// block, and not all of them fit, so that each is decoded when it is read (`single_rows`).
+/// @param extent Extent of the field, except chunks. @param block_bytes Bytes of a decoded block.
+[[nodiscard]] std::optional<row_extent> cached_extent(row_extent extent,
+                                                      std::uint64_t rows_per_block,
+                                                      std::size_t block_bytes,
+                                                      std::size_t cache_bytes);
+
+/// Whether the chunks of a block, which split rows, are too large to be decoded and cached
+/// together: that would take a long time for a single row, and much memory.
+[[nodiscard]] bool are_cached_as_tiles(std::uint64_t rows_per_block, std::size_t block_bytes,
+                                       std::size_t cache_bytes) noexcept;
 
 /// Rows that cross very many chunks (tiles), so that the tiles of one row are too much memory to be
 /// cached together: each tile is decoded, cached and evicted by itself. Tiles that were never
@@ -129,7 +140,7 @@ class hdf5_cached_rows final : public field_rows {
 ///               chunks.
 /// @param max_cached Number of tiles, at least 1.
 [[nodiscard]] std::unique_ptr<const field_rows> make_tiled_rows(
-    row_extent extent, std::unique_ptr<const hdf5_chunk_blocks> blocks,
-    std::unique_ptr<const hdf5_chunk_blocks> tiles, std::uint64_t max_cached);
+    row_extent extent, std::unique_ptr<const chunk_blocks> blocks,
+    std::unique_ptr<const decoded_blocks> tiles, std::uint64_t max_cached);
 
 }  // namespace feedline::detail

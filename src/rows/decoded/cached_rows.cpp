@@ -1,4 +1,4 @@
-#include "hdf5/rows/cached_rows.hpp"
+#include "rows/decoded/cached_rows.hpp"
 
 #include <feedline/dataset/read_counts.hpp>
 #include <feedline/error.hpp>
@@ -21,9 +21,26 @@ constexpr std::uint64_t fewest_kept_to_help = 64;
 
 }  // namespace
 
+std::optional<row_extent> cached_extent(row_extent extent, std::uint64_t rows_per_block,
+                                        std::size_t block_bytes, std::size_t cache_bytes) {
+  const std::uint64_t count = divide_up(extent.rows, rows_per_block);
+  const std::uint64_t max_cached = block_cache::max_blocks_within(cache_bytes, count, block_bytes);
+  if (rows_per_block == 1 && max_cached < count) return std::nullopt;
+  extent.rows_per_chunk = rows_per_block;
+  extent.chunks_kept = std::min(std::max(max_cached, least_cached_blocks), count);
+  return extent;
+}
+
+bool are_cached_as_tiles(std::uint64_t rows_per_block, std::size_t block_bytes,
+                         std::size_t cache_bytes) noexcept {
+  constexpr std::size_t max_together_bytes = std::size_t{256} << 20;
+  return rows_per_block != 1 &&
+         block_bytes > std::min(cache_bytes / least_cached_blocks, max_together_bytes);
+}
+
 /// Working memory for a run of samples. Each thread has its own, because a lock would be taken once
 /// a run, which may take less than a microsecond.
-struct hdf5_cached_rows::scratch {
+struct cached_rows::scratch {
   std::vector<const std::byte*> found;  ///< rows of blocks that are present, and
   std::vector<std::size_t> places;      ///< their indices in the run
   std::vector<std::size_t> missing;     ///< indices of samples whose blocks are not present yet
@@ -36,44 +53,19 @@ struct hdf5_cached_rows::scratch {
   }
 };
 
-void hdf5_shared_chunk_decoder::read(const block_cache& own, std::uint64_t block,
-                                     std::span<std::byte> out) const {
-  std::vector<hdf5_chunk_blocks::part> parts(1);
-  std::vector<block_cache::fill> fills;
-  for (const kept_field& each : fields_) {
-    if (each.cache == &own) {
-      parts.front() = {each.blocks, out};
-    } else if (auto fill = each.cache->try_fill(block)) {
-      parts.push_back({each.blocks, fill->bytes()});
-      fills.push_back(std::move(*fill));
-    }
-  }
-  parts.front().blocks->read(block, parts);
-  for (auto& fill : fills) fill.publish(0);
-}
-
-hdf5_cached_rows::hdf5_cached_rows(row_extent all, std::unique_ptr<const hdf5_blocks> blocks,
-                                   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder)
+cached_rows::cached_rows(row_extent all, std::unique_ptr<const decoded_blocks> blocks)
     : field_rows{std::move(all)},
       blocks_{std::move(blocks)},
       place_{size(), extent().rows_per_chunk},
       cache_{divide_up(size(), place_.rows_per_block()), place_.rows_per_block() * row_bytes(),
-             place_.rows_per_block(), extent().chunks_kept},
-      shared_decoder_{std::move(shared_decoder)} {
-  if (shared_decoder_)
-    shared_decoder_->add(static_cast<const hdf5_chunk_blocks&>(*blocks_), cache_);
-}
+             place_.rows_per_block(), extent().chunks_kept} {}
 
-hdf5_cached_rows::~hdf5_cached_rows() {
-  if (shared_decoder_) shared_decoder_->remove(cache_);
-}
-
-void hdf5_cached_rows::read_block(std::uint64_t block, std::span<std::byte> out) const {
-  shared_decoder_ ? shared_decoder_->read(cache_, block, out) : blocks_->read(block, out);
+void cached_rows::read_counted(std::uint64_t block, std::span<std::byte> out) const {
+  read_block(block, out);
   count_read({.decoded = 1});
 }
 
-void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* out) const {
+void cached_rows::read(std::span<const sample_index> samples, std::byte* out) const {
   scratch& with = scratch::of_this_thread();
   auto& missing = with.missing;
   missing.resize(samples.size());
@@ -99,7 +91,7 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
 }
 
 /// Asks for help with the blocks that this reader will read last.
-void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scratch& with) const {
+void cached_rows::tell_last_ones(std::span<const sample_index> samples, scratch& with) const {
   auto& told = with.told;
   told.clear();
   if (extent().chunks_kept < fewest_kept_to_help) return;
@@ -114,7 +106,7 @@ void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scr
 
 /// Reads blocks for other readers while they ask for any. Else waits until a block is present, or
 /// is not being read any more.
-void hdf5_cached_rows::wait_for(std::uint64_t block) const {
+void cached_rows::wait_for(std::uint64_t block) const {
   while (const auto wanted = wanted_.take())
     if (read_for_others(*wanted)) return;
   cache_.wait_while_filling(block);
@@ -122,10 +114,10 @@ void hdf5_cached_rows::wait_for(std::uint64_t block) const {
 
 /// False if the block is present or being read, or cannot be read: the reader that wants it will
 /// find that out itself.
-bool hdf5_cached_rows::read_for_others(std::uint64_t block) const noexcept try {
+bool cached_rows::read_for_others(std::uint64_t block) const noexcept try {
   auto fill = cache_.try_fill(block);
   if (!fill) return false;
-  read_block(block, fill->bytes());
+  read_counted(block, fill->bytes());
   fill->publish(0);
   return true;
 } catch (...) {
@@ -133,8 +125,8 @@ bool hdf5_cached_rows::read_for_others(std::uint64_t block) const noexcept try {
 }
 
 /// Copies the rows of blocks that are present, and leaves the indices of the others in `missing`.
-void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scratch& with,
-                                    std::byte* out) const {
+void cached_rows::copy_present(std::span<const sample_index> samples, scratch& with,
+                               std::byte* out) const {
   with.found.clear();
   with.places.clear();
   block_cache::read_guard read_guard{cache_};
@@ -155,8 +147,8 @@ void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scrat
 
 /// Reads blocks that are neither present nor being read, and copies their rows while they are in
 /// the processor's cache. Leaves the indices of the others in `missing`.
-void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratch& with,
-                                   std::byte* out) const {
+void cached_rows::read_absent(std::span<const sample_index> samples, scratch& with,
+                              std::byte* out) const {
   auto& missing = with.missing;
   std::size_t left = 0;
   std::size_t i = 0;
@@ -168,14 +160,12 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
       continue;
     }
     try {
-      read_block(block, fill->bytes());
-    } catch (const hdf5_error& failure) {
+      read_counted(block, fill->bytes());
+    } catch (const dataset_error& failure) {
       // If several samples cannot be read, the run's first one is named, whichever thread reads its
       // block.
       if (left > 0) break;
-      dataset_location where = failure.where();
-      where.sample = samples[missing[i]].value;
-      throw hdf5_error{std::move(where), failure.message()};
+      blocks_->fail(failure, samples[missing[i]].value);
     }
     std::uint64_t used = 0;
     for (; i < missing.size() && place_.block_of(samples[missing[i]].value) == block; ++i, ++used)
@@ -189,7 +179,7 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
                 missing.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
-void hdf5_cached_rows::prefetch(std::span<const sample_index> samples) const noexcept try {
+void cached_rows::prefetch(std::span<const sample_index> samples) const noexcept try {
   scratch& with = scratch::of_this_thread();
   auto& blocks = with.blocks;
   blocks.clear();

@@ -1,4 +1,4 @@
-#include "hdf5/rows/cached_rows.hpp"
+#include "rows/decoded/cached_rows.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,16 +12,16 @@ constexpr std::size_t tile_piece_bytes = std::size_t{1} << 20;
 
 class tiled_rows final : public field_rows {
  public:
-  tiled_rows(row_extent extent, std::unique_ptr<const hdf5_chunk_blocks> blocks,
-             std::unique_ptr<const hdf5_chunk_blocks> tiles, std::uint64_t max_cached)
+  tiled_rows(row_extent extent, std::unique_ptr<const chunk_blocks> blocks,
+             std::unique_ptr<const decoded_blocks> tiles, std::uint64_t max_cached)
       : field_rows{std::move(extent)},
         blocks_{std::move(blocks)},
         rows_per_tile_{blocks_->rows_per_block()},
         part_bytes_{blocks_->chunk_value_bytes() / rows_per_tile_},
-        parts_{{.rows = blocks_->map().size() * rows_per_tile_,
+        parts_{{.rows = blocks_->chunks() * rows_per_tile_,
                 .row_bytes = part_bytes_,
                 .rows_per_chunk = rows_per_tile_,
-                .chunks_kept = std::min(max_cached, blocks_->map().size())},
+                .chunks_kept = std::min(max_cached, blocks_->chunks())},
                std::move(tiles)} {}
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
@@ -36,6 +36,8 @@ class tiled_rows final : public field_rows {
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 
+  bool is_cold() const noexcept override { return field_rows::is_cold() || parts_.is_cold(); }
+
  private:
   /// Index of a row's part in `parts_`. @param column Column of tiles.
   [[nodiscard]] sample_index part_of(sample_index sample, std::uint64_t column) const noexcept {
@@ -46,10 +48,10 @@ class tiled_rows final : public field_rows {
   void read_columns(std::span<const sample_index> samples, std::uint64_t first,
                     std::uint64_t columns, std::byte* out) const;
 
-  std::unique_ptr<const hdf5_chunk_blocks> blocks_;
+  std::unique_ptr<const chunk_blocks> blocks_;
   const std::uint64_t rows_per_tile_;
   const std::size_t part_bytes_;  ///< bytes of a row's part in a tile, including padding
-  hdf5_cached_rows parts_;        ///< its blocks are tiles, and its rows are parts of rows
+  cached_rows parts_;             ///< its blocks are tiles, and its rows are parts of rows
 };
 
 void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) const {
@@ -60,16 +62,14 @@ void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) con
   try {
     for (std::uint64_t column = 0; column < columns; column += together)
       read_columns(samples, column, std::min(together, columns - column), out);
-  } catch (const hdf5_error& failure) {
+  } catch (const dataset_error& failure) {
     const std::uint64_t part = failure.where().sample.value_or(0);
     const std::uint64_t row_of_tiles = part / rows_per_tile_ / columns;
     const sample_index lost{row_of_tiles * rows_per_tile_ + part % rows_per_tile_};
     // If several samples cannot be read, the run's first one is named.
     for (std::size_t i = 0; i < samples.size() && samples[i] != lost; ++i)
       read(samples.subspan(i, 1), out + i * row_bytes());
-    dataset_location where = failure.where();
-    where.sample = lost.value;
-    throw hdf5_error{std::move(where), failure.message()};
+    blocks_->fail(failure, lost.value);
   }
 }
 
@@ -86,7 +86,7 @@ void tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const sample_index part = part_of(samples[i], column);
       const piece to{part.value / rows_per_tile_, {out + i * row_bytes(), row_bytes()}};
-      if (blocks_->map()[to.tile].is_written()) {
+      if (blocks_->is_written(to.tile)) {
         wanted.push_back(part);
         pieces.push_back(to);
       } else {
@@ -102,8 +102,8 @@ void tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64
 }  // namespace
 
 std::unique_ptr<const field_rows> make_tiled_rows(row_extent extent,
-                                                  std::unique_ptr<const hdf5_chunk_blocks> blocks,
-                                                  std::unique_ptr<const hdf5_chunk_blocks> tiles,
+                                                  std::unique_ptr<const chunk_blocks> blocks,
+                                                  std::unique_ptr<const decoded_blocks> tiles,
                                                   std::uint64_t max_cached) {
   // If less than a row of tiles is cached, no order of samples would decode each tile only once.
   if (const std::uint64_t kept = max_cached / blocks->chunks_per_block(); kept != 0) {
