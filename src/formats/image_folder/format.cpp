@@ -2,6 +2,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "formats/open/format_entry.hpp"
+#include "io/file_system.hpp"
 
 namespace feedline::detail {
 namespace {
@@ -33,7 +34,8 @@ format_entry image_folder_format() {
                 return choose_fields(open_folders(roots, options).dataset, options.fields);
               },
           .list = list_images,
-          .is_folder = true};
+          .is_folder =
+              [](const std::string& path) { return kind_of_entry(path) == entry_kind::folder; }};
 }
 
 }  // namespace feedline::detail

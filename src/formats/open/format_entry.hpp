@@ -35,7 +35,8 @@ struct format_entry {
   dataset_ptr (*open)(const std::vector<std::string>& files, const open_options& options) = nullptr;
   /// The fields of a file; null: those of the dataset that `open` makes of it.
   std::vector<listed_field> (*list)(const std::string& file, const open_options& options) = nullptr;
-  bool is_folder = false;     ///< folders have this format
+  /// Whether a folder has this format; null: no folder has. The first in the table counts.
+  bool (*is_folder)(const std::string& path) = nullptr;
   bool takes_like = false;    ///< uses `open_options::like`
   bool takes_tokens = false;  ///< uses `open_options::tokens_per_sample`
 };

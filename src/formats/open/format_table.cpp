@@ -14,6 +14,7 @@
   FORMAT(cifar10) \
   FORMAT(cifar100) \
   FORMAT(idx) \
+  FORMAT(zarr) \
   FORMAT(image_folder)
 // clang-format on
 

@@ -62,8 +62,14 @@ const detail::format_entry* format_of(const detail::probed_file& probed) {
 
 /// Null: unknown.
 const detail::format_entry* format_of(const std::string& path) {
-  if (detail::kind_of_entry(path) == detail::entry_kind::folder)
-    return &*std::ranges::find_if(detail::format_table(), &detail::format_entry::is_folder);
+  const detail::entry_kind kind = detail::kind_of_entry(path);
+  // A web server's folders are not known as such: they are nothing, or a page that lists them.
+  const bool is_address = path.find("://") != std::string::npos;
+  const bool has_folders_name = path.ends_with(".zarr") || path.ends_with(".zarr/");
+  if (kind == detail::entry_kind::folder ||
+      (is_address && (kind != detail::entry_kind::file || has_folders_name)))
+    for (const detail::format_entry& entry : detail::format_table())
+      if (entry.is_folder != nullptr && entry.is_folder(path)) return &entry;
   const detail::byte_file_ptr file = detail::open_file(path);
   const std::vector<std::byte> head = head_of(*file);
   const bool is_compressed = detail::is_gzip(head);

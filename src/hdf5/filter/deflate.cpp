@@ -14,7 +14,7 @@ namespace feedline::detail {
 
 namespace {
 
-/// What surrounds a deflate stream, as zlib's bits of the window tell it.
+/// Frame around a deflate stream, in zlib's way: added to the bits of the window.
 constexpr int zlib_frame = MAX_WBITS;
 constexpr int gzip_frame = MAX_WBITS + 16;
 

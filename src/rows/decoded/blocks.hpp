@@ -42,7 +42,7 @@ class decoded_blocks {
 class chunk_blocks : public decoded_blocks {
  public:
   [[nodiscard]] virtual std::uint64_t rows_per_block() const noexcept = 0;
-  [[nodiscard]] virtual std::uint64_t chunks() const noexcept = 0;  ///< of all blocks
+  [[nodiscard]] virtual std::uint64_t chunks() const noexcept = 0;  ///< number of all chunks
   [[nodiscard]] virtual std::uint64_t chunks_per_block() const noexcept = 0;
   /// Bytes of a chunk's values, in the field's form.
   [[nodiscard]] virtual std::size_t chunk_value_bytes() const noexcept = 0;

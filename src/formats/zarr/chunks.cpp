@@ -1,0 +1,280 @@
+#include "formats/zarr/chunks.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+#include "detail/threads.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace feedline::detail {
+namespace {
+
+/// Any store may have this many chunks, if it has only a few of them; so many take 96 MiB of
+/// memory. One more chunk must be backed by a stored byte.
+constexpr std::uint64_t max_sparse_chunks = std::uint64_t{1} << 22;
+/// Limit of the cache of chunks.
+constexpr std::uint64_t max_chunks = 0xffff'fff0;
+/// Most objects that are asked for one by one, on servers without lists.
+constexpr std::uint64_t max_asked_objects = std::uint64_t{1} << 16;
+
+/// The number of elements of a grid; the largest number if it does not fit.
+std::uint64_t count_of(std::span<const std::uint64_t> grid) noexcept {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : grid) count = checked_multiply(count, extent).value_or(most);
+  return count;
+}
+
+}  // namespace
+
+zarr_chunks::zarr_chunks(zarr_store_ptr store, zarr_array array)
+    : store_{std::move(store)}, array_{std::move(array)} {
+  const auto& outer = array_.shards ? array_.shards->shape : array_.chunk;
+  for (std::size_t i = 0; i < array_.shape.size(); ++i) {
+    grid_.push_back(divide_up(array_.shape[i], array_.chunk[i]));
+    object_grid_.push_back(divide_up(array_.shape[i], outer[i]));
+  }
+  count_ = count_of(grid_);
+  if (count_ > max_chunks)
+    throw dataset_error{{.path = store_->name(), .field = array_.path},
+                        "has " + std::to_string(count_) + " chunks or more, and " +
+                            std::to_string(max_chunks) +
+                            " are the most; write it again with larger ones"};
+  if (!store_->can_list() && !array_.shards) {
+    require_backed({});
+    return;
+  }
+  const objects found = find_objects();
+  require_backed(found);
+  places_.resize(static_cast<std::size_t>(count_));
+  if (array_.shards)
+    place_shards(found);
+  else
+    for (const auto& [number, bytes] : found)
+      places_[static_cast<std::size_t>(number)] = {0, bytes, 0};
+}
+
+/// A tiny store may claim any number of chunks, and a list of them would take that much memory.
+void zarr_chunks::require_backed(const objects& found) const {
+  std::uint64_t bytes = max_sparse_chunks;
+  for (const auto& each : found)
+    if (__builtin_add_overflow(bytes, each.second, &bytes))
+      bytes = std::numeric_limits<std::uint64_t>::max();
+  if (count_ > bytes)
+    throw dataset_error{{.path = store_->name(), .field = array_.path},
+                        "claims " + std::to_string(count_) + " chunks, but only " +
+                            std::to_string(bytes - max_sparse_chunks) +
+                            " bytes are stored; write it with larger chunks, or without the rows "
+                            "that were never written"};
+}
+
+std::vector<std::uint64_t> zarr_chunks::coordinates(std::uint64_t number,
+                                                    std::span<const std::uint64_t> grid) const {
+  std::vector<std::uint64_t> at(grid.size());
+  for (std::size_t i = grid.size(); i-- > 0; number /= grid[i]) at[i] = number % grid[i];
+  return at;
+}
+
+std::string zarr_chunks::key_at(std::span<const std::uint64_t> coordinates) const {
+  std::string key = array_.path;
+  if (!key.empty()) key += '/';
+  if (array_.keys.has_prefix) key += 'c';
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    if (i > 0 || array_.keys.has_prefix) key += array_.keys.separator;
+    key += std::to_string(coordinates[i]);
+  }
+  return key;
+}
+
+std::string zarr_chunks::key_of(std::uint64_t chunk) const {
+  auto at = coordinates(chunk, grid_);
+  if (array_.shards)
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] /= array_.shards->shape[i] / array_.chunk[i];
+  return key_at(at);
+}
+
+std::string zarr_chunks::describe(std::uint64_t chunk) const {
+  std::string text = "chunk (";
+  const auto at = coordinates(chunk, grid_);
+  for (std::size_t i = 0; i < at.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(at[i]);
+  text += ')';
+  if (are_known() && is_written(chunk)) {
+    text += " of " + std::to_string(places_[chunk].bytes) + " bytes";
+    if (array_.shards) text += " at byte " + std::to_string(places_[chunk].begin) + " of its shard";
+  }
+  return text;
+}
+
+zarr_chunks::objects zarr_chunks::find_objects() const {
+  objects found;
+  if (store_->can_list()) {
+    std::string folder = array_.path;
+    if (array_.keys.has_prefix && array_.keys.separator == '/')
+      folder += folder.empty() ? "c" : "/c";
+    search(folder, 0, 0, found);
+    std::ranges::sort(found);
+    return found;
+  }
+  const std::uint64_t count = count_of(object_grid_);
+  if (count > max_asked_objects)
+    throw dataset_error{{.path = store_->name(), .field = array_.path},
+                        "has " + std::to_string(count) +
+                            " shards, on a server that has no lists of files, where " +
+                            std::to_string(max_asked_objects) +
+                            " are the most; copy the store, or write larger shards"};
+  found.resize(static_cast<std::size_t>(count));
+  parallel_for(
+      found.size(),
+      [&](std::size_t i) {
+        const auto object = store_->open(key_at(coordinates(i, object_grid_)));
+        found[i] = {i, object ? object->bytes : 0};
+      },
+      32);
+  std::erase_if(found, [](const auto& each) { return each.second == 0; });
+  return found;
+}
+
+/// The number of an object's name along an axis, added to `number`; false if it is no such name.
+bool zarr_chunks::number_of(const std::string& name, std::size_t axis,
+                            std::uint64_t& number) const {
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), value);
+  if (read.ec != std::errc{} || read.ptr != name.data() + name.size()) return false;
+  if (name.size() > 1 && name.front() == '0') return false;
+  if (value >= object_grid_[axis]) return false;  // left from before the array was made smaller
+  number = number * object_grid_[axis] + value;
+  return true;
+}
+
+/// Finds the objects below a folder. Each level of folders is an axis, if "/" separates them.
+void zarr_chunks::search(const std::string& folder, std::size_t axis, std::uint64_t number,
+                         objects& found) const {
+  const std::size_t rank = object_grid_.size();
+  const bool is_nested = array_.keys.separator == '/';
+  for (const folder_entry& entry : store_->list(folder)) {
+    std::uint64_t at = number;
+    if (is_nested) {
+      if (!number_of(entry.name, axis, at)) continue;
+      if (entry.is_folder && axis + 1 < rank)
+        search(folder.empty() ? entry.name : folder + '/' + entry.name, axis + 1, at, found);
+      else if (!entry.is_folder && axis + 1 == rank)
+        found.emplace_back(at, entry.bytes.value_or(0));
+      continue;
+    }
+    if (entry.is_folder) continue;
+    std::string rest = entry.name;
+    bool is_chunk = !array_.keys.has_prefix || rest.starts_with("c.");
+    if (is_chunk && array_.keys.has_prefix) rest.erase(0, 2);
+    for (std::size_t i = 0; is_chunk && i < rank; ++i) {
+      const std::size_t end = rest.find('.');
+      is_chunk =
+          (end == std::string::npos) == (i + 1 == rank) && number_of(rest.substr(0, end), i, at);
+      rest.erase(0, end == std::string::npos ? end : end + 1);
+    }
+    if (is_chunk) found.emplace_back(at, entry.bytes.value_or(0));
+  }
+}
+
+void zarr_chunks::place_shards(const objects& found) {
+  std::vector<std::uint64_t> in_shard;
+  for (std::size_t i = 0; i < grid_.size(); ++i)
+    in_shard.push_back(array_.shards->shape[i] / array_.chunk[i]);
+  shards_.resize(found.size());
+  // Each index is one or two reads. Distinct shards have distinct chunks.
+  parallel_for(
+      found.size(), [&](std::size_t i) { read_index(found, i, in_shard); }, 32);
+}
+
+void zarr_chunks::read_index(const objects& found, std::size_t place,
+                             std::span<const std::uint64_t> in_shard) {
+  const auto at = coordinates(found[place].first, object_grid_);
+  const std::string key = key_at(at);
+  const auto refusal = [&](const std::string& why) {
+    return dataset_error{{.path = store_->path_of(key), .field = array_.path}, why};
+  };
+  const auto object = store_->open(key);
+  if (!object) throw refusal("was deleted since it was listed; open the array again");
+  shards_[place] = *object;
+  const std::uint64_t chunks = count_of(in_shard);
+  const std::uint64_t sum_bytes = array_.shards->index_has_crc32c ? 4 : 0;
+  if (chunks > (object->bytes - std::min(object->bytes, sum_bytes)) / 16)
+    throw refusal("the shard has " + std::to_string(object->bytes) +
+                  " bytes, too few for its index of " + std::to_string(chunks) +
+                  " chunks; it is cut short: copy it or write the array again");
+  const std::uint64_t index_bytes = chunks * 16 + sum_bytes;
+  const std::uint64_t index_begin = array_.shards->index_at_end ? object->bytes - index_bytes : 0;
+  std::vector<std::byte> index(static_cast<std::size_t>(index_bytes));
+  object->file->read(object->begin + index_begin, index);
+  std::vector<zarr_chunk> inner;
+  try {
+    inner = parse_shard_index(index, *array_.shards, chunks, object->bytes, index_begin);
+  } catch (const dataset_error& failure) {
+    throw refusal(failure.message());
+  }
+  for (std::uint64_t i = 0; i < chunks; ++i) {
+    if (inner[i].object == zarr_chunk::none) continue;
+    const auto inside = coordinates(i, in_shard);
+    std::uint64_t number = 0;
+    bool is_inside = true;  // the last shard may extend past the array
+    for (std::size_t axis = 0; axis < grid_.size(); ++axis) {
+      const std::uint64_t along = at[axis] * in_shard[axis] + inside[axis];
+      is_inside = is_inside && along < grid_[axis];
+      number = number * grid_[axis] + along;
+    }
+    if (!is_inside) continue;
+    inner[i].object = static_cast<std::uint32_t>(place);
+    inner[i].begin += object->begin;
+    places_[static_cast<std::size_t>(number)] = inner[i];
+  }
+}
+
+std::span<const std::byte> zarr_chunks::read(std::uint64_t chunk,
+                                             std::vector<std::byte>& into) const {
+  if (array_.shards) {
+    const zarr_chunk& place = places_[static_cast<std::size_t>(chunk)];
+    const byte_file& file = *shards_[place.object].file;
+    const auto bytes = static_cast<std::size_t>(place.bytes);
+    if (const auto mapped = file.mapped(); !mapped.empty())
+      return mapped.subspan(static_cast<std::size_t>(place.begin), bytes);
+    into.resize(bytes);
+    file.read(place.begin, into);
+    return into;
+  }
+  const std::string key = key_of(chunk);
+  const std::uint64_t most = array_.codecs.max_stored_bytes(array_.chunk_bytes());
+  const bool is_there = store_->read(key, most, into);
+  const auto refusal = [&](const std::string& why) {
+    return dataset_error{{.path = store_->path_of(key), .field = array_.path},
+                         why + " since the array was opened; open it again"};
+  };
+  if (!is_there && !are_known()) return {};
+  if (!is_there) throw refusal("was deleted");
+  if (are_known() && into.size() != stored_bytes(chunk)) throw refusal("was written again");
+  if (into.empty())
+    throw dataset_error{{.path = store_->path_of(key), .field = array_.path},
+                        "is empty; copy it or write the array again"};
+  return into;
+}
+
+void zarr_chunks::require_unchanged(std::uint64_t chunk) const {
+  if (array_.shards && is_written(chunk))
+    shards_[places_[static_cast<std::size_t>(chunk)].object].file->require_unchanged();
+}
+
+void zarr_chunks::will_need(std::uint64_t chunk) const noexcept try {
+  if (!is_written(chunk)) return;
+  if (!array_.shards) return store_->will_need(key_of(chunk));
+  const zarr_chunk& place = places_[static_cast<std::size_t>(chunk)];
+  shards_[place.object].file->will_need(place.begin, place.bytes);
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+}
+
+bool zarr_chunks::is_cold() const noexcept {
+  if (!array_.shards) return store_->is_cold();
+  return !shards_.empty() && shards_.front().file->is_cold();
+}
+
+}  // namespace feedline::detail

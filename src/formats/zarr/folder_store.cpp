@@ -1,0 +1,119 @@
+#include <feedline/error.hpp>
+
+#include "detail/threads.hpp"
+#include "formats/zarr/store.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+class folder_store final : public zarr_store {
+ public:
+  explicit folder_store(const std::string& path)
+      : zarr_store{without_slashes(path)},
+        files_{file_system_of(path)},
+        is_remote_{path.find("://") != std::string::npos},
+        // Web servers have no lists: their folders are not known as such.
+        can_list_{!is_remote_ || files_->kind_of(name()) == entry_kind::folder} {}
+
+  std::optional<std::string> text(const std::string& key) const override {
+    std::vector<std::byte> bytes;
+    if (!read(key, max_text_bytes, bytes)) return std::nullopt;
+    return std::string{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  bool can_list() const noexcept override { return can_list_; }
+
+  std::vector<folder_entry> list(const std::string& key) const override {
+    const std::string folder = path_of(key);
+    if (files_->kind_of(folder) == entry_kind::nothing) return {};
+    auto entries = files_->list(folder);
+    constexpr std::size_t few = 256;
+    const auto measure = [&](std::size_t i) {
+      folder_entry& entry = entries[i];
+      if (!entry.is_folder && !entry.bytes)
+        entry.bytes = files_->size_of(folder + '/' + entry.name);
+    };
+    // Each size is a call of the system, or a request.
+    if (is_remote_ && entries.size() > 1)
+      parallel_for(entries.size(), measure, 32);
+    else if (entries.size() > few)
+      parallel_for(divide(entries.size(), few), [&](std::size_t part) {
+        for (std::size_t i = part * few; i < std::min(entries.size(), (part + 1) * few); ++i)
+          measure(i);
+      });
+    else
+      for (std::size_t i = 0; i < entries.size(); ++i) measure(i);
+    return entries;
+  }
+
+  std::optional<zarr_object> open(const std::string& key) const override {
+    const std::string path = path_of(key);
+    if (files_->kind_of(path) == entry_kind::nothing) return std::nullopt;
+    byte_file_ptr file = files_->open(path);
+    const std::uint64_t bytes = file->size();
+    return zarr_object{std::move(file), 0, bytes};
+  }
+
+  bool read(const std::string& key, std::uint64_t max_bytes,
+            std::vector<std::byte>& into) const override {
+    const std::string path = path_of(key);
+    const auto room = [&](std::size_t bytes) {
+      if (bytes > max_bytes)
+        throw dataset_error{{.path = path, .field = {}},
+                            "has " + std::to_string(bytes) + " bytes, where no more than " +
+                                std::to_string(max_bytes) + " can be right"};
+      into.resize(bytes);
+      return std::span{into};
+    };
+    // Looking first would be a call, or a request, more for each object that is there.
+    if (is_remote_ && files_->kind_of(path) == entry_kind::nothing) return false;
+    try {
+      if (!files_->read_whole(path, room).was_in_memory) is_cold_.store(true, relaxed);
+    } catch (const dataset_error&) {
+      if (files_->kind_of(path) == entry_kind::nothing) return false;
+      throw;
+    }
+    return true;
+  }
+
+  void will_need(const std::string& key) const noexcept override try {
+    files_->will_need_whole(path_of(key));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+  }
+  bool is_cold() const noexcept override { return is_remote_ || is_cold_.exchange(false, relaxed); }
+
+ private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+
+  static std::string without_slashes(std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return path;
+  }
+  static std::size_t divide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+  file_system_ptr files_;
+  const bool is_remote_;
+  const bool can_list_;
+  mutable std::atomic<bool> is_cold_{true};  ///< a read had to wait since this was asked
+};
+
+}  // namespace
+
+zarr_store_ptr open_zarr_store(const std::string& path) {
+  const bool is_remote = path.find("://") != std::string::npos;
+  const entry_kind kind = kind_of_entry(path);
+  if (kind == entry_kind::nothing && !is_remote)
+    throw dataset_error{{.path = path, .field = {}},
+                        "there is no such file or folder; check its name"};
+  // A web server may have a page for a folder.
+  const bool is_archive = !is_remote || path.ends_with(".zip");
+  if (kind == entry_kind::file && is_archive) return open_zarr_zip(open_file(path));
+  return std::make_shared<const folder_store>(path);
+}
+
+}  // namespace feedline::detail
