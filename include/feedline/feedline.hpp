@@ -41,6 +41,7 @@
 #include <feedline/formats/npz.hpp>
 #include <feedline/formats/records.hpp>
 #include <feedline/formats/tar.hpp>
+#include <feedline/formats/tfrecord.hpp>
 #include <feedline/formats/tokens.hpp>
 #include <feedline/interop/dlpack.hpp>
 #include <feedline/interop/dlpack_dataset.hpp>

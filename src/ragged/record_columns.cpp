@@ -175,6 +175,14 @@ std::vector<field> record_columns::fields() const {
   return fields;
 }
 
+std::optional<std::size_t> record_columns::coded_column(std::size_t place) const {
+  const target& of = targets_[place];
+  if (of.is_length || (*all_)[of.column].is_ragged) return std::nullopt;
+  const decoder_ptr by = by_->coded_by(of.column);
+  if (!by || by->steps().empty()) return std::nullopt;
+  return of.column;
+}
+
 record_columns record_columns::select(std::span<const std::size_t> places) const {
   record_columns some = *this;
   some.targets_.clear();

@@ -82,6 +82,11 @@ class record_columns {
   /// The decoder, if it is one of one field.
   [[nodiscard]] const decoder_ptr& one_field() const noexcept { return one_field_; }
 
+  /// The column of a field of the dataset whose coded values devices may decode. Empty: the field
+  /// has none. @param place Index into `fields()`.
+  [[nodiscard]] std::optional<std::size_t> coded_column(std::size_t place) const;
+  [[nodiscard]] const record_decoder_ptr& decodes_by() const noexcept { return by_; }
+
   /// Some of the fields, in another order. @param places Indices into `fields()`.
   [[nodiscard]] record_columns select(std::span<const std::size_t> places) const;
 

@@ -1,8 +1,10 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
+#include "dataset/composed_blocks.hpp"
 #include "detail/sample_range.hpp"
 #include "ragged/offsets.hpp"
+#include "ragged/part_values.hpp"
 #include "ragged/record_columns.hpp"
 #include "rows/scratch_pool.hpp"
 
@@ -45,14 +47,30 @@ class decoded_dataset final : public dataset {
   }
 
   std::shared_ptr<const encoded_blocks> encoded() const override {
-    if (!columns_.one_field()) return nullptr;
-    std::call_once(blocks_made_, [this] {
-      blocks_ = make_value_blocks(of_, columns_.one_field(), columns_.fields().front());
-    });
+    std::call_once(blocks_made_, [this] { blocks_ = make_blocks(); });
     return blocks_;
   }
 
  private:
+  /// Those of coded values; beside them the other fields as rows.
+  [[nodiscard]] std::shared_ptr<const encoded_blocks> make_blocks() const {
+    const std::vector<field> fields = columns_.fields();
+    if (columns_.one_field()) return make_value_blocks(of_, columns_.one_field(), fields.front());
+    bool is_coded = false;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      is_coded |= columns_.coded_column(i).has_value();
+    if (!is_coded) return nullptr;
+    if (fields.size() == 1) {
+      const std::size_t column = *columns_.coded_column(0);
+      return make_value_blocks(
+          make_part_values(of_, columns_.decodes_by(), column, fields.front().name),
+          columns_.decodes_by()->coded_by(column), fields.front());
+    }
+    std::vector<dataset_ptr> parts;
+    for (std::size_t i = 0; i < fields.size(); ++i) parts.push_back(select({&i, 1}));
+    return make_joined_blocks(parts);
+  }
+
   void do_read(const read_request& request) const override {
     require_in_range(request.samples, size());
     const auto worker = workers_.take();

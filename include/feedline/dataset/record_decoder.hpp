@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/dataset/read_context.hpp>
 #include <feedline/export.hpp>
@@ -107,6 +108,22 @@ class record_decoder {
 
   /// Same as `dataset::varies_by_epoch`.
   [[nodiscard]] virtual bool varies_by_epoch() const { return false; }
+
+  /// The decoder of a fixed field whose value lies in the record as one coded value, such as a JPEG
+  /// file. Devices that can replace this decoder decode the field then (`decoder::steps`), and
+  /// `decode` the others. Null, as by default: there is no such decoder.
+  /// @param field Index in the result of `describe`.
+  [[nodiscard]] virtual decoder_ptr coded_by(std::size_t field) const {
+    (void)field;
+    return nullptr;
+  }
+  /// The coded value within a record: a part of `stored`. Called for fields that have `coded_by`.
+  /// @throws dataset_error like `decode`.
+  [[nodiscard]] virtual std::span<const std::byte> coded_value(std::span<const std::byte> stored,
+                                                               std::size_t field) const {
+    (void)field;
+    return stored;
+  }
 };
 
 using record_decoder_ptr = std::shared_ptr<const record_decoder>;

@@ -5,8 +5,10 @@
 #include <feedline/export.hpp>
 #include <feedline/image/decode.hpp>
 #include <feedline/io/external_files.hpp>
+#include <feedline/ragged/pad.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,9 +17,9 @@ inline namespace FEEDLINE_ABI {
 
 /// Detects the format from a file's content; its name is ignored. CIFAR has no magic number: a file
 /// with a matching size and valid labels is taken for CIFAR if it matches no other format.
-/// @return "hdf5", "npy", "npz", "idx", "tar" (a shard in the WebDataset convention), "tokens" (a
-/// shard with llm.c's header, or the .idx of a Megatron dataset), "cifar10" or "cifar100" (binary
-/// version), "image_folder" (any folder). Empty: unknown.
+/// @return "hdf5", "npy", "npz", "idx", "tfrecord", "tar" (a shard in the WebDataset convention),
+/// "tokens" (a shard with llm.c's header, or the .idx of a Megatron dataset), "cifar10" or
+/// "cifar100" (binary version), "image_folder" (any folder). Empty: unknown.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] std::string detect_format(const std::string& path);
 
@@ -25,8 +27,8 @@ inline namespace FEEDLINE_ABI {
 /// Formats that do not use `like` or `tokens_per_sample` refuse them.
 struct open_options {
   /// Fields to open, in the wanted order; empty: all. HDF5: paths of datasets, and of members of
-  /// their records. NumPy archive: members. Tar, folder of images, CIFAR: names of existing fields.
-  /// NumPy array and IDX: the field's name.
+  /// their records. NumPy archive: members. TFRecord: features. Tar, folder of images, CIFAR: names
+  /// of existing fields. NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
   /// Format of all files, as in `detect_format`; empty: their content tells.
   std::string format = {};
@@ -34,11 +36,14 @@ struct open_options {
   /// with the same number of samples. If some of these share a name, only those in the path's group
   /// are opened. Empty: all datasets of the file.
   std::string like = {};
-  image_options image = {};                     ///< for images in folders and tar shards
+  image_options image = {};                     ///< for images in folders, tar shards, records
   element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`
   /// Required for shards of tokens. If it is set, NumPy arrays of one dimension are shards of
   /// tokens. Other formats refuse it.
   std::uint64_t tokens_per_sample = 0;
+  /// Records (TFRecord): padding of ragged fields, by name; same as `decode_options::pad`. Other
+  /// formats refuse it.
+  std::map<std::string, pad_options> pad = {};
   /// HDF5: same as `hdf5_options::external`.
   external_files external = external_files::same_folder;
 };
@@ -51,12 +56,12 @@ struct open_options {
 ///     auto other = feedline::open("imagenet/train", {.image = {.shorter_side = 256}});
 ///
 /// Each reader has further options: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
-/// `open_tar`, `open_tokens`, `open_cifar10`, `open_image_folder`. Without `fields` the names are
-/// those in the file. Members of nested records that share a name have their whole path:
-/// "position.x". A NumPy array is named like its file without the suffix. An IDX file is named
-/// "image", or "label" if it has one dimension. A tar shard has all fields of the first shard:
-/// "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays named by their extension without ".npy";
-/// every sample must have them.
+/// `open_tar`, `open_tfrecord`, `open_tokens`, `open_cifar10`, `open_image_folder`. Without `fields`
+/// the names are those in the file. Members of nested records that share a name have their whole
+/// path: "position.x". A NumPy array is named like its file without the suffix. An IDX file is
+/// named "image", or "label" if it has one dimension. A tar shard has all fields of the first
+/// shard: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays named by their extension without ".npy";
+/// every sample must have them. `open_tfrecord` says which fields features of TFRecord become.
 ///
 /// Without `fields`, the log reports all content that is left out, and `list_fields` lists it:
 /// other kinds of members of a tar shard, files in a folder that are not images, an HDF5 file's
@@ -78,8 +83,8 @@ struct listed_field {
   std::string name;
   std::uint64_t samples = 0;  ///< number of samples in the file
   field spec = {};            ///< name, type and shape that `open` gives it
-  /// Each sample is a run of elements of any length, and `spec` is one element. `open_hdf5_ragged`
-  /// reads such a field, and `open` leaves it out.
+  /// Each sample is a run of elements of any length, and `spec` is one element. `open` pads
+  /// such a field of records. It leaves out one of an HDF5 file, which `open_hdf5_ragged` reads.
   bool is_ragged = false;
   /// Reason why it cannot be read; only `name` is meaningful then. Empty: it can be read.
   std::string refusal = {};

@@ -39,6 +39,7 @@ struct format_entry {
   bool (*is_folder)(const std::string& path) = nullptr;
   bool takes_like = false;    ///< uses `open_options::like`
   bool takes_tokens = false;  ///< uses `open_options::tokens_per_sample`
+  bool takes_pad = false;     ///< uses `open_options::pad`
 };
 
 /// Opens each file by itself, and puts them one after the other.

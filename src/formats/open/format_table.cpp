@@ -10,6 +10,7 @@
   FORMAT(npy) \
   FORMAT(npz) \
   FORMAT(tar) \
+  FORMAT(tfrecord) \
   FORMAT(tokens) \
   FORMAT(cifar10) \
   FORMAT(cifar100) \

@@ -163,6 +163,9 @@ dataset_ptr open(const paths& patterns, const open_options& options) {
   if (options.tokens_per_sample != 0 && !format.takes_tokens)
     throw usage_error{"open: open_options::tokens_per_sample is for shards of tokens, but " +
                       is_of + "; leave it out"};
+  if (!options.pad.empty() && !format.takes_pad)
+    throw usage_error{"open: open_options::pad is for ragged fields of records, but " + is_of +
+                      "; leave it out"};
   return format.open(files, options);
 }
 

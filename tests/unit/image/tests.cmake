@@ -45,6 +45,7 @@ feedline_add_tests(feedline_image_tests
   unit/image/pixel_format_test.cpp
   unit/image/png_test.cpp
   unit/image/random_crop_test.cpp
+  unit/image/record_blocks_test.cpp
   unit/image/resample_taps_test.cpp
   unit/image/resampler_test.cpp
   unit/image/resized_crop_test.cpp

@@ -200,6 +200,10 @@ TEST_CASE("open: options that a format does not support are refused with its rea
                               " holds tokens, and open_options::tokens_per_sample is not given");
   CHECK(misuse(tokens, {.fields = {"input"}, .tokens_per_sample = 2}) ==
         "open: fields of a token shard have names of their own; leave open_options::fields empty");
+  const auto named = folder.write("named", array_bytes());
+  CHECK(misuse(named, {.pad = {{"x", {.length = 2}}}}) ==
+        "open: open_options::pad is for ragged fields of records, but " + named.string() +
+            " is of the format npy; leave it out");
   CHECK(misuse(folder.write("array", array_bytes()), {.fields = {"x", "y"}}) ==
         "open: a file of the format npy becomes one field, but open_options::fields names 2");
   const auto compressed = folder.write("a.tar.gz", test::gzip_bytes(tar_of_arrays()));
@@ -239,7 +243,7 @@ TEST_CASE("open: a format that is named is not asked of the content", "[dataset]
   const std::string unknown =
       "open: open_options::format is 'numpy', which is not a format; known are " +
       list_of(&detail::format_entry::name) + "; or leave it out, so that the content tells";
-  CHECK(unknown.find("known are hdf5, npy, npz, tar, tokens, ") != std::string::npos);
+  CHECK(unknown.find("known are hdf5, npy, npz, tar, tfrecord, tokens, ") != std::string::npos);
   CHECK(misuse(array, {.format = "numpy"}) == unknown);
   CHECK(test::message_of<usage_error>([&] { (void)list_fields(array, {.format = "numpy"}); }) ==
         unknown);

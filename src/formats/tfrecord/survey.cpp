@@ -1,0 +1,260 @@
+#include "formats/tfrecord/survey.hpp"
+
+#include "detail/text.hpp"
+#include "io/file_magic.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using byte_span = std::span<const std::byte>;
+
+/// The smallest and the largest of some numbers.
+struct bounds {
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t most = 0;
+
+  void add(std::uint64_t value) noexcept {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  [[nodiscard]] bool is_one() const noexcept { return least == most && most != 0; }
+};
+
+/// A feature as the records have it.
+struct seen_feature {
+  std::string name;
+  bool is_sequence = false;
+  feature_kind kind = feature_kind::none;
+  std::string trouble = {};             ///< why it cannot be a field
+  std::size_t records = 0;              ///< number of records with it
+  bounds values = {};                   ///< number of values in a record, or in a step
+  bounds bytes = {};                    ///< size of a value of bytes
+  bool is_image = true;                 ///< each value of bytes is one
+  std::vector<std::byte> example = {};  ///< the first value of bytes
+};
+
+constexpr std::size_t max_features = 4096;
+
+/// Collects what records have.
+class feature_census {
+ public:
+  void add(byte_span record) {
+    for_each_feature(record, [&](const named_feature& found) {
+      seen_feature& one = find(found);
+      ++one.records;
+      if (!found.is_sequence) return add_values(one, read_feature(found.message));
+      for_each_step(found.message, [&](const feature_view& step) { add_values(one, step); });
+    });
+  }
+
+  [[nodiscard]] std::vector<seen_feature>& all() noexcept { return all_; }
+
+ private:
+  seen_feature& find(const named_feature& found) {
+    const auto [at, is_new] =
+        places_.try_emplace({found.is_sequence, std::string{found.name}}, all_.size());
+    if (is_new) {
+      if (all_.size() == max_features)
+        throw dataset_error{{},
+                            "records have more than " + std::to_string(max_features) +
+                                " features; write values of one kind as one feature of many "
+                                "values"};
+      all_.push_back({std::string{found.name}, found.is_sequence});
+    }
+    return all_[at->second];
+  }
+
+  static void add_values(seen_feature& to, const feature_view& values) {
+    if (values.kind == feature_kind::none) return to.values.add(0);
+    if (to.kind == feature_kind::none) to.kind = values.kind;
+    if (to.kind != values.kind) {
+      to.trouble = "has values of " + std::string{name_of(to.kind)} + " and of " +
+                   std::string{name_of(values.kind)};
+      return;
+    }
+    const std::uint64_t count = count_values(values);
+    to.values.add(count);
+    if (values.kind != feature_kind::bytes || count == 0) return;
+    const byte_span value = first_bytes(values);
+    if (to.example.empty()) to.example.assign(value.begin(), value.end());
+    to.bytes.add(value.size());
+    to.is_image = to.is_image && (is_jpeg(value) || is_png(value));
+  }
+
+  std::vector<seen_feature> all_;
+  std::map<std::pair<bool, std::string>, std::size_t> places_;
+};
+
+element_type type_of(feature_kind kind) {
+  if (kind == feature_kind::floats) return element_type::f32;
+  return kind == feature_kind::bytes ? element_type::u8 : element_type::i64;
+}
+
+/// Chooses the field that a feature becomes.
+class field_choice {
+ public:
+  field_choice(const tfrecord_options& options, std::size_t looked_at)
+      : options_{options}, looked_at_{looked_at} {}
+
+  /// @return Why it is no field; empty: `made` is one.
+  [[nodiscard]] std::string choose(const seen_feature& of, example_field& made) const {
+    const auto given = options_.features.find(of.name);
+    const bool is_given = given != options_.features.end();
+    if (!of.trouble.empty()) return of.trouble;
+    if (of.kind == feature_kind::none)
+      return "has no value in the " + std::to_string(looked_at_) +
+             " records that were looked at, so its type is not known";
+    made.kind = of.kind;
+    made.as.spec.type = type_of(of.kind);
+    if (is_given) require_one_way(of, given->second);
+    if (of.is_sequence) return choose_steps(of, is_given ? &given->second : nullptr, made);
+    if (is_given && given->second.decoder) return decode(of, given->second.decoder, made);
+    if (is_given && given->second.shape) {
+      made.as.spec.shape = *given->second.shape;
+      return {};
+    }
+    if (of.kind == feature_kind::bytes) return choose_bytes(of, is_given, made);
+    made.as.is_ragged = is_given || !of.values.is_one() || of.records < looked_at_;
+    if (!made.as.is_ragged && of.values.most != 1) made.as.spec.shape = {of.values.most};
+    return {};
+  }
+
+ private:
+  static void require_one_way(const seen_feature& of, const tfrecord_feature& how) {
+    const int ways = int{how.decoder != nullptr} + int{how.shape.has_value()} + int{how.is_ragged};
+    const std::string begin = "open_tfrecord: tfrecord_options::features names '" + of.name + "'";
+    if (ways != 1)
+      throw usage_error{begin + " with " + (ways == 0 ? "no" : "more than one") +
+                        " way to read it: say one of decoder, shape and is_ragged"};
+    if (how.decoder && of.kind != feature_kind::bytes)
+      throw usage_error{begin + " with a decoder, but its values are " +
+                        std::string{name_of(of.kind)} + ", not bytes"};
+  }
+
+  static std::string several_bytes() {
+    return "has several values of bytes in a record; write each as a feature of its own, or read "
+           "the records with a record_decoder of your own (tfrecord_options::record)";
+  }
+
+  static std::string decode(const seen_feature& of, const decoder_ptr& by, example_field& made) {
+    if (of.values.most > 1) return several_bytes();
+    if (of.example.empty()) return "has only empty values, which cannot be decoded";
+    made.by = by;
+    made.as.spec = by->describe(of.example);
+    return {};
+  }
+
+  [[nodiscard]] std::string choose_bytes(const seen_feature& of, bool is_ragged,
+                                         example_field& made) const {
+    if (of.values.most > 1) return several_bytes();
+    if (!is_ragged && options_.image && of.is_image && !of.example.empty())
+      return decode(of, options_.image, made);
+    const bool all_have = of.records == looked_at_ && of.values.least == 1;
+    made.as.is_ragged = is_ragged || !all_have || !of.bytes.is_one();
+    if (!made.as.is_ragged) made.as.spec.shape = {of.bytes.most};
+    return {};
+  }
+
+  /// A list of steps is ragged over them.
+  [[nodiscard]] std::string choose_steps(const seen_feature& of, const tfrecord_feature* how,
+                                         example_field& made) const {
+    made.as.is_ragged = true;
+    if (how != nullptr && how->shape) {
+      made.as.spec.shape = *how->shape;
+      return {};
+    }
+    if (of.kind != feature_kind::bytes) {
+      if (!of.values.is_one())
+        return "has steps of " + std::to_string(of.values.least) + " to " +
+               std::to_string(of.values.most) + " values; steps of a field have the same number";
+      if (of.values.most != 1) made.as.spec.shape = {of.values.most};
+      return {};
+    }
+    if (of.values.most > 1) return several_bytes();
+    const decoder_ptr by = how != nullptr && how->decoder ? how->decoder
+                           : of.is_image                  ? options_.image
+                                                          : nullptr;
+    if (by) return decode(of, by, made);
+    if (!of.bytes.is_one())
+      return "has steps of " + std::to_string(of.bytes.least) + " to " +
+             std::to_string(of.bytes.most) + " bytes; steps of a field have the same number";
+    made.as.spec.shape = {of.bytes.most};
+    return {};
+  }
+
+  const tfrecord_options& options_;
+  std::size_t looked_at_;
+};
+
+void look_at(const coded_values& records, std::uint64_t record, std::vector<std::byte>& memory,
+             feature_census& census) {
+  const auto stored =
+      records.read(record, [&](std::size_t bytes) { return room_in(memory, bytes); });
+  try {
+    census.add(stored);
+  } catch (const dataset_error& fault) {
+    records.refuse(fault, record);
+  }
+}
+
+/// @throws usage_error if features are named that no record has.
+void require_seen(const tfrecord_options& options, const std::vector<seen_feature>& seen,
+                  std::size_t looked_at) {
+  std::vector<std::string> names;
+  for (const seen_feature& each : seen) names.push_back(each.name);
+  for (const auto& [name, how] : options.features)
+    if (std::ranges::count(names, name) == 0)
+      throw usage_error{"open_tfrecord: tfrecord_options::features names '" + name +
+                        "', which none of the " + std::to_string(looked_at) +
+                        " records that were looked at has; they have " + list_names(names)};
+}
+
+}  // namespace
+
+example_survey survey_examples(const coded_values& records, const tfrecord_options& options) {
+  const std::uint64_t wanted = std::max<std::uint64_t>(1, options.looked_at);
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, records.size()));
+  feature_census census;
+  std::vector<std::byte> memory;
+  for (std::size_t i = 0; i < count; ++i)
+    look_at(records, records.size() / count * i + records.size() % count * i / count, memory,
+            census);
+  require_seen(options, census.all(), count);
+  std::set<std::string> names;
+  for (const seen_feature& each : census.all())
+    if (!each.is_sequence) names.insert(each.name);
+  example_survey found;
+  found.looked_at = count;
+  for (const seen_feature& each : census.all()) {
+    example_field made{.feature = each.name, .is_sequence = each.is_sequence};
+    const bool is_twice = each.is_sequence && names.contains(each.name);
+    const std::string name = is_twice ? "feature_lists/" + each.name : each.name;
+    std::string reason;
+    try {
+      reason = field_choice{options, count}.choose(each, made);
+    } catch (const dataset_error& fault) {
+      records.refuse({{.path = {}, .field = name}, fault.message()}, 0);
+    }
+    made.as.spec.name = name;
+    if (reason.empty())
+      found.fields.push_back(std::move(made));
+    else
+      found.left_out.push_back({name, std::move(reason)});
+  }
+  if (!found.fields.empty()) return found;
+  std::string why;
+  for (const example_left_out& each : found.left_out)
+    why += "; feature '" + each.name + "' " + each.reason;
+  records.refuse({{},
+                  "is no tf.train.Example with a feature that can be a field" +
+                      (why.empty() ? "; give tfrecord_options::record, which decodes it" : why)},
+                 0);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <feedline/formats/tfrecord.hpp>
+
+#include "formats/tfrecord/example.hpp"
+#include "ragged/coded_values.hpp"
+
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// A field that is made of a feature.
+struct example_field {
+  std::string feature;       ///< its name in records
+  bool is_sequence = false;  ///< a list of a SequenceExample
+  feature_kind kind = feature_kind::none;
+  decoder_ptr by = nullptr;  ///< decodes a value of bytes
+  described_field as = {};
+};
+
+/// A feature that is no field.
+struct example_left_out {
+  std::string name;
+  std::string reason;
+};
+
+/// The fields of tf.train.Example records.
+struct example_survey {
+  std::vector<example_field> fields;  ///< in the order in which they come
+  std::vector<example_left_out> left_out;
+  std::size_t looked_at = 0;  ///< number of records
+};
+
+/// Looks at records that are spread evenly over all of them, and chooses fields.
+/// @throws dataset_error if one is damaged or no field is found; usage_error about
+/// `tfrecord_options::features`.
+[[nodiscard]] example_survey survey_examples(const coded_values& records,
+                                             const tfrecord_options& options);
+
+}  // namespace feedline::detail

@@ -1,0 +1,66 @@
+#include "ragged/part_values.hpp"
+
+#include "rows/scratch_pool.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+class part_values final : public coded_values {
+ public:
+  part_values(coded_values_ptr of, record_decoder_ptr by, std::size_t field, std::string name)
+      : of_{std::move(of)}, by_{std::move(by)}, field_{field}, name_{std::move(name)} {}
+
+  std::uint64_t size() const override { return of_->size(); }
+  /// The size of the record, which is at least as large.
+  std::uint64_t stored_bytes(std::uint64_t sample) const override {
+    return of_->stored_bytes(sample);
+  }
+
+  std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override {
+    const auto records = records_.take();
+    const auto record =
+        of_->read(sample, [&](std::size_t bytes) { return room_in(*records, bytes); });
+    try {
+      const auto part = by_->coded_value(record, field_);
+      const auto out = memory(part.size());
+      std::ranges::copy(part, out.begin());
+      return out;
+    } catch (const dataset_error& fault) {
+      refuse(fault, sample);
+    }
+  }
+
+  [[noreturn]] void refuse(const dataset_error& fault, std::uint64_t sample) const override {
+    of_->refuse(
+        {{.path = {}, .field = fault.field().empty() ? name_ : fault.field()}, fault.message()},
+        sample);
+  }
+
+  bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    of_->prefetch(samples);
+  }
+  unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
+
+ private:
+  coded_values_ptr of_;
+  record_decoder_ptr by_;
+  std::size_t field_;
+  std::string name_;
+  mutable scratch_pool<std::vector<std::byte>> records_{
+      [] { return std::make_unique<std::vector<std::byte>>(); }};
+};
+
+}  // namespace
+
+coded_values_ptr make_part_values(coded_values_ptr of, record_decoder_ptr by, std::size_t field,
+                                  std::string name) {
+  return std::make_shared<const part_values>(std::move(of), std::move(by), field, std::move(name));
+}
+
+}  // namespace feedline::detail
