@@ -1,6 +1,8 @@
 #include "io/file_kind.hpp"
 
 #include "detail/byte_order.hpp"
+#include "io/file_magic.hpp"
+#include "io/text_kind.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,32 +81,52 @@ bool is_arrow_stream(head_bytes head) {
          number_at(head, 8, 4) >= 4;
 }
 
-/// How many bytes a character of UTF-8 takes that begins so; 0: none does.
-std::size_t character_bytes(unsigned lead) {
-  if (lead < 0x80) return lead >= 0x20 || lead == '\t' || lead == '\n' || lead == '\r' ? 1 : 0;
-  if (lead >= 0xc2 && lead < 0xe0) return 2;
-  if (lead >= 0xe0 && lead < 0xf0) return 3;
-  return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+/// Protocols 2 and 3: an empty container that is memorized, or the name of a class.
+bool is_old_pickle(head_bytes head) {
+  if (!has_at(head, 0, "\x80\x02") && !has_at(head, 0, "\x80\x03")) return false;
+  for (const std::string_view begin : {"}q", "]q", ")q", "(X", "X", "cn", "c_", "cc", "ct", "cp"})
+    if (has_at(head, 2, begin)) return true;
+  return false;
 }
 
-/// UTF-8 without control characters, long enough to be no chance.
-bool is_text(head_bytes head) {
-  constexpr std::size_t least_bytes = 24;
-  if (head.size() < least_bytes) return false;
-  for (std::size_t at = 0; at < head.size();) {
-    const std::size_t count = character_bytes(std::to_integer<unsigned>(head[at]));
-    if (count == 0) return false;
-    const auto rest = head.subspan(at + 1).first(std::min(count, head.size() - at) - 1);
-    if (!std::ranges::all_of(rest,
-                             [](std::byte b) { return (b & std::byte{0xc0}) == std::byte{0x80}; }))
-      return false;
-    at += count;
-  }
-  return true;
+/// ISO base media: MP4, MOV, AVIF, HEIC.
+bool is_media(head_bytes head) {
+  return has_at(head, 4, "ftyp");
 }
 
-bool is_json(head_bytes head) {
-  return is_text(head) && (has_at(head, 0, "{") || has_at(head, 0, "["));
+bool is_riff_of(head_bytes head, std::string_view kind) {
+  return has_at(head, 0, "RIFF") && has_at(head, 8, kind);
+}
+bool is_wav(head_bytes head) {
+  return is_riff_of(head, "WAVE");
+}
+bool is_avi(head_bytes head) {
+  return is_riff_of(head, "AVI ");
+}
+
+bool is_dicom(head_bytes head) {
+  return has_at(head, 128, "DICM");
+}
+
+bool is_nifti(head_bytes head) {
+  return has_at(head, 344, magic_of("n+1\0")) || has_at(head, 344, magic_of("ni1\0"));
+}
+
+bool is_tiff_file(head_bytes head) {
+  return is_tiff(head);
+}
+
+/// A zip archive whose first member has a name that ends so.
+bool is_zip_of(head_bytes head, std::string_view ending) {
+  const std::uint64_t length = number_at(head, 26, 2);
+  return has_at(head, 0, magic_of("PK\3\4")) && length >= ending.size() &&
+         has_at(head, static_cast<std::size_t>(30 + length - ending.size()), ending);
+}
+bool is_torch_zip(head_bytes head) {
+  return is_zip_of(head, "/data.pkl");
+}
+bool is_office(head_bytes head) {
+  return is_zip_of(head, "[Content_Types].xml");
 }
 
 constexpr std::string_view to_arrays =
@@ -112,6 +134,11 @@ constexpr std::string_view to_arrays =
 constexpr std::string_view to_folder =
     "open the folder that holds a folder of images for each class";
 constexpr std::string_view to_numbers = "save its values, or its tokens, as arrays with numpy.save";
+constexpr std::string_view to_images = "save its frames or slices as images or arrays (numpy.save)";
+constexpr std::string_view to_samples =
+    "decode it to arrays (numpy.save, HDF5), or in shards of tar with your own decoder (open_tar)";
+constexpr std::string_view never_unpickles =
+    "feedline never unpickles; save arrays with numpy.save";
 
 /// A kind, and its first bytes or a function that recognizes them.
 struct known_kind {
@@ -128,6 +155,10 @@ constexpr auto known = std::to_array<known_kind>({
      magic_of("\xfd"
               "7zXZ\0")},
     {{"an LZ4 file", "decompress it (unlz4)"}, magic_of("\x04\x22\x4d\x18")},
+    {{"a file of torch.save", never_unpickles}, {}, is_torch_zip},
+    {{"a workbook or document of Office", "export its table as CSV, and save that as arrays"},
+     {},
+     is_office},
     {{"a zip archive, as of .npz and PyTorch's files",
       "open_npz reads arrays of numpy.savez; unpack others"},
      magic_of("PK\3\4")},
@@ -138,15 +169,30 @@ constexpr auto known = std::to_array<known_kind>({
     {{"an Arrow or Feather file", to_arrays}, magic_of("ARROW1\0\0")},
     {{"a stream of Arrow, as Hugging Face's data sets are", to_arrays}, {}, is_arrow_stream},
     {{"an Avro file", to_arrays}, "Obj\1"},
+    {{"an HDF4 file", "convert it to HDF5 (h4toh5), which feedline reads"},
+     magic_of("\x0e\x03\x13\x01")},
+    {{"a classic netCDF file", "convert it to netCDF-4 (nccopy -k nc4), which is HDF5"},
+     magic_of("CDF\1")},
+    {{"a classic netCDF file", "convert it to netCDF-4 (nccopy -k nc4), which is HDF5"},
+     magic_of("CDF\2")},
+    {{"a MATLAB file of version 5 to 7.2",
+      "save it with -v7.3, which is HDF5, or as arrays with scipy.io.loadmat and numpy.save"},
+     "MATLAB 5.0 MAT-file"},
+    {{"a FITS file", "save its arrays with astropy and numpy.save, or as HDF5"}, "SIMPLE  ="},
+    {{"a GRIB file", "convert it to netCDF-4, which is HDF5"}, "GRIB"},
+    {{"a DICOM file", to_images}, {}, is_dicom},
+    {{"a NIfTI file", "save its volume with nibabel and numpy.save"}, {}, is_nifti},
+    {{"an ArrayRecord or Riegeli file", "write its records as TFRecord or tar shards"},
+     magic_of("\x83\xaf\x70\xd1\x0d\x88\x4a\x3f")},
+    {{"a RecordIO file of MXNet", "write its records as TFRecord or tar shards"},
+     magic_of("\x0a\x23\xd7\xce")},
+    {{"weights of a model (GGUF), not a data set", "name the data set"}, "GGUF"},
     {{"an SQLite database", to_arrays}, "SQLite format 3"},
     {{"an LMDB database", to_arrays}, {}, is_lmdb},
-    {{"a safetensors file", to_arrays}, {}, is_safetensors},
-    {{"a pickle, as Python and PyTorch write them",
-      "feedline never unpickles; save arrays with numpy.save"},
-     {},
-     is_pickle},
-    {{"a file of torch.save", "feedline never unpickles; save arrays with numpy.save"},
-     magic_of("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9")},
+    {{"a safetensors file", "save its tensors with numpy.save, or as HDF5"}, {}, is_safetensors},
+    {{"a pickle, as Python and PyTorch write them", never_unpickles}, {}, is_pickle},
+    {{"a file of torch.save", never_unpickles}, magic_of("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9")},
+    {{"a pickle, as Python and PyTorch write them", never_unpickles}, {}, is_old_pickle},
     {{"Megatron's index of tokens", "open_tokens reads it with the .bin file beside it"},
      magic_of("MMIDIDX\0\0")},
     {{"an index of Megatron's older format (TNTIDX)",
@@ -156,8 +202,28 @@ constexpr auto known = std::to_array<known_kind>({
     {{"a PNG image", to_folder}, magic_of("\x89PNG\r\n\x1a\n")},
     {{"a GIF image", "convert it to PNG or JPEG"}, "GIF8"},
     {{"a WebP image", "convert it to PNG or JPEG"}, {}, is_webp},
+    {{"a TIFF image", to_folder}, {}, is_tiff_file},
+    {{"a video, or an image of AVIF or HEIC", to_images}, {}, is_media},
+    {{"a Matroska or WebM video", to_images}, magic_of("\x1a\x45\xdf\xa3")},
+    {{"an AVI video", to_images}, {}, is_avi},
+    {{"a WAV recording", to_samples}, {}, is_wav},
+    {{"a FLAC recording", to_samples}, "fLaC"},
+    {{"an Ogg recording", to_samples}, "OggS"},
+    {{"a 7z archive", "unpack it (7z x)"}, magic_of("7z\xbc\xaf\x27\x1c")},
+    {{"a RAR archive", "unpack it (unrar x)"}, magic_of("Rar!\x1a\x07")},
     {{"a PDF", "extract what is to be read"}, "%PDF-"},
+    {{"a pointer of git-lfs, not the file itself", "get the file with 'git lfs pull'"},
+     "version https://git-lfs.github.com/spec/"},
+    {{"a web page, not the file",
+      "download it again: the server answered with a page, such as a login or an error"},
+     {},
+     is_html},
+    {{"annotations of COCO", "open_coco reads them, with the folder of their images"}, {}, is_coco},
+    {{"an annotation of VOC", "open_voc reads a folder of them, with their images"}, {}, is_voc},
+    {{"JSON lines", to_numbers}, {}, is_json_lines},
     {{"JSON text", to_numbers}, {}, is_json},
+    {{"labels of YOLO", "convert them to COCO's JSON, which open_coco reads"}, {}, is_yolo},
+    {{"a table as text (CSV)", to_numbers}, {}, is_table},
     {{"text", to_numbers}, {}, is_text},
 });
 

@@ -4,6 +4,7 @@
 
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
+#include "formats/open/folder_kind.hpp"
 #include "formats/open/format_table.hpp"
 #include "io/file_kind.hpp"
 #include "io/file_magic.hpp"
@@ -78,14 +79,24 @@ const detail::format_entry* format_of(const std::string& path) {
       .file = *file, .head = head, .is_compressed = is_compressed, .content = content});
 }
 
-std::string described(std::span<const std::byte> head) {
+/// The kind of a gzip file by its decompressed beginning.
+std::string described_gzip(std::span<const std::byte> head, const std::string& path) {
+  if (const detail::file_kind* const kind = detail::find_file_kind(unpacked(head, path)))
+    return "it is a gzip file that holds " + std::string{kind->name} +
+           "; decompress it (gunzip), then " + std::string{kind->advice};
+  return "it is compressed, and not IDX; decompress it";
+}
+
+std::string described(std::span<const std::byte> head, const std::string& path) {
   if (head.empty()) return "it is empty";
   if (detail::is_jpeg(head) || detail::is_png(head))
     return "it is a single image; open the folder that holds a folder of images for each class";
-  if (detail::is_gzip(head)) return "it is compressed, and not IDX; decompress it";
-  if (detail::is_zip(head)) return "it is a zip archive, but not one of NumPy arrays; unpack it";
-  if (const detail::file_kind* const kind = detail::find_file_kind(head))
-    return "it is " + std::string{kind->name} + "; " + std::string{kind->advice};
+  if (detail::is_gzip(head)) return described_gzip(head, path);
+  const detail::file_kind* const kind = detail::find_file_kind(head);
+  const bool is_plain_zip =
+      detail::is_zip(head) && kind != nullptr && kind->name.starts_with("a zip archive");
+  if (is_plain_zip) return "it is a zip archive, but not one of NumPy arrays; unpack it";
+  if (kind != nullptr) return "it is " + std::string{kind->name} + "; " + std::string{kind->advice};
   return "it begins with " + detail::to_hex(head.first(std::min<std::size_t>(head.size(), 8)));
 }
 
@@ -96,10 +107,16 @@ dataset_error unknown_format(const std::string& path) {
     known += (known.empty() ? "" : ", ") + std::string{entry.known_as};
   return {
       {.path = path, .field = {}},
-      "of no format that is known by its content: " + described(head_of(*detail::open_file(path))) +
-          ". Known are " + known +
+      "of no format that is known by its content: " +
+          described(head_of(*detail::open_file(path)), path) + ". Known are " + known +
           "; records of a fixed size and tokens without a header are opened by open_records and "
           "open_tokens"};
+}
+
+/// @throws dataset_error that names the kind of a folder that does not hold images by class.
+void require_no_foreign_folder(const std::string& path) {
+  if (const auto kind = detail::find_folder_kind(path))
+    throw dataset_error{{.path = path, .field = {}}, "is " + kind->name + "; " + kind->advice};
 }
 
 /// The format of all files: the one that options name, or as their content tells.
@@ -117,6 +134,7 @@ const detail::format_entry& format_of(const paths& files, const open_options& op
   for (const std::string& path : files) {
     const detail::format_entry* const format = format_of(path);
     if (format == nullptr) throw unknown_format(path);
+    if (format->is_folder) require_no_foreign_folder(path);
     if (first == nullptr) first = format;
     if (format != first)
       throw dataset_error{{.path = path, .field = {}},
