@@ -1,21 +1,16 @@
 #pragma once
 
 #include "python/dataset_object.hpp"
+#include "python/interpreter/bindings.hpp"
 
 #include <nanobind/nanobind.h>
 
 namespace feedline::python {
 
-namespace nb = nanobind;
-using namespace nb::literals;
+// The additions of each file to the module, after bind_logging and bind_interruptible. Call them in
+// this order, because stubs and defaults name classes that were added before.
 
-// The additions of each file here to the module. Call them in this order, because stubs and
-// defaults name classes that were added before.
-
-void bind_logging(nb::module_& module);        // first, so that it ends after the loaders
-void bind_interruptible(nb::module_& module);  // second, because workers' ends end reads
 void bind_errors(nb::module_& module);
-void bind_held_objects(nb::module_& module);
 void bind_devices(nb::module_& module);
 void bind_cuda(nb::module_& module);  // where CUDA is, by bind_devices
 void bind_datasets(nb::module_& module);

@@ -3,7 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/ragged/dataset.hpp>
 
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 
 #include <utility>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 
 #include <cstdint>
 #include <exception>

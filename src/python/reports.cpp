@@ -5,7 +5,7 @@
 #include <feedline/statistics/trace.hpp>
 
 #include "python/bindings.hpp"
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 #include "python/named.hpp"
 
 #include <filesystem>

@@ -78,13 +78,15 @@ codecs/lz4 cuda cuda/kernel cuda/decode/jpeg cuda/decode/png"
 programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
 device statistics loader cuda programs/inputs programs/words"
-  "python: detail io remote dataset ragged image formats hdf5 sampler device statistics batch \
-    transform transform/options loader interop cuda"
-  "python/samples: dataset ragged python"
-  "python/workers: detail dataset device python python/samples"
-  "python/samplers: dataset ragged sampler python"
+  "python/interpreter: detail"
+  "python: detail io dataset ragged image formats sampler device statistics loader remote cuda \
+    transform/options python/interpreter"
+  "python/datasets: io remote dataset ragged image formats hdf5 sampler python/interpreter python"
+  "python/samples: dataset ragged python/interpreter python python/datasets"
+  "python/workers: detail dataset device python/interpreter python python/samples"
+  "python/samplers: dataset ragged sampler python/interpreter python python/datasets"
   "python/loader: sampler device statistics batch transform transform/options loader interop \
-    python python/samplers"
+    python/interpreter python python/datasets python/samplers"
 )
 
 # Formats are rooms of one kind: every other folder of src/formats.

@@ -10,7 +10,8 @@ from typing import Any, Callable, Optional, Union
 from ._arguments import _Call
 from ._errors import UsageError
 from ._feedline import Dataset
-from ._iterations import Handle, Streams, is_function, number_of
+from ._iterations import number_of
+from ._streams import Handle, Streams, is_function
 
 #: Samples that several streams give in turn.
 CHUNK = 8

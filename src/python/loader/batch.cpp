@@ -2,8 +2,8 @@
 
 #include <feedline/interop/dlpack.hpp>
 
-#include "python/arrays.hpp"
 #include "python/bindings.hpp"
+#include "python/datasets/arrays.hpp"
 #include "python/loader/tensor.hpp"
 #include "python/named.hpp"
 

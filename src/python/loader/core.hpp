@@ -2,7 +2,7 @@
 
 #include <feedline/loader/loader.hpp>
 
-#include "python/interpreter.hpp"
+#include "python/interpreter/lock.hpp"
 #include "python/loader/held_note.hpp"
 #include "python/loader/turn.hpp"
 

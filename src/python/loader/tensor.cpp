@@ -1,6 +1,6 @@
 #include "python/loader/tensor.hpp"
 
-#include "python/arrays.hpp"
+#include "python/datasets/arrays.hpp"
 #include "python/named.hpp"
 
 #include <optional>

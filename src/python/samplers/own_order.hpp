@@ -3,7 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/index.hpp>
 
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 
 #include <cstdint>
 #include <memory>

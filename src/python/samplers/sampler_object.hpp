@@ -2,7 +2,7 @@
 
 #include <feedline/sampler/sampler.hpp>
 
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 
 namespace feedline::python {
 

@@ -1,12 +1,12 @@
 #include <feedline/feedline.hpp>
 
-#include "python/arrays.hpp"
 #include "python/bindings.hpp"
-#include "python/interruptible.hpp"
+#include "python/datasets/arrays.hpp"
+#include "python/datasets/sizes.hpp"
+#include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 #include "python/samplers/own_order.hpp"
 #include "python/samplers/sampler_object.hpp"
-#include "python/sizes.hpp"
 
 #include <memory>
 #include <optional>

@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "python/bindings.hpp"
-#include "python/interpreter.hpp"
+#include "python/interpreter/lock.hpp"
 
 #include <optional>
 #include <utility>

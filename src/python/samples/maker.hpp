@@ -2,7 +2,7 @@
 
 #include <feedline/dataset/read_request.hpp>
 
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 #include "python/samples/values.hpp"
 
 #include <cstddef>

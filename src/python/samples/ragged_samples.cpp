@@ -2,8 +2,8 @@
 #include <feedline/error.hpp>
 #include <feedline/ragged/dataset.hpp>
 
-#include "python/arrays.hpp"
 #include "python/bindings.hpp"
+#include "python/datasets/arrays.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "python/arrays.hpp"
+#include "python/datasets/arrays.hpp"
 
 #include <bit>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include <feedline/dataset/field.hpp>
 
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "detail/own_process.hpp"
 #include "device/shared_memory.hpp"
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 #include "python/workers/process.hpp"
 #include "python/workers/turns.hpp"
 

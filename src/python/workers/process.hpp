@@ -3,7 +3,7 @@
 #include <feedline/dataset/read_request.hpp>
 
 #include "device/shared_memory.hpp"
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 #include "python/workers/channel.hpp"
 #include "python/workers/protocol.hpp"
 

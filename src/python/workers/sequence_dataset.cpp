@@ -3,7 +3,7 @@
 #include "python/bindings.hpp"
 #include "python/dataset_object.hpp"
 #include "python/errors.hpp"
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 #include "python/named.hpp"
 #include "python/samples/maker.hpp"
 #include "python/workers/pool.hpp"

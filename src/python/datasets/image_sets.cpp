@@ -5,7 +5,7 @@
 #include <feedline/image/voc.hpp>
 
 #include "python/bindings.hpp"
-#include "python/interruptible.hpp"
+#include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include <feedline/hdf5/ragged.hpp>
 
 #include "python/bindings.hpp"
-#include "python/interruptible.hpp"
+#include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 
 #include <filesystem>

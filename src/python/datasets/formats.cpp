@@ -6,7 +6,7 @@
 #include <feedline/image/folder.hpp>
 
 #include "python/bindings.hpp"
-#include "python/interruptible.hpp"
+#include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 
 #include <filesystem>

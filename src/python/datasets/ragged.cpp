@@ -4,8 +4,8 @@
 #include <feedline/ragged/pad.hpp>
 
 #include "python/bindings.hpp"
-#include "python/held_object.hpp"
-#include "python/interruptible.hpp"
+#include "python/interpreter/held_object.hpp"
+#include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 
 #include <string>

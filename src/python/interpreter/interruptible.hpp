@@ -1,6 +1,6 @@
 #pragma once
 
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 
 #include <functional>
 #include <memory>

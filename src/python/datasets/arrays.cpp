@@ -1,10 +1,10 @@
-#include "python/arrays.hpp"
+#include "python/datasets/arrays.hpp"
 
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
 #include "python/bindings.hpp"
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 #include "python/named.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "python/interpreter.hpp"
+#include "python/interpreter/lock.hpp"
 
 #include <memory>
 #include <vector>

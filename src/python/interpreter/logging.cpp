@@ -1,8 +1,8 @@
 // The library's log lines become records of Python's logger 'feedline'.
 
 #include "detail/log.hpp"
-#include "python/bindings.hpp"
-#include "python/held_object.hpp"
+#include "python/interpreter/bindings.hpp"
+#include "python/interpreter/held_object.hpp"
 
 #include <pthread.h>
 #include <spdlog/details/null_mutex.h>

@@ -7,13 +7,13 @@
 #include <feedline/error_policy.hpp>
 #include <feedline/sampler/random_split.hpp>
 
-#include "python/arrays.hpp"
 #include "python/bindings.hpp"
+#include "python/datasets/arrays.hpp"
+#include "python/datasets/sizes.hpp"
 #include "python/errors.hpp"
-#include "python/held_object.hpp"
-#include "python/interruptible.hpp"
+#include "python/interpreter/held_object.hpp"
+#include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
-#include "python/sizes.hpp"
 
 #include <atomic>
 #include <memory>

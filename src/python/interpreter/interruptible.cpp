@@ -1,6 +1,6 @@
-#include "python/interruptible.hpp"
+#include "python/interpreter/interruptible.hpp"
 
-#include "python/bindings.hpp"
+#include "python/interpreter/bindings.hpp"
 
 #include <pthread.h>
 

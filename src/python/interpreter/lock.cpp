@@ -1,4 +1,4 @@
-#include "python/interpreter.hpp"
+#include "python/interpreter/lock.hpp"
 
 #include "detail/own_process.hpp"
 

@@ -1,6 +1,6 @@
-#include "python/held_object.hpp"
+#include "python/interpreter/held_object.hpp"
 
-#include "python/bindings.hpp"
+#include "python/interpreter/bindings.hpp"
 
 #include <algorithm>
 #include <utility>
