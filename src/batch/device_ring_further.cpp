@@ -134,7 +134,7 @@ void device_ring::end_further(slot_index slot) {
 
 void device_ring::free_spare(bool all) noexcept {
   while (const auto slot = take_done(all)) {
-    further_->empty(slot->value - size());  // without the lock, because it may wait for the device
+    further_->empty(slot->value - size());  // without the lock, because host memory may take long
     put_empty(*slot);
   }
 }

@@ -28,7 +28,7 @@ class further_memory {
   /// @param number The further slot, from 0. @throws out_of_memory, device_error.
   [[nodiscard]] std::byte* fit(std::size_t number, std::size_t bytes) {
     if (room(number) < bytes) {
-      device_memory added{device_, kind_, bytes};
+      device_memory added{device_, kind_, bytes, short_lived};
       const std::scoped_lock lock{mutex_};
       if (slots_.size() <= number) slots_.resize(number + 1);
       slots_[number].push_back(std::move(added));
@@ -45,7 +45,7 @@ class further_memory {
   }
   /// Frees a slot's memory, which no work uses any more.
   void empty(std::size_t number) noexcept {
-    std::vector<device_memory> freed;  // without the lock: it may take long
+    std::vector<device_memory> freed;  // without the lock: host memory may take long
     const std::scoped_lock lock{mutex_};
     freed.swap(slots_[number]);
     for (const device_memory& each : freed) bytes_ -= each.bytes();

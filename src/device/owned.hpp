@@ -9,13 +9,20 @@
 
 namespace feedline::detail {
 
+/// Requests memory that comes and goes while the pipeline works.
+struct short_lived_t {};
+inline constexpr short_lived_t short_lived{};
+
 /// A block of a device's memory. Move-only; keeps the device alive.
 class device_memory {
  public:
   device_memory() noexcept : memory_{nullptr, free_on{}} {}
   device_memory(const device_ptr& device, memory_kind kind, std::size_t bytes)
       : memory_{static_cast<std::byte*>(device->allocate(kind, bytes)),
-                free_on{device, kind, bytes}} {}
+                free_on{device, kind, bytes, false}} {}
+  device_memory(const device_ptr& device, memory_kind kind, std::size_t bytes, short_lived_t)
+      : memory_{static_cast<std::byte*>(device->allocate_short_lived(kind, bytes)),
+                free_on{device, kind, bytes, true}} {}
 
   [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return memory_.get_deleter().bytes; }
@@ -28,7 +35,11 @@ class device_memory {
     device_ptr device;
     memory_kind kind;
     std::size_t bytes;
-    void operator()(std::byte* memory) const noexcept { device->free(kind, memory, bytes); }
+    bool is_short_lived;
+    void operator()(std::byte* memory) const noexcept {
+      is_short_lived ? device->free_short_lived(kind, memory, bytes)
+                     : device->free(kind, memory, bytes);
+    }
   };
   std::unique_ptr<std::byte, free_on> memory_;
 };

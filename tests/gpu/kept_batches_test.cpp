@@ -17,9 +17,13 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -87,6 +91,35 @@ TEST_CASE("kept batches on the GPU: a kernel finds the bytes of each, however la
   auto range = loader.epoch(3, stream.ref());
   REQUIRE(range.next());
   CHECK(loader.statistics().held.bytes == 0);
+}
+
+TEST_CASE("kept batches on the GPU: letting go of them waits for no other work on the GPU",
+          "[cuda]") {
+  FEEDLINE_NEEDS_GPU();
+  const gpu_stream stream;
+  const gpu_stream other;
+  loader loader{make_identity_rows(batches * batch_size, row_bytes), sequential{},
+                make_cuda_device(0), keeping(2, placement::stream, 1)};
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    std::vector<batch> kept = all_of(loader.epoch(epoch, stream.ref()));
+    REQUIRE(loader.statistics().held.slots > 0);
+    FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+    gpu_gate gate;
+    gate.hold(other.get());
+    std::promise<void> ended;
+    std::atomic<bool> waited{false};
+    std::thread watchdog{[&, has_ended = ended.get_future()] {
+      if (has_ended.wait_for(std::chrono::seconds{20}) == std::future_status::ready) return;
+      waited = true;
+      gate.open();
+    }};
+    kept.clear();
+    ended.set_value();
+    watchdog.join();
+    CHECK_FALSE(waited);
+    CHECK(cudaStreamQuery(other.get()) == cudaErrorNotReady);  // the gate is still closed
+    CHECK(loader.statistics().held.bytes == 0);
+  }
 }
 
 TEST_CASE("kept batches on the GPU: by default they may take a quarter of what is free", "[cuda]") {

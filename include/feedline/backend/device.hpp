@@ -65,6 +65,16 @@ class device {
   [[nodiscard]] virtual void* allocate(memory_kind kind, std::size_t bytes) = 0;
   /// Frees memory from `allocate`, given the same kind and bytes. Null is ignored.
   virtual void free(memory_kind kind, void* memory, std::size_t bytes) noexcept = 0;
+  /// Same, for memory that comes and goes while the pipeline works: it gets its own pair of
+  /// functions, because freeing must not wait for any work on the device. When it is called, no
+  /// work that uses the memory is pending. By default these are `allocate` and `free`; override
+  /// both if `free` waits for the device.
+  [[nodiscard]] virtual void* allocate_short_lived(memory_kind kind, std::size_t bytes) {
+    return allocate(kind, bytes);
+  }
+  virtual void free_short_lived(memory_kind kind, void* memory, std::size_t bytes) noexcept {
+    free(kind, memory, bytes);
+  }
   /// How many bytes of a kind of memory are free now; empty: unknown, which is the default. Limits
   /// what a loader allocates for batches that are kept (`expert_options::max_held_bytes`).
   /// @throws device_error

@@ -9,6 +9,7 @@
 #include "cuda/context.hpp"
 #include "cuda/decode/decoders.hpp"
 #include "cuda/device_memory.hpp"
+#include "cuda/memory_pool.hpp"
 #include "cuda/pinned_memory.hpp"
 #include "cuda/profiler_ranges.hpp"
 #include "detail/cores.hpp"
@@ -60,8 +61,16 @@ class cuda_device final : public device {
   explicit cuda_device(int ordinal)
       : ordinal_{ordinal},
         name_{name_of(ordinal)},
+        has_pool_{detail::memory_pool::is_supported(ordinal)},
         decodes_{detail::make_cuda_block_decoders(ordinal, name_)},
         near_cores_{cores_near(ordinal)} {}
+  cuda_device(const cuda_device&) = delete;
+  cuda_device& operator=(const cuda_device&) = delete;
+  ~cuda_device() override {
+    if (!pool_.is_made()) return;
+    const cuda_current_device current{context_, std::nothrow};
+    pool_.destroy();
+  }
 
   [[nodiscard]] device_capabilities capabilities() const override {
     return {.name = name_,
@@ -80,11 +89,7 @@ class cuda_device final : public device {
                                             : detail::allocate_on_gpu(bytes);
     });
     if (memory != nullptr) return memory;
-    throw out_of_memory{
-        bytes, kind,
-        name_ + " has no " + std::to_string(bytes) + " bytes of " + std::string{to_string(kind)} +
-            (kind == memory_kind::staging ? " (pinned host)" : "") +
-            " memory: lower batches_per_slot, the number of slots, or set a budget"};
+    refuse(kind, bytes);
   }
 
   void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
@@ -96,13 +101,25 @@ class cuda_device final : public device {
       FEEDLINE_CUDA_LOG(cudaFree(memory));
     }
   }
+
+  [[nodiscard]] void* allocate_short_lived(memory_kind kind, std::size_t bytes) override {
+    if (kind == memory_kind::staging || !has_pool_) return allocate(kind, bytes);
+    const cuda_current_device current{context_};
+    if (void* const memory = pool_.allocate(bytes)) return memory;
+    refuse(kind, bytes);
+  }
+  void free_short_lived(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
+    if (kind == memory_kind::staging || !has_pool_) return free(kind, memory, bytes);
+    const cuda_current_device current{context_, std::nothrow};
+    pool_.free(memory);
+  }
   [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind kind) override {
     if (kind == memory_kind::staging) return detail::free_host_bytes();
     const cuda_current_device current{context_};
     std::size_t left = 0;
     std::size_t all = 0;
     FEEDLINE_CUDA_CHECK(cudaMemGetInfo(&left, &all));
-    return left;
+    return left + pool_.idle_bytes();
   }
 
   [[nodiscard]] stream_ref make_stream() override { return make_stream_with(0); }
@@ -236,6 +253,13 @@ class cuda_device final : public device {
   }
 
  private:
+  [[noreturn]] void refuse(memory_kind kind, std::size_t bytes) const {
+    throw out_of_memory{
+        bytes, kind,
+        name_ + " has no " + std::to_string(bytes) + " bytes of " + std::string{to_string(kind)} +
+            (kind == memory_kind::staging ? " (pinned host)" : "") +
+            " memory: lower batches_per_slot, the number of slots, or set a budget"};
+  }
   /// `is_capturing`, if this GPU is already current.
   [[nodiscard]] static bool is_capturing_now(stream_ref stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -268,9 +292,11 @@ class cuda_device final : public device {
 
   const int ordinal_;
   const std::string name_;
+  const bool has_pool_;
   const std::shared_ptr<const block_decoders> decodes_;
   const detail::core_list near_cores_;
   mutable detail::cuda_context context_{ordinal_};
+  detail::memory_pool pool_{ordinal_};  ///< for short-lived memory
   const detail::profiler_ranges ranges_;
 };
 

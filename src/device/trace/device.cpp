@@ -160,6 +160,12 @@ void* traced_device::allocate(memory_kind kind, std::size_t bytes) {
 void traced_device::free(memory_kind kind, void* memory, std::size_t bytes) noexcept {
   real_->free(kind, memory, bytes);
 }
+void* traced_device::allocate_short_lived(memory_kind kind, std::size_t bytes) {
+  return real_->allocate_short_lived(kind, bytes);
+}
+void traced_device::free_short_lived(memory_kind kind, void* memory, std::size_t bytes) noexcept {
+  real_->free_short_lived(kind, memory, bytes);
+}
 std::optional<std::size_t> traced_device::free_bytes(memory_kind kind) {
   return real_->free_bytes(kind);
 }

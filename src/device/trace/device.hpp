@@ -41,6 +41,8 @@ class traced_device final : public device {
   [[nodiscard]] device_capabilities capabilities() const override;
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override;
   void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override;
+  [[nodiscard]] void* allocate_short_lived(memory_kind kind, std::size_t bytes) override;
+  void free_short_lived(memory_kind kind, void* memory, std::size_t bytes) noexcept override;
   [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind kind) override;
   [[nodiscard]] stream_ref make_stream() override;
   [[nodiscard]] stream_ref make_high_priority_stream() override;

@@ -157,6 +157,26 @@ TEST_CASE("kept batches: a further slot has room for a ticket that is larger tha
   CHECK(device->torn() == 0);
 }
 
+TEST_CASE("kept batches: giving their memory back waits for no other work on the device",
+          "[batch][loader][host]") {
+  const data_path through = GENERATE(data_path::stream, data_path::gather, data_path::resident);
+  const int readers = GENERATE(0, 2);
+  CAPTURE(to_string(through), readers);
+  kept_loader on{through, readers, 1};
+  const std::uint64_t waits = on.by.on.device->frees_that_wait();
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    auto range = on.loader.epoch(epoch, on.by.stream);
+    std::vector<batch> kept = on.rest(range);
+    REQUIRE(on.held().slots > 0);
+    on.by.on.device->drain(on.by.stream);
+    kept.clear();
+    on.by.on.device->drain(on.by.stream);
+    (void)on.loader.epoch(epoch + 10, on.by.stream).next();
+    CHECK(on.held().bytes == 0);
+    CHECK(on.by.on.device->frees_that_wait() == waits);
+  }
+}
+
 TEST_CASE("kept batches: on the host memory is given back when the batch ends", "[loader][host]") {
   const int readers = GENERATE(0, 2);
   CAPTURE(readers);

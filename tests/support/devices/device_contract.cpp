@@ -42,6 +42,24 @@ void check_memory(const device_under_test& subject) {
   }
 }
 
+/// Other memory than that of `allocate`: zeroed, aligned, usable at once, also what was freed.
+void check_short_lived_memory(const device_under_test& subject) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{257}, bytes, bytes}) {
+    const detail::device_memory staging{subject.device, memory_kind::staging, size};
+    const detail::device_memory memory{subject.device, memory_kind::device, size,
+                                       detail::short_lived};
+    REQUIRE(memory.data() != nullptr);
+    CHECK(reinterpret_cast<std::uintptr_t>(memory.data()) % 256 == 0);
+    CHECK(all_are(subject.read_back(memory.data(), size), std::byte{0}));
+    std::memset(staging.data(), 7, size);
+    subject.device->copy(memory.data(), staging.data(), size, subject.stream);
+    const detail::event copied{subject.device};
+    subject.device->record(copied.get(), subject.stream);
+    subject.device->sync(copied.get());
+    CHECK(all_are(subject.read_back(memory.data(), size), std::byte{7}));
+  }
+}
+
 void check_events(const device_under_test& subject) {
   device& device = *subject.device;
   const detail::stream stream{subject.device};
@@ -284,6 +302,7 @@ void check_device_contract(const device_under_test& subject) {
   CHECK_NOTHROW(subject.device->check(subject.stream));
   if (subject.stream) CHECK_THROWS_AS(subject.device->check({}), usage_error);
   check_memory(subject);
+  check_short_lived_memory(subject);
   check_events(subject);
   check_times(subject);
   check_copies(subject);

@@ -184,17 +184,6 @@ void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
   return memory;
 }
 
-void scripted_device::free(memory_kind kind, void* memory, std::size_t bytes) noexcept {
-  if (memory == nullptr) return;
-  check_free(memory, bytes);
-  {
-    const std::scoped_lock lock{mutex_};
-    blocks_.erase(memory);  // first: another thread may be given the same address then
-    allocated_[kind] -= bytes;
-  }
-  free_zeroed(memory);
-}
-
 std::optional<std::size_t> scripted_device::free_bytes(memory_kind kind) {
   const std::scoped_lock lock{mutex_};
   const auto limit = limits_.find(kind);

@@ -150,6 +150,8 @@ class scripted_device final : public device {
   /// How often memory was freed, or unmapped, that work not done yet was to read or write. Memory
   /// that was never freed goes with the device.
   [[nodiscard]] std::uint64_t freed_in_use() const;
+  /// Calls of `free` for device memory, each of which waits for all work of a GPU.
+  [[nodiscard]] std::uint64_t frees_that_wait() const;
   /// Bytes that are allocated now.
   [[nodiscard]] std::size_t allocated_bytes(memory_kind kind) const;
   /// Allocations made since construction.
@@ -163,6 +165,7 @@ class scripted_device final : public device {
   [[nodiscard]] device_capabilities capabilities() const override;
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override;
   void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override;
+  void free_short_lived(memory_kind kind, void* memory, std::size_t bytes) noexcept override;
   /// Bytes that `limit` leaves; empty where there is no limit.
   [[nodiscard]] std::optional<std::size_t> free_bytes(memory_kind kind) override;
   [[nodiscard]] stream_ref make_stream() override;
@@ -264,6 +267,7 @@ class scripted_device final : public device {
   std::size_t mappings_ = 0;
   std::size_t map_granularity_ = 1;
   std::uint64_t freed_in_use_ = 0;
+  std::uint64_t frees_that_wait_ = 0;
   std::uint64_t captured_calls_ = 0;
   std::uint64_t allocations_ = 0;
   std::map<memory_kind, std::size_t> allocated_;

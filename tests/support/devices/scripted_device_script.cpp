@@ -118,6 +118,11 @@ std::size_t scripted_device::mappings() const {
   return mappings_;
 }
 
+std::uint64_t scripted_device::frees_that_wait() const {
+  const std::scoped_lock lock{mutex_};
+  return frees_that_wait_;
+}
+
 std::uint64_t scripted_device::freed_in_use() const {
   const std::scoped_lock lock{mutex_};
   return freed_in_use_;

@@ -1,7 +1,9 @@
-/// The thread of a scripted device: it runs the operations on its streams, one after the other.
+/// The thread of a scripted device: it runs the operations on its streams, one after the other; and
+/// what is freed while it does.
 
 #include "device/assemble_on_host.hpp"
 #include "support/devices/scripted_device.hpp"
+#include "support/devices/zeroed_memory.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -159,6 +161,26 @@ void scripted_device::check_free(const void* memory, std::size_t bytes) noexcept
   for (const auto& [number, stream] : streams_) {
     if (std::any_of(stream.queue.begin(), stream.queue.end(), uses)) ++freed_in_use_;
   }
+}
+
+void scripted_device::free(memory_kind kind, void* memory, std::size_t bytes) noexcept {
+  if (memory == nullptr) return;
+  if (kind == memory_kind::device) {
+    const std::scoped_lock lock{mutex_};
+    ++frees_that_wait_;
+  }
+  free_short_lived(kind, memory, bytes);
+}
+
+void scripted_device::free_short_lived(memory_kind kind, void* memory, std::size_t bytes) noexcept {
+  if (memory == nullptr) return;
+  check_free(memory, bytes);
+  {
+    const std::scoped_lock lock{mutex_};
+    blocks_.erase(memory);  // first: another thread may be given the same address then
+    allocated_[kind] -= bytes;
+  }
+  free_zeroed(memory);
 }
 
 }  // namespace feedline::test
