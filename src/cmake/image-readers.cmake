@@ -15,3 +15,12 @@ endforeach()
 foreach(library IN LISTS FEEDLINE_IMAGE_LIBRARIES)
   target_link_libraries(feedline_images PRIVATE feedline_libraries::${library})
 endforeach()
+# A static libtiff needs what it decodes with after it.
+if(FEEDLINE_STATIC_DEPENDENCIES AND FEEDLINE_HAS_TIFF)
+  foreach(library IN ITEMS feedline_libraries::libdeflate feedline_libraries::zstd JPEG::JPEG
+      ZLIB::ZLIB)
+    if(TARGET ${library})
+      target_link_libraries(feedline_images PRIVATE ${library})
+    endif()
+  endforeach()
+endif()

@@ -2,10 +2,10 @@
 
 #include <feedline/version.hpp>
 
+#include "remote/authorities.hpp"
 #include "remote/counts.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -44,9 +44,7 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
   (void)curl_easy_setopt(easy(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   (void)curl_easy_setopt(easy(), CURLOPT_BUFFERSIZE, buffer_bytes);
   set(CURLOPT_URL, target.url.c_str());
-  // libcurl's program reads this variable, but its library does not.
-  const char* const authorities = std::getenv("SSL_CERT_FILE");  // NOLINT(concurrency-mt-unsafe)
-  if (authorities != nullptr && *authorities != '\0') set(CURLOPT_CAINFO, authorities);
+  if (const auto authorities = certificate_file()) set(CURLOPT_CAINFO, authorities->c_str());
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_PATH_AS_IS, 1L);  // keys may have "..", and signatures are of the path as it is
   set(CURLOPT_PROTOCOLS_STR, "http,https");
