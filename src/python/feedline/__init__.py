@@ -34,6 +34,7 @@ from ._map import map as map
 from ._of_torch import ConvertedEpoch as ConvertedEpoch
 from ._of_torch import LoaderSampler as LoaderSampler
 from ._orders import from_sampler as from_sampler
+from ._ragged import RaggedSamples as RaggedSamples
 from ._ragged import ragged_sequence_dataset as ragged_sequence_dataset
 from ._stream import of_streams as _of_streams  # noqa: F401: when a dataset is unpickled
 from ._stream import stream_dataset as stream_dataset

@@ -4,6 +4,8 @@
 
 #include "python/bindings.hpp"
 #include "python/datasets/arrays.hpp"
+#include "python/interpreter/interruptible.hpp"
+#include "python/samples/ragged_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +17,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <nanobind/stl/string.h>
 
 namespace feedline::python {
 namespace {
@@ -85,6 +89,28 @@ class ragged_samples final : public ragged_dataset {
   std::size_t element_bytes_ = 0;
 };
 
+/// @param columns For each ragged field: name, lengths, capacity, padding.
+dataset_object rows_of(const dataset_object& padded, const nb::list& columns, bool packs,
+                       std::uint64_t max_samples, bool truncates) {
+  std::vector<ragged_column> each;
+  for (const nb::handle one : columns) {
+    ragged_column made{.name = nb::cast<std::string>(one[0]),
+                       .lengths = numbers<std::uint64_t>(one[1]),
+                       .capacity = nb::cast<std::uint64_t>(one[2])};
+    if (nb::isinstance<nb::float_>(one[3])) {
+      made.value = nb::cast<double>(one[3]);
+    } else {
+      made.value = nb::cast<std::int64_t>(one[3]);
+    }
+    each.push_back(std::move(made));
+  }
+  return composed(interruptible([=, of = padded.of]() -> dataset_ptr {
+                    return std::make_shared<const ragged_rows>(
+                        of, each, ragged_rows::options{packs, max_samples, truncates});
+                  }),
+                  padded);
+}
+
 }  // namespace
 
 void bind_ragged_samples(nb::module_& module) {
@@ -96,6 +122,8 @@ void bind_ragged_samples(nb::module_& module) {
             padded.held};
       },
       "padded"_a, "lengths"_a);
+  module.def("_ragged_rows", &rows_of, "padded"_a, "columns"_a, nb::kw_only(), "packs"_a,
+             "max_samples"_a, "truncates"_a);
 }
 
 }  // namespace feedline::python
