@@ -14,10 +14,12 @@ add_library(feedline_remote
   remote/mount.cpp
   remote/object_file.cpp
   remote/object_files.cpp
+  remote/request_thread.cpp
   remote/s3_files.cpp
   remote/s3_identity.cpp
   remote/s3_listing.cpp
   remote/transfer_loop.cpp
+  remote/transfer_queue.cpp
   remote/web_files.cpp
 )
 add_library(feedline::remote ALIAS feedline_remote)

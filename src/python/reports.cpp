@@ -173,6 +173,7 @@ void bind_statistics(nb::module_& module) {
       .def_ro("decoded", &statistics::decoded)
       .def_ro("cache_hits", &statistics::cache_hits)
       .def_ro("cache_misses", &statistics::cache_misses)
+      .def_ro("network_wait", &statistics::network_wait)
       .def_ro("cached_samples", &statistics::cached_samples)
       .def_ro("unreadable_samples", &statistics::unreadable_samples)
       .def_ro("recovered_reads", &statistics::recovered_reads)

@@ -1,5 +1,6 @@
 #include "reader/request_executor.hpp"
 
+#include "io/far_reads.hpp"
 #include "reader/run_failure.hpp"
 
 #include <algorithm>
@@ -16,9 +17,13 @@ class reported_read {
       : use_{use}, counted_{use.tally} {
     use.now.begin(epoch, first, end, use.clock.since());
     use.cpu.begin(use.clock.since());
+    waited_before_ = waited_for_network();
   }
   ~reported_read() {
     use_.cpu.end();
+    if (const auto waited = waited_for_network() - waited_before_; waited.count() != 0)
+      use_.network_wait_ns.fetch_add(static_cast<std::uint64_t>(waited.count()),
+                                     std::memory_order_relaxed);
     use_.now.end();
     use_.clock.lap();
   }
@@ -26,6 +31,7 @@ class reported_read {
  private:
   reader_scratch& use_;
   const tallied_reads counted_;
+  std::chrono::nanoseconds waited_before_{};
 };
 
 }  // namespace
@@ -33,7 +39,8 @@ class reported_read {
 void read_ahead::before_reading(epoch_pass& pass, position first, position end,
                                 reader_scratch& use) const noexcept {
   if ((cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
-  const std::uint64_t target = std::min(end.value + distance_, samples_);
+  const std::uint64_t distance = std::max(distance_, far_hint_bytes() / sample_bytes_);
+  const std::uint64_t target = std::min(end.value + distance, samples_);
   // If hints were not wanted until now, everything before this was read without. And an epoch may
   // begin in its middle.
   const std::uint64_t earliest =

@@ -21,7 +21,7 @@ namespace feedline::detail {
 /// readers find the samples in memory.
 ///
 /// Before a reader fills a request, it hints the samples between the last hint and some distance
-/// past its request, in pieces that readers take in turn. So at the start of an epoch all readers
+/// past its request (two batches, or as far as the rate and the latency of far storage ask for), in pieces that readers take in turn. So at the start of an epoch all readers
 /// hint together, and later there is one piece a request. A sample is hinted once, before it is
 /// read. Nothing is hinted across an epoch's end: the last hinted samples are still in flight when
 /// the next epoch begins.
@@ -38,6 +38,7 @@ class read_ahead {
         samples_{plan.samples_per_epoch},
         batch_size_{plan.batch_size},
         distance_{std::max(plan.batches_per_slot, std::uint64_t{2}) * plan.batch_size},
+        sample_bytes_{std::max(source.sample_bytes(), std::uint64_t{1})},
         piece_{std::max(plan.request_samples, std::uint64_t{1})},
         in_flight_{plan.staging_slots * std::max(plan.piece_samples, plan.batch_size)} {}
 
@@ -55,7 +56,8 @@ class read_ahead {
   std::uint64_t samples_;
   std::uint64_t batch_size_;
   std::uint64_t distance_;  ///< samples between the end of the request about to be read and the
-                            ///< last one hinted
+                            ///< last one hinted, at least; more of them where storage is far
+  std::uint64_t sample_bytes_;
   std::uint64_t piece_;
   std::uint64_t in_flight_;  ///< the most samples taken by readers and not read yet
 };

@@ -39,6 +39,12 @@ class sample_source {
 
   /// Number of samples of the dataset.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
+  /// Bytes of a sample, as the dataset gives it.
+  [[nodiscard]] std::uint64_t sample_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const field& each : dataset_->fields()) bytes += feedline::sample_bytes(each);
+    return bytes;
+  }
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   /// The index in the epoch's order, over all ranks, of a position of this rank's order. The rest
   /// of its batch follows there.

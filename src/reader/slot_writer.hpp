@@ -43,6 +43,7 @@ struct reader_scratch {
   cpu_sampler cpu;                        ///< and how much of it is spent on a core
   read_tally tally;                       ///< counters of its reads, for other threads too
   std::atomic<std::uint64_t> cached{0};   ///< samples whose rows the device held
+  std::atomic<std::uint64_t> network_wait_ns{0};  ///< time that its reads waited for other machines
 };
 
 /// Points `use.samples` at the run's samples. The samples of the request's later runs are drawn

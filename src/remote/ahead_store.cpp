@@ -1,6 +1,7 @@
 #include "remote/ahead_store.hpp"
 
 #include "remote/counts.hpp"
+#include "remote/network_wait.hpp"
 #include "remote/per_process.hpp"
 #include "remote/transfer_loop.hpp"
 
@@ -99,9 +100,11 @@ ahead_store::outcome ahead_store::read(object_id object, const byte_read& part,
   }
   bool came = true;
   for (const block_ptr& each : covering) {
-    if (each->now.load(std::memory_order_acquire) == block::on_its_way)
+    if (each->now.load(std::memory_order_acquire) == block::on_its_way) {
+      const network_wait measured;
       transfer_loop::of_this_process().hurry(each->by);
-    each->now.wait(block::on_its_way, std::memory_order_acquire);
+      each->now.wait(block::on_its_way, std::memory_order_acquire);
+    }
     if (each->now.load(std::memory_order_acquire) == block::failed) {
       fault = each->by->fault;
       came = false;

@@ -27,8 +27,12 @@ std::string user_agent() {
 
 }  // namespace
 
-attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
-    : of_{std::move(of)}, easy_{std::move(handle)} {
+attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t place)
+    : of_{std::move(of)},
+      easy_{std::move(handle)},
+      place_{place},
+      own_(as == role::hedge ? of_->out.size() : 0),
+      out_{as == role::hedge ? std::span{own_} : of_->out} {
   const remote_target& target = *of_->target;
   // Without a setting a request might go elsewhere, or send a secret as a password.
   const auto set = [this](CURLoption option, auto value) {
@@ -46,6 +50,8 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle)
   set(CURLOPT_URL, target.url.c_str());
   if (const auto authorities = certificate_file()) set(CURLOPT_CAINFO, authorities->c_str());
   set(CURLOPT_NOSIGNAL, 1L);
+  // A request that ends while its server's name is looked up does not wait for that.
+  (void)curl_easy_setopt(easy(), CURLOPT_QUICK_EXIT, 1L);  // since 7.87
   set(CURLOPT_PATH_AS_IS, 1L);  // keys may have "..", and signatures are of the path as it is
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, target.follows_redirects ? 1L : 0L);
@@ -136,13 +142,13 @@ bool attempt::take(const char* data, std::size_t bytes) {
     return !was_cut_;
   }
   const std::uint64_t room =
-      std::min<std::uint64_t>(of_->out.size(), body_bytes(answer_).value_or(0)) - got_;
+      std::min<std::uint64_t>(out_.size(), body_bytes(answer_).value_or(0)) - got_;
   if (bytes > room) {
     verdict_ = {remote_fault::wrong_length, "the server sends more bytes than it says"};
     was_cut_ = true;
     return false;
   }
-  std::memcpy(of_->out.data() + got_, data, bytes);
+  std::memcpy(out_.data() + got_, data, bytes);
   got_ += bytes;
   counters().bytes.fetch_add(bytes, std::memory_order_relaxed);
   return true;
@@ -153,7 +159,13 @@ void attempt::judge() {
   verdict_ = judge_answer(of_->wanted, answer_);
 }
 
-in_flight_limit::answer attempt::measured(bool was_full) const noexcept {
+void attempt::deliver() noexcept {
+  if (own_.empty()) return;
+  std::memcpy(of_->out.data(), own_.data(), static_cast<std::size_t>(got_));
+  counters().hedges_won.fetch_add(1, std::memory_order_relaxed);
+}
+
+in_flight_limit::answer attempt::measured() const noexcept {
   const auto time = [this](CURLINFO which) {
     curl_off_t microseconds = 0;
     curl_easy_getinfo(easy(), which, &microseconds);
@@ -164,8 +176,7 @@ in_flight_limit::answer attempt::measured(bool was_full) const noexcept {
   return {.server = url.substr(0, url.find('/', url.find("://") + 3)),
           .latency = first_byte - time(CURLINFO_PRETRANSFER_TIME_T),
           .body = time(CURLINFO_TOTAL_TIME_T) - first_byte,
-          .bytes = of_->got,
-          .was_full = was_full};
+          .bytes = got_};
 }
 
 answer_verdict attempt::end(CURLcode code) {
@@ -173,6 +184,7 @@ answer_verdict attempt::end(CURLcode code) {
   answer_verdict verdict = is_told ? judge_end() : judge_code(code);
   of_->answer = std::move(answer_);
   of_->got = got_;
+  of_->latency = std::chrono::duration_cast<std::chrono::nanoseconds>(measured().latency);
   of_->text = std::move(text_);
   return verdict;
 }

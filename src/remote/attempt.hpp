@@ -5,8 +5,11 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <curl/curl.h>
 
@@ -21,24 +24,34 @@ struct curl_easy_end {
 using curl_easy_ptr = std::unique_ptr<CURL, curl_easy_end>;
 
 /// One try of a transfer: a request of libcurl's, whose bytes go straight into the asker's memory.
-/// The loop's thread.
+/// One thread.
 class attempt {
  public:
   using clock = std::chrono::steady_clock;
+  /// A hedge is made beside a first one that lags. Its bytes go into memory of its own, so that the
+  /// two never write to one place.
+  enum class role : bool { first, hedge };
 
-  /// @param handle A handle that is used for nothing else meanwhile.
-  attempt(transfer_ptr of, curl_easy_ptr handle);
+  /// @param handle A handle that is used for nothing else meanwhile. @param place Kept for the
+  /// caller.
+  attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t place);
   attempt(const attempt&) = delete;
   attempt& operator=(const attempt&) = delete;
 
   [[nodiscard]] CURL* easy() const noexcept { return easy_.get(); }
   [[nodiscard]] const transfer_ptr& of() const noexcept { return of_; }
+  [[nodiscard]] clock::time_point begun() const noexcept { return begun_; }
   [[nodiscard]] clock::time_point last_byte() const noexcept { return last_byte_; }
+  [[nodiscard]] std::size_t place() const noexcept { return place_; }
+  void set_place(std::size_t place) noexcept { place_ = place; }
   /// Its times, as libcurl measures them.
-  [[nodiscard]] in_flight_limit::answer measured(bool was_full) const noexcept;
+  [[nodiscard]] in_flight_limit::answer measured() const noexcept;
 
   /// How it ended. Sets the transfer's answer and count of bytes. @param code libcurl's result.
   [[nodiscard]] answer_verdict end(CURLcode code);
+  /// After an end without a fault, while no other attempt of the transfer is left: its bytes are
+  /// the transfer's.
+  void deliver() noexcept;
   [[nodiscard]] curl_easy_ptr take_easy() && { return std::move(easy_); }
 
  private:
@@ -58,12 +71,16 @@ class attempt {
   bool is_judged_ = false;
   bool is_signed_ = false;
   answer_verdict verdict_;
+  std::size_t place_;
+  std::vector<std::byte> own_;   ///< a hedge's bytes
+  std::span<std::byte> out_;     ///< `own_`, or the transfer's memory
   std::uint64_t got_ = 0;
   std::size_t header_bytes_ = 0;
   std::string text_;      ///< the answer to a transfer of text
   std::string error_;     ///< the body of an answer without the object's bytes, from its beginning
   bool was_cut_ = false;  ///< the rest of the body was not wanted
-  clock::time_point last_byte_ = clock::now();
+  const clock::time_point begun_ = clock::now();
+  clock::time_point last_byte_ = begun_;
 };
 
 }  // namespace feedline::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "remote/network_wait.hpp"
 #include "remote/transfer_loop.hpp"
 
 #include <condition_variable>
@@ -44,6 +45,8 @@ class awaited {
   }
   void wait() {
     std::unique_lock lock{mutex_};
+    if (waiting_ == 0) return;
+    const network_wait measured;
     all_done_.wait(lock, [this] { return waiting_ == 0; });
   }
   [[nodiscard]] const std::deque<transfer_ptr>& all() const noexcept { return all_; }

@@ -49,14 +49,21 @@ remote_statistics remote_counts() noexcept {
           .wrong_lengths = now(all.wrong_lengths),
           .ignored_ranges = now(all.ignored_ranges),
           .garbage = now(all.garbage),
-          .failed = now(all.failed)};
+          .failed = now(all.failed),
+          .retries = now(all.retries),
+          .hedged = now(all.hedged),
+          .hedges_won = now(all.hedges_won),
+          .waits = now(all.waits),
+          .wait_time = std::chrono::nanoseconds{now(all.wait_ns)}};
 }
 
 std::string to_string(const remote_statistics& counts) {
   std::string text = std::to_string(counts.requests) + " requests, " +
                      std::to_string(counts.bytes) + " bytes, at most " +
                      std::to_string(counts.most_in_flight) + " in flight";
-  const std::array<std::pair<std::uint64_t, const char*>, 9> kinds{{
+  const std::array<std::pair<std::uint64_t, const char*>, 11> kinds{{
+      {counts.retries, "made again"},
+      {counts.hedged, "made twice because the first lagged"},
       {counts.throttled, "throttled"},
       {counts.server_errors, "server errors"},
       {counts.unreachable, "unreachable"},
@@ -69,6 +76,11 @@ std::string to_string(const remote_statistics& counts) {
   }};
   for (const auto& [count, words] : kinds)
     if (count != 0) text += ", " + std::to_string(count) + " " + words;
+  if (counts.waits != 0)
+    text += ", readers waited " + std::to_string(counts.waits) + " times for " +
+            std::to_string(
+                std::chrono::duration_cast<std::chrono::milliseconds>(counts.wait_time).count()) +
+            " ms";
   return text;
 }
 

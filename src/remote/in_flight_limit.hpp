@@ -23,7 +23,11 @@ class in_flight_limit {
   using time_point = std::chrono::steady_clock::time_point;
   using seconds = std::chrono::duration<double>;
   static constexpr int least = 4;
-  static constexpr int first = 16;  ///< at first, and at least while no server refuses any
+  static constexpr int usual = 16;   ///< at least, while no server refuses any
+  static constexpr int first = 128;  ///< until the first round is measured: a far server's first
+                                     ///< batch takes few round trips
+  /// Bytes of a server that answers sooner need not be fetched ahead: its requests are as cheap.
+  static constexpr seconds near{2e-3};
 
   /// An answer that came whole.
   struct answer {
@@ -41,10 +45,18 @@ class in_flight_limit {
     set_limit(limit_);
   }
   [[nodiscard]] int now() const noexcept { return limit_; }
+  /// Whether a server has refused requests lately.
+  [[nodiscard]] bool is_refused() const noexcept { return ceiling_ < most_; }
+  /// Bytes that readers should ask for ahead: twice those that may be in flight, so that some have
+  /// come while others are on their way. 0 if the servers are near.
+  [[nodiscard]] std::uint64_t wanted_ahead() const noexcept {
+    return 2 * static_cast<std::uint64_t>(limit_) * far_bytes_;
+  }
 
   void answered(const answer& it, time_point now) {
     best_times_ += best_of(it);
     full_ += it.was_full ? 1 : 0;
+    bytes_ += it.bytes;
     if (++answers_ >= limit_) end_round(now);
   }
 
@@ -71,6 +83,7 @@ class in_flight_limit {
     if (found == servers_.end()) found = servers_.emplace(std::string{it.server}, best{}).first;
     best& server = found->second;
     server.latency = std::min(server.latency, it.latency);
+    latencies_ += server.latency;
     if (it.bytes < measured_body) return server.latency;
     const double bytes = static_cast<double>(it.bytes);
     server.per_byte = std::min(server.per_byte, it.body / bytes);
@@ -87,12 +100,15 @@ class in_flight_limit {
       const double best_time = best_times_.count() / answers_;
       const double wanted = 2 * *std::ranges::max_element(rates_) * best_time;
       if (!was_halved_) ceiling_ = std::min(ceiling_ + 4, unlimited);
-      set_limit(std::max(static_cast<int>(std::min(wanted, 1e6)), std::min(first, ceiling_)));
+      set_limit(std::max(static_cast<int>(std::min(wanted, 1e6)), std::min(usual, ceiling_)));
     }
+    const bool is_far = latencies_ / answers_ >= near;
+    far_bytes_ = is_far ? bytes_ / static_cast<std::uint64_t>(answers_) : 0;
     begun_ = now;
     answers_ = 0;
     full_ = 0;
-    best_times_ = {};
+    bytes_ = 0;
+    latencies_ = best_times_ = {};
     was_halved_ = false;
   }
 
@@ -108,10 +124,13 @@ class in_flight_limit {
   std::map<std::string, best, std::less<>> servers_;
   std::array<double, 8> rates_ = {};  ///< answers a second, of the last rounds
   std::size_t round_ = 0;
+  std::uint64_t far_bytes_ = 0;  ///< of a request of the last round; 0: the server was near
 
   // The round.
   int answers_ = 0;
   int full_ = 0;
+  std::uint64_t bytes_ = 0;
+  seconds latencies_ = {};  ///< the least ones of the servers
   seconds best_times_ = {};
   time_point begun_ = {};
 };

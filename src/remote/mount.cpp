@@ -36,12 +36,18 @@ inline namespace FEEDLINE_ABI {
 
 void mount_remote_files(const remote_options& options) {
   constexpr int most = 4096;
+  constexpr int max_threads = 64;
   detail::require_time("deadline", options.deadline);
   detail::require_time("stall_after", options.stall_after);
   detail::require(options.max_in_flight >= 1 && options.max_in_flight <= most,
                   "max_in_flight is " + std::to_string(options.max_in_flight) + "; it is 1 to " +
                       std::to_string(most));
-  detail::transfer_loop::set_max_in_flight(options.max_in_flight);
+  detail::require(options.threads >= 0 && options.threads <= max_threads,
+                  "threads is " + std::to_string(options.threads) + "; it is 0 to " +
+                      std::to_string(max_threads));
+  detail::transfer_loop::set_threads(options.threads);
+  detail::transfer_queue::set_max_in_flight(options.max_in_flight);
+  detail::transfer_queue::set_max_ahead(options.read_ahead_bytes);
   const auto web = std::make_shared<const detail::web_files>(
       detail::remote_target{
           .url = {}, .deadline = options.deadline, .stall_after = options.stall_after},

@@ -44,14 +44,16 @@ std::shared_ptr<const object_file> object_file::try_open(const std::string& name
   bytes.resize(static_cast<std::size_t>(ended.got));
   bytes.shrink_to_fit();
   return std::make_shared<const object_file>(name, std::move(access), pin_of(ended.answer),
-                                             std::move(bytes));
+                                             std::move(bytes),
+                                             ended.latency >= in_flight_limit::near);
 }
 
 object_file::object_file(const std::string& name, object_access access, object_pin pin,
-                         std::vector<std::byte> head)
+                         std::vector<std::byte> head, bool is_far)
     : byte_file{name, pin.size, {.max_gap = max_gap, .max_bytes = max_request}},
       access_{std::move(access)},
       pin_{std::move(pin)},
+      is_far_{is_far},
       window_{std::make_shared<const window>(window{.begin = 0, .bytes = std::move(head)})} {}
 
 object_file::~object_file() {
@@ -130,7 +132,8 @@ void object_file::request(std::span<const byte_read> parts) const {
 }
 
 void object_file::do_will_need(std::span<const byte_range> ranges) const noexcept try {
-  if (access_.max_ahead_bytes == 0) return;
+  // What is near is requested when it is read: then it lands in the reader's memory.
+  if (access_.max_ahead_bytes == 0 || !is_far_) return;
   for (const byte_range& range : ranges)
     ahead_store::of_this_process().fetch(this, access_.target, pin_, range,
                                          access_.max_ahead_bytes);

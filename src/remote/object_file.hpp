@@ -39,8 +39,9 @@ class object_file final : public byte_file {
                                                                    answer_verdict& fault,
                                                                    std::uint64_t head = head_bytes);
 
+  /// @param is_far Whether its requests take so long that bytes should be fetched ahead.
   object_file(const std::string& name, object_access access, object_pin pin,
-              std::vector<std::byte> head);
+              std::vector<std::byte> head, bool is_far = true);
   ~object_file() override;
 
   /// Nothing to ask: each answer was checked.
@@ -75,6 +76,7 @@ class object_file final : public byte_file {
 
   const object_access access_;
   const object_pin pin_;
+  const bool is_far_;
   mutable std::atomic<bool> was_changed_{false};
   mutable std::mutex mutex_;  ///< for all below
   mutable std::shared_ptr<const window> window_;

@@ -40,8 +40,17 @@ struct remote_transfer {
   answer_verdict fault = {};  ///< why there are no bytes: none, if they came; until then, why the
                               ///< last try failed
 
-  // The loop's own.
+  std::chrono::nanoseconds latency = {};  ///< of the last try: until its first byte
+
+  std::uint64_t loader = 0;  ///< the asker's, for turns
+
+  // The queue's own.
+  bool is_begun = false;
+  bool is_hurried = false;
+
+  // The own ones of the thread that makes it.
   int tries = 0;
+  int running = 0;  ///< requests in flight: 2, if the first one lags
   std::chrono::steady_clock::time_point first_try = {};
   std::chrono::steady_clock::time_point due = {};  ///< time of the next try
 

@@ -66,7 +66,8 @@ struct findings {
             ratio(static_cast<double>(seen.transfer.bytes), seconds{seen.consumer.time()}.count())},
         copying{std::min(ratio(copied, seen.peak_copy_rate), 1.0)},
         on_core{std::min(share(seen.sampled_cpu, seen.sampled_reading), 1.0)},
-        queued{std::min(share(seen.sampled_queue, seen.sampled_reading), 1.0 - on_core)} {
+        queued{std::min(share(seen.sampled_queue, seen.sampled_reading), 1.0 - on_core)},
+        network{std::min(share(seen.network_wait, seen.reader.busy), 1.0)} {
     // Where the system does not tell: more readers than cores wait for cores.
     if (!seen.queue_known && seen.reader.threads > seen.cores) queued = 1 - on_core;
   }
@@ -87,6 +88,7 @@ struct findings {
   double copying;          ///< share of the time, at the peak rate of copies
   double on_core;          ///< share of the time that requests took
   double queued;           ///< share of that time without a core
+  double network;          ///< share of the readers' busy time that waits for other machines
 };
 
 std::string exposed_words(const findings& found) {
@@ -195,6 +197,20 @@ loader_verdict of_storage(const loader_statistics& seen, const findings& found) 
           found.gain(2)};
 }
 
+loader_verdict of_network(const loader_statistics& seen, const findings& found) {
+  const std::string words = reader_words(seen, found) + "; " + percent(found.network) +
+                            " of it is waiting for the network";
+  if (seen.chunked)
+    return {bottleneck::storage, words,
+            "an order that follows chunks (shuffle{.within = ...}), so that each is fetched once",
+            found.gain()};
+  return {bottleneck::storage, words,
+          "more in flight, if remote_counts() is at its limits (remote_options: max_in_flight, "
+          "read_ahead_bytes, threads); samples that are stored side by side "
+          "(shuffle{.within = ...}); or data that is nearer, such as a copy on a local disk",
+          found.gain()};
+}
+
 /// Readers compute, or wait for a core to compute on.
 loader_verdict of_computing(const loader_statistics& seen, const findings& found) {
   const double read = static_cast<double>(seen.reader.samples - seen.cached_samples);
@@ -261,6 +277,7 @@ loader_verdict judge(const loader_statistics& seen) {
   const bool blocked = found.readers_blocked > std::max(found.readers, 0.5);
   if (seen.copies && (full || blocked)) return of_copies(seen, found);
   if (found.readers_starved > found.readers) return of_idle_readers(seen, found);
+  if (found.network >= 0.5) return of_network(seen, found);
   if (seen.sampled_reading.count() > 0 && 1 - found.on_core - found.queued >= 0.5)
     return of_storage(seen, found);
   return of_computing(seen, found);

@@ -34,6 +34,7 @@ loader_statistics loader_statistics::since(const loader_statistics& earlier) con
   part.decoded -= earlier.decoded;
   part.cache_hits -= earlier.cache_hits;
   part.cache_misses -= earlier.cache_misses;
+  part.network_wait -= earlier.network_wait;
   part.cached_samples -= earlier.cached_samples;
   part.unreadable_samples -= earlier.unreadable_samples;
   part.recovered_reads -= earlier.recovered_reads;

@@ -99,6 +99,7 @@ std::string to_json(const loader_statistics& seen) {
       .member("decoded", seen.decoded)
       .member("cache_hits", seen.cache_hits)
       .member("cache_misses", seen.cache_misses)
+      .time("network_wait", seen.network_wait)
       .member("cached_samples", seen.cached_samples)
       .member("unreadable_samples", seen.unreadable_samples)
       .member("recovered_reads", seen.recovered_reads)
@@ -157,6 +158,12 @@ std::string report(const loader_statistics& seen) {
     text += formatted("held     %llu further slots, %.1f MiB now, %.1f MiB at the most\n",
                       number(held.slots), static_cast<double>(held.bytes) / (1 << 20),
                       static_cast<double>(held.max_bytes) / (1 << 20));
+  if (seen.network_wait.count() != 0)
+    text += formatted("network  readers waited for it %.1f %% of their busy time\n",
+                      100 * std::min(std::chrono::duration<double>(seen.network_wait) /
+                                         std::max<std::chrono::duration<double>>(
+                                             seen.reader.busy, std::chrono::nanoseconds{1}),
+                                     1.0));
   if (seen.cached_samples != 0)
     text += formatted("cached   %llu of %llu samples\n", number(seen.cached_samples),
                       number(seen.reader.samples));

@@ -53,13 +53,13 @@ formats/open formats/npy"
   "batch: detail statistics dataset sampler device device/trace staging"
   "interop: detail rows dataset sampler device batch"
   "transform: detail dataset device transform/options transform/operations"
-  "reader: detail statistics dataset sampler device staging"
+  "reader: detail io statistics dataset sampler device staging"
   "transfer: detail statistics device staging batch transform reader"
   "loader: detail detail/json statistics dataset sampler device batch transform/options transform \
 reader"
   "decoding: detail dataset sampler device staging batch reader transfer loader"
   "loader/plan: detail dataset sampler device staging transform transfer loader decoding"
-  "loader/pipeline: detail statistics dataset sampler device device/trace staging batch transform \
+  "loader/pipeline: detail io statistics dataset sampler device device/trace staging batch transform \
 reader transfer loader decoding loader/plan"
   "cuda: detail dataset device"
   "cuda/assembly: detail dataset device transform/operations cuda"

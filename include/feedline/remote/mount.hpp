@@ -18,11 +18,17 @@ struct remote_options {
   /// hours.
   std::chrono::milliseconds stall_after = std::chrono::seconds{10};
   /// Requests of the process in flight at once, at most; 1 to 4096. feedline uses as many as
-  /// the rate and the latency ask for.
-  int max_in_flight = 256;
-  /// Memory for bytes that were fetched before they were asked for, for all files together. 0:
+  /// the rate and the latency ask for, and no more than half of the files that the process may have
+  /// open (`ulimit -n`).
+  int max_in_flight = 1024;
+  /// The most memory for bytes that were fetched before they were asked for, for all files together.
+  /// As much of it is used as the rate and the latency ask for, none for servers that are near. 0:
   /// nothing is fetched ahead.
-  std::uint64_t read_ahead_bytes = std::uint64_t{512} << 20;
+  std::uint64_t read_ahead_bytes = std::uint64_t{1} << 30;
+  /// Threads that receive answers, each some 3 GB/s of HTTP; 0 to 64. They start when there is work
+  /// for them. 0: a quarter of the cores that the process may use, at least 1 and at most 8. Does
+  /// not count any more once a request was made.
+  int threads = 0;
   /// Address of a store that speaks S3's protocol, such as "https://storage.googleapis.com". Empty:
   /// AWS_ENDPOINT_URL_S3, else AWS_ENDPOINT_URL, else Amazon's.
   std::string s3_endpoint = {};
@@ -49,8 +55,8 @@ struct remote_options {
 /// Objects are read in ranges, so the server must serve these (status 206). An object is pinned to
 /// its version when it is opened, by its ETag, else by its date: a change ends a read with an
 /// error that names it. Requests that fail are made again, with growing pauses, until the deadline.
-/// libcurl's environment variables (`https_proxy`, `no_proxy`) count. A thread named "feedline
-/// net" makes all requests; it starts with the first one.
+/// libcurl's environment variables (`https_proxy`, `no_proxy`) count. Threads named "feedline
+/// net" make all requests; they start when there are some.
 /// @throws usage_error if an option is out of range.
 void mount_remote_files(const remote_options& options = {});
 

@@ -2,6 +2,7 @@
 
 #include <feedline/export.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -25,6 +26,11 @@ struct remote_statistics {
   std::uint64_t ignored_ranges = 0;  ///< status 200 where a range was asked for
   std::uint64_t garbage = 0;         ///< answers that are no HTTP, or contradict the request
   std::uint64_t failed = 0;          ///< requests that were given up: errors of their readers
+  std::uint64_t retries = 0;         ///< requests that were made again
+  std::uint64_t hedged = 0;          ///< second requests beside those that lagged
+  std::uint64_t hedges_won = 0;      ///< second requests that were answered first
+  std::uint64_t waits = 0;           ///< how often readers waited for bytes
+  std::chrono::nanoseconds wait_time{};  ///< sum of these waits, over all readers
 };
 
 /// All zero before the first request. Any thread.

@@ -113,6 +113,9 @@ struct loader_statistics {
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;  ///< same for rows whose chunk had to be decoded
 
+  /// Part of `reader.busy` that reads waited for other machines (`feedline::remote`).
+  std::chrono::nanoseconds network_wait{};
+
   /// Samples of the reader stage whose rows were already on the device.
   std::uint64_t cached_samples = 0;
   std::uint64_t unreadable_samples = 0;  ///< same as `failure_report::count`

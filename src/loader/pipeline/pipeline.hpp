@@ -15,6 +15,7 @@
 #include "batch/take_limits.hpp"
 #include "detail/failure.hpp"
 #include "detail/thread_group.hpp"
+#include "io/far_reads.hpp"
 #include "loader/pipeline/activity_recorder.hpp"
 #include "loader/pipeline/progress.hpp"
 #include "loader/pipeline/slot_strategy.hpp"
@@ -226,6 +227,7 @@ class pipeline {
   epoch_schedule schedule_;
   slot_scheduler slot_scheduler_;
   read_ahead read_ahead_;
+  const std::uint64_t number_of_loader_ = next_loader();
   request_executor request_executor_;
   std::optional<tuning> tuning_;
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is used by the thread that

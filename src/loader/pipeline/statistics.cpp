@@ -49,6 +49,8 @@ loader_statistics pipeline::statistics() const {
     seen.cache_hits += reads.cache_hits;
     seen.cache_misses += reads.cache_misses;
     seen.cached_samples += each.cached.load(std::memory_order_relaxed);
+    seen.network_wait +=
+        std::chrono::nanoseconds{each.network_wait_ns.load(std::memory_order_relaxed)};
   }
   seen.cached_samples = std::min(seen.cached_samples, seen.reader.samples);
   seen.reader.bytes =

@@ -3,6 +3,7 @@
 #include "detail/threads.hpp"
 
 #include "detail/cores.hpp"
+#include "io/far_reads.hpp"
 #include "loader/pipeline/pipeline.hpp"
 
 #include <cstddef>
@@ -24,6 +25,7 @@ void pipeline::drive_reader(int number) {
   name_this_thread("fl-reader-" + std::to_string(number));
   bind_this_thread(plan_.cores);
   device_->begin_thread();
+  const reads_for_loader mine{number_of_loader_};
   reader_scratch& use = scratch_[static_cast<std::size_t>(number)];
   use.cpu.open();
   const in_activity reading{&use.clock, activity::busy};
@@ -53,6 +55,7 @@ void pipeline::drive_transfer() {
 
 bool pipeline::advance() {
   {
+    const reads_for_loader mine{number_of_loader_};
     reader_scratch& use = scratch_.front();
     const in_activity reading{&use.clock, activity::busy};
     const auto request = slot_scheduler_.next(&use.clock);

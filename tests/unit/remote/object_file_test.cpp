@@ -24,6 +24,7 @@
 
 using namespace feedline;
 using namespace feedline::test;
+using namespace std::chrono_literals;
 using detail::byte_read;
 using detail::open_file;
 
@@ -189,6 +190,7 @@ TEST_CASE("remote objects: hinted bytes are fetched once, before they are read, 
           "[remote][host]") {
   const mounted_remote mounted;
   http_server server;
+  server.set_latency(5ms);
   const auto bytes = numbered(many);
   server.put("/x", bytes);
   const auto file = open_file(server.address("/x"));
@@ -241,6 +243,20 @@ TEST_CASE("remote objects: without room for read-ahead, hints are dropped and re
   CHECK(server.take_requests().size() == 1);
 }
 
+TEST_CASE("remote objects: hints about objects of a server that is near are dropped",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  http_server server;
+  const auto bytes = numbered(many);
+  server.put("/x", bytes);
+  const auto file = open_file(server.address("/x"));
+  file->will_need(1'000'000, 150'000);
+  std::vector<std::byte> out(300'000);
+  file->read(900'000, out);
+  CHECK(is_part(out, bytes, 900'000));
+  CHECK(server.take_requests().size() <= 3);  // the opening, and unless it lagged the read alone
+}
+
 TEST_CASE("remote objects: a child of fork reads them, too", "[remote][host]") {
   if (thread_sanitized) {
     WARN("skipped: ThreadSanitizer starts no thread in a child of fork");
@@ -265,7 +281,6 @@ TEST_CASE("remote objects: a child of fork reads them, too", "[remote][host]") {
 }
 
 TEST_CASE("remote objects: options that are out of range are refused", "[remote][host]") {
-  using namespace std::chrono_literals;
   CHECK(message_of<usage_error>([] { mount_remote_files({.deadline = 0ms}); }) ==
         "mount_remote_files: remote_options::deadline is 0 ms; it is 1 ms to 24 hours");
   CHECK(contains(message_of<usage_error>(

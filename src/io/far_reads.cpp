@@ -1,0 +1,47 @@
+#include "io/far_reads.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+thread_local constinit std::uint64_t this_loader = 0;
+thread_local constinit std::chrono::nanoseconds waited{0};
+constinit std::atomic<std::uint64_t> last_loader{0};
+constinit std::atomic<std::uint64_t> hint_bytes{0};
+
+}  // namespace
+
+std::uint64_t reading_for() noexcept {
+  return this_loader;
+}
+
+reads_for_loader::reads_for_loader(std::uint64_t loader) noexcept
+    : before_{std::exchange(this_loader, loader)} {}
+
+reads_for_loader::~reads_for_loader() {
+  this_loader = before_;
+}
+
+std::uint64_t next_loader() noexcept {
+  return last_loader.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::chrono::nanoseconds waited_for_network() noexcept {
+  return waited;
+}
+
+void add_network_wait(std::chrono::nanoseconds time) noexcept {
+  waited += time;
+}
+
+std::uint64_t far_hint_bytes() noexcept {
+  return hint_bytes.load(std::memory_order_relaxed);
+}
+
+void set_far_hint_bytes(std::uint64_t bytes) noexcept {
+  hint_bytes.store(bytes, std::memory_order_relaxed);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace feedline::detail {
+
+// What loaders and storage of other machines tell each other, below all datasets between them.
+
+/// The loader that the calling thread reads for, so that requests of several loaders are made in
+/// turn; 0: none.
+[[nodiscard]] std::uint64_t reading_for() noexcept;
+
+/// While it lives, the calling thread reads for a loader.
+class reads_for_loader {
+ public:
+  /// @param loader From `next_loader`.
+  explicit reads_for_loader(std::uint64_t loader) noexcept;
+  reads_for_loader(const reads_for_loader&) = delete;
+  reads_for_loader& operator=(const reads_for_loader&) = delete;
+  ~reads_for_loader();
+
+ private:
+  std::uint64_t before_;
+};
+
+/// A number for a loader, which no other one of this process has; at least 1.
+[[nodiscard]] std::uint64_t next_loader() noexcept;
+
+/// Time that the calling thread has waited for other machines so far.
+[[nodiscard]] std::chrono::nanoseconds waited_for_network() noexcept;
+void add_network_wait(std::chrono::nanoseconds time) noexcept;
+
+/// How many bytes a loader's hints should reach beyond what its readers read: as many as the rate
+/// and the latency of far storage ask for. 0: no storage of this process is far.
+[[nodiscard]] std::uint64_t far_hint_bytes() noexcept;
+void set_far_hint_bytes(std::uint64_t bytes) noexcept;
+
+}  // namespace feedline::detail

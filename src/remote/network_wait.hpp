@@ -1,0 +1,30 @@
+#pragma once
+
+#include "io/far_reads.hpp"
+#include "remote/counts.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// While it lives, the calling thread waits for other machines.
+class network_wait {
+ public:
+  network_wait() = default;
+  network_wait(const network_wait&) = delete;
+  network_wait& operator=(const network_wait&) = delete;
+  ~network_wait() {
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begun_;
+    add_network_wait(took);
+    counters().waits.fetch_add(1, std::memory_order_relaxed);
+    counters().wait_ns.fetch_add(static_cast<std::uint64_t>(took.count()),
+                                 std::memory_order_relaxed);
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace feedline::detail

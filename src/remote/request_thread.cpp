@@ -1,0 +1,377 @@
+#include "remote/request_thread.hpp"
+
+#include "detail/threads.hpp"
+#include "remote/counts.hpp"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds first_pause = 50ms;
+constexpr std::chrono::milliseconds longest_pause = 5s;
+constexpr int many = 1'000'000;  // tries that only a deadline ends
+/// How often requests in flight are looked at.
+constexpr std::chrono::milliseconds look_every = 10ms;
+
+}  // namespace
+
+request_thread::request_thread(transfer_queue& queue, std::size_t number,
+                               std::function<void(std::size_t)> wake_other)
+    : queue_{queue},
+      number_{number},
+      wake_other_{std::move(wake_other)},
+      events_{::epoll_create1(EPOLL_CLOEXEC)},
+      wakes_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+      multi_{curl_multi_init()} {
+  epoll_event woken{};
+  woken.events = EPOLLIN;
+  woken.data.fd = wakes_;
+  const bool is_made = events_ >= 0 && wakes_ >= 0 && multi_ &&
+                       ::epoll_ctl(events_, EPOLL_CTL_ADD, wakes_, &woken) == 0;
+  if (!is_made) {
+    if (events_ >= 0) ::close(events_);
+    if (wakes_ >= 0) ::close(wakes_);
+    throw std::bad_alloc{};
+  }
+  curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &request_thread::on_socket);
+  curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, static_cast<void*>(this));
+  curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &request_thread::on_timer);
+  curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, static_cast<void*>(this));
+}
+
+request_thread::~request_thread() {
+  join();
+  ::close(events_);
+  ::close(wakes_);
+}
+
+void request_thread::start() {
+  thread_ = start_thread("a thread for remote objects", [this] { run(); });
+}
+
+void request_thread::wake() noexcept {
+  const std::uint64_t one = 1;
+  (void)!::write(wakes_, &one, sizeof(one));
+}
+
+void request_thread::join() noexcept {
+  is_ended_.store(true);
+  if (!thread_.joinable()) return;
+  wake();
+  thread_.join();
+  idle_.clear();
+  multi_.reset();
+}
+
+int request_thread::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
+  const int events = static_cast<request_thread*>(self)->events_;
+  epoll_event wanted{};
+  wanted.data.fd = socket;
+  if (what == CURL_POLL_REMOVE) {
+    (void)::epoll_ctl(events, EPOLL_CTL_DEL, socket, &wanted);  // it may be closed already
+    return 0;
+  }
+  if (what != CURL_POLL_OUT) wanted.events |= EPOLLIN;
+  if (what != CURL_POLL_IN) wanted.events |= EPOLLOUT;
+  // A socket without events is found by its request's stall.
+  if (::epoll_ctl(events, EPOLL_CTL_MOD, socket, &wanted) != 0)
+    (void)::epoll_ctl(events, EPOLL_CTL_ADD, socket, &wanted);
+  return 0;
+}
+
+int request_thread::on_timer(CURLM*, long ms, void* self) {
+  static_cast<request_thread*>(self)->timer_ =
+      ms < 0 ? clock::time_point::max() : clock::now() + std::chrono::milliseconds{ms};
+  return 0;
+}
+
+void request_thread::run() noexcept {
+  name_this_thread("feedline net");
+  // A server that ends a connection must not end the process; libcurl does not prevent it with
+  // every library of TLS.
+  sigset_t broken_pipe;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+  while (!is_ended_.load()) {
+    try {
+      step();
+    } catch (...) {
+      end_all("there is no memory for a request");
+    }
+  }
+  end_all("the process is ending");
+}
+
+void request_thread::step() {
+  begin_due();
+  wait();
+  if (timer_ <= clock::now()) {
+    timer_ = clock::time_point::max();
+    int still_running = 0;
+    curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &still_running);
+  }
+  end_finished();
+  if (const auto now = clock::now(); now >= looked_ + look_every) {
+    looked_ = now;
+    look_for_late();
+  }
+}
+
+void request_thread::wait() {
+  std::array<epoll_event, 64> events;  // NOLINT: filled by the call
+  const int count =
+      ::epoll_wait(events_, events.data(), static_cast<int>(events.size()), wait_time());
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if (event.data.fd == wakes_) {
+      std::uint64_t times = 0;
+      (void)!::read(wakes_, &times, sizeof(times));
+      continue;
+    }
+    int what = 0;
+    if ((event.events & EPOLLIN) != 0) what |= CURL_CSELECT_IN;
+    if ((event.events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
+    if ((event.events & (EPOLLERR | EPOLLHUP)) != 0) what |= CURL_CSELECT_ERR;
+    int still_running = 0;
+    curl_multi_socket_action(multi_.get(), event.data.fd, what, &still_running);
+  }
+}
+
+void request_thread::begin_due() {
+  const auto now = clock::now();
+  for (std::size_t i = 0; i < pausing_.size();) {
+    if (pausing_[i]->due > now) {
+      ++i;
+      continue;
+    }
+    const transfer_ptr due = std::move(pausing_[i]);
+    pausing_[i] = std::move(pausing_.back());
+    pausing_.pop_back();
+    transfer_queue::wanted_thread other;
+    if (queue_.add_again(due, other))
+      wake_if(other);
+    else
+      finish(due, {remote_fault::refused, "the process is ending"});
+  }
+  wake_if(queue_.take(number_, taken_));
+  for (transfer_ptr& each : taken_) begin(std::move(each));
+  taken_.clear();
+}
+
+void request_thread::wake_if(const transfer_queue::wanted_thread& other) {
+  if (other && *other != number_) wake_other_(*other);
+}
+
+void request_thread::begin(transfer_ptr wanted) {
+  answer_verdict refusal{remote_fault::refused, "there is no memory for a request"};
+  try {
+    if (wanted->tries++ == 0) wanted->first_try = clock::now();
+    begin_attempt(wanted, attempt::role::first);
+    return;
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): said below
+  } catch (const std::exception& why) {
+    refusal.words = why.what();
+  }
+  queue_.ended(number_, {});
+  finish(wanted, std::move(refusal));
+}
+
+void request_thread::begin_attempt(const transfer_ptr& of, attempt::role as) {
+  curl_easy_ptr easy;
+  if (!idle_.empty()) {
+    easy = std::move(idle_.back());
+    idle_.pop_back();
+  } else {
+    easy.reset(curl_easy_init());
+    if (!easy) throw std::bad_alloc{};
+  }
+  running_.push_back(std::make_unique<attempt>(of, std::move(easy), as, running_.size()));
+  if (curl_multi_add_handle(multi_.get(), running_.back()->easy()) != CURLM_OK) {
+    running_.pop_back();
+    throw std::bad_alloc{};
+  }
+  ++of->running;
+  counters().requests.fetch_add(1, std::memory_order_relaxed);
+}
+
+void request_thread::end_finished() {
+  int left = 0;
+  while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    void* found = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &found);
+    attempt& it = *static_cast<attempt*>(found);
+    const answer_verdict verdict = it.end(message->data.result);
+    if (verdict.fault != remote_fault::none) {
+      end(it, verdict, {.was_throttled = verdict.fault == remote_fault::throttled});
+      continue;
+    }
+    const auto answer = it.measured();
+    if (it.of()->wanted.what == wanted_bytes::kind::range)
+      times_.add(it.of()->wanted.bytes, clock::now() - it.begun());
+    end(it, verdict, {.answer = &answer});
+  }
+}
+
+void request_thread::look_for_late() {
+  const auto now = clock::now();
+  for (std::size_t i = running_.size(); i-- > 0;) {
+    if (i >= running_.size()) continue;  // the end of another one took it, too
+    attempt& it = *running_[i];
+    const remote_target& target = *it.of()->target;
+    const bool is_over = it.of()->deadline() <= now;
+    if (!is_over && it.last_byte() + target.stall_after > now) {
+      hedge(it, now);
+      continue;
+    }
+    std::string words = "no byte came for " + std::to_string(target.stall_after.count()) + " ms";
+    if (is_over)
+      words = "the answer is not whole within the deadline of " +
+              std::to_string(target.deadline.count()) + " ms";
+    if (const std::string& before = it.of()->fault.words; is_over && !before.empty())
+      words += "; before that, " + before;
+    (void)it.end(CURLE_OPERATION_TIMEDOUT);
+    end(it, {remote_fault::stalled, std::move(words)}, {});
+  }
+}
+
+/// Only where both answers must be of one version.
+void request_thread::hedge(attempt& lagging, clock::time_point now) {
+  const transfer_ptr of = lagging.of();
+  const bool may = of->running == 1 && of->wanted.what == wanted_bytes::kind::range &&
+                   of->wanted.pin.has_strong_tag();
+  if (!may) return;
+  const auto after = times_.lags_after(of->wanted.bytes);
+  if (!after || now - lagging.begun() < *after || !queue_.may_hedge(number_)) return;
+  try {
+    begin_attempt(of, attempt::role::hedge);
+    counters().hedged.fetch_add(1, std::memory_order_relaxed);
+  } catch (...) {  // the first one goes on
+    queue_.ended(number_, {});
+  }
+}
+
+std::unique_ptr<attempt> request_thread::take_out(attempt& ended) noexcept {
+  const std::size_t place = ended.place();
+  std::unique_ptr<attempt> it = std::move(running_[place]);
+  running_[place] = std::move(running_.back());
+  running_.pop_back();
+  if (place < running_.size()) running_[place]->set_place(place);
+  curl_multi_remove_handle(multi_.get(), it->easy());
+  --it->of()->running;
+  return it;
+}
+
+/// Ends the other request for a transfer, if there is one.
+void request_thread::end_others(const transfer_ptr& of) noexcept {
+  for (std::size_t i = running_.size(); of->running != 0 && i-- > 0;)
+    if (running_[i]->of() == of) {
+      (void)take_out(*running_[i]);  // its connection has bytes on their way: it is closed
+      queue_.ended(number_, {});
+    }
+}
+
+void request_thread::end(attempt& ended, answer_verdict verdict,
+                         const transfer_queue::ending& how) {
+  const std::unique_ptr<attempt> it = take_out(ended);
+  queue_.ended(number_, how);
+  const transfer_ptr of = it->of();
+  if (verdict.fault == remote_fault::none || !verdict.may_retry()) end_others(of);
+  if (of->running != 0) {  // the other one may succeed
+    counters().count(verdict.fault);
+    return;
+  }
+  try {
+    if (verdict.fault == remote_fault::none) it->deliver();
+    idle_.push_back(std::move(*it).take_easy());
+    if (verdict.fault != remote_fault::none && try_again(of, verdict)) return;
+  } catch (const std::bad_alloc&) {
+    verdict = {remote_fault::refused, "no memory"};
+  }
+  finish(of, std::move(verdict));
+}
+
+bool request_thread::try_again(const transfer_ptr& failed, answer_verdict& verdict) {
+  counters().count(verdict.fault);
+  const auto now = clock::now();
+  failed->due = now + pause_after(*failed);
+  const bool is_opening = failed->wanted.what != wanted_bytes::kind::range;
+  int max_tries = many;
+  if (is_opening && verdict.fault != remote_fault::throttled) max_tries = 5;
+  if (verdict.is_likely_lasting()) max_tries = 3;
+  if (verdict.may_retry() && failed->tries < max_tries && failed->due < failed->deadline()) {
+    failed->fault = verdict;
+    pausing_.push_back(failed);
+    counters().retries.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+  if (failed->tries > 1)
+    verdict.words += "; tried " + std::to_string(failed->tries) + " times in " +
+                     std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                        now - failed->first_try)
+                                        .count()) +
+                     " ms";
+  return false;
+}
+
+/// Between half and all of a time that doubles, so that clients that failed together do not come
+/// again together.
+std::chrono::milliseconds request_thread::pause_after(const remote_transfer& failed) {
+  const auto longest = std::min(first_pause * (1 << std::min(failed.tries - 1, 10)), longest_pause);
+  std::uniform_int_distribution<std::int64_t> part{longest.count() / 2, longest.count()};
+  const std::chrono::milliseconds pause{part(random_)};
+  return std::max<std::chrono::milliseconds>(pause, failed.answer.retry_after.value_or(0s));
+}
+
+void request_thread::finish(const transfer_ptr& ended, answer_verdict verdict) noexcept {
+  if (verdict.fault != remote_fault::none)
+    counters().failed.fetch_add(1, std::memory_order_relaxed);
+  ended->fault = std::move(verdict);
+  const auto done = std::move(ended->done);
+  done();
+}
+
+void request_thread::end_all(const std::string& words) noexcept {
+  const answer_verdict verdict{remote_fault::refused, words};
+  while (!running_.empty()) {
+    const transfer_ptr of = running_.back()->of();
+    (void)take_out(*running_.back());
+    queue_.ended(number_, {});
+    if (of->running == 0) finish(of, verdict);
+  }
+  for (auto* const some : {&pausing_, &taken_}) {
+    for (const transfer_ptr& each : *some) {
+      if (!each) continue;
+      if (some == &taken_) queue_.ended(number_, {});
+      finish(each, verdict);
+    }
+    some->clear();
+  }
+}
+
+/// In ms, until the thread has something to do by itself.
+int request_thread::wait_time() const {
+  auto until = timer_;
+  for (const transfer_ptr& each : pausing_) until = std::min(until, each->due);
+  if (!running_.empty()) until = std::min(until, looked_ + look_every);
+  if (until == clock::time_point::max()) return -1;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, 60'000));
+}
+
+}  // namespace feedline::detail

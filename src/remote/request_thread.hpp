@@ -1,0 +1,96 @@
+#pragma once
+
+#include "remote/answer_times.hpp"
+#include "remote/attempt.hpp"
+#include "remote/transfer_queue.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <curl/curl.h>
+
+namespace feedline::detail {
+
+/// A thread that makes requests, many at once, by libcurl's multi interface on epoll: its costs
+/// grow with the bytes and answers, not with the number of connections, which are kept.
+///
+/// A try that fails is made again after a pause that doubles each time, by a random part of it, and
+/// at least as long as the server says. The target's deadline ends that, and a try in flight. A try
+/// that lags behind others of its size gets a second request beside it; the first whole answer is
+/// taken.
+///
+/// Threads: `start` and `join` by one, `wake` by any.
+class request_thread {
+ public:
+  /// @param number Its number in the queue. @param wake_other Wakes another one. Both are borrowed.
+  /// @throws std::bad_alloc if there is no memory, or no file descriptor.
+  request_thread(transfer_queue& queue, std::size_t number,
+                 std::function<void(std::size_t)> wake_other);
+  request_thread(const request_thread&) = delete;
+  request_thread& operator=(const request_thread&) = delete;
+  ~request_thread();
+
+  /// @throws thread_error if the system has no more threads.
+  void start();
+  void wake() noexcept;
+  /// Ends it; what is in flight fails.
+  void join() noexcept;
+
+  /// Ends a transfer: counts it, and calls its `done`.
+  static void finish(const transfer_ptr& ended, answer_verdict verdict) noexcept;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct curl_multi_end {
+    void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+  };
+
+  static int on_socket(CURL* easy, curl_socket_t socket, int what, void* self, void* known);
+  static int on_timer(CURLM* multi, long ms, void* self);
+
+  void run() noexcept;
+  void step();
+  void wait();
+  void begin_due();
+  void begin(transfer_ptr wanted);
+  void begin_attempt(const transfer_ptr& of, attempt::role as);
+  void end_finished();
+  void look_for_late();
+  void hedge(attempt& lagging, clock::time_point now);
+  void end(attempt& ended, answer_verdict verdict, const transfer_queue::ending& how);
+  [[nodiscard]] std::unique_ptr<attempt> take_out(attempt& ended) noexcept;
+  void end_others(const transfer_ptr& of) noexcept;
+  void end_all(const std::string& words) noexcept;
+  void wake_if(const transfer_queue::wanted_thread& other);
+  /// @return False: it is given up, and `verdict` says after how many tries.
+  [[nodiscard]] bool try_again(const transfer_ptr& failed, answer_verdict& verdict);
+  [[nodiscard]] std::chrono::milliseconds pause_after(const remote_transfer& failed);
+  [[nodiscard]] int wait_time() const;
+
+  transfer_queue& queue_;
+  const std::size_t number_;
+  const std::function<void(std::size_t)> wake_other_;
+  const int events_;  ///< epoll
+  const int wakes_;   ///< eventfd
+  std::unique_ptr<CURLM, curl_multi_end> multi_;
+  std::thread thread_;
+  std::atomic<bool> is_ended_{false};
+
+  // The thread's own.
+  clock::time_point timer_ = clock::time_point::max();  ///< when libcurl wants to be called
+  clock::time_point looked_ = {};                       ///< for late ones
+  std::vector<transfer_ptr> pausing_, taken_;
+  std::vector<std::unique_ptr<attempt>> running_;
+  std::vector<curl_easy_ptr> idle_;
+  answer_times times_;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "remote/fair_queue.hpp"
+#include "remote/in_flight_limit.hpp"
+#include "remote/transfer.hpp"
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Whether a reader waits for a transfer now.
+enum class transfer_urgency : bool { ahead, now };
+
+/// What all threads of requests take their work from: what readers wait for comes before what is
+/// fetched ahead, loaders take turns, and no more is in flight than `in_flight_limit` says. Each
+/// thread has about as many requests as any other.
+///
+/// Any thread. Functions that return the number of a thread want it woken by the caller.
+class transfer_queue {
+ public:
+  using wanted_thread = std::optional<std::size_t>;
+
+  transfer_queue();
+
+  /// The number of threads that take, from now on. At least 1.
+  void set_threads(std::size_t count);
+  /// Transfers that wait or are in flight.
+  [[nodiscard]] std::size_t demand() const;
+
+  /// Ends the queue: from now on nothing is added. @return What waited.
+  [[nodiscard]] std::vector<transfer_ptr> close();
+  /// @return False if the queue has ended; `wake` is the thread to wake otherwise.
+  [[nodiscard]] bool add(const transfer_ptr& more, transfer_urgency when, wanted_thread& wake);
+  /// Adds a transfer whose request failed, before all others. Parameters as for `add`.
+  [[nodiscard]] bool add_again(const transfer_ptr& failed, wanted_thread& wake);
+  /// A reader waits now for a transfer that was added ahead.
+  void hurry(const transfer_ptr& waiting);
+
+  /// Takes as many as a thread should begin now. @param into Gets them after what it has.
+  [[nodiscard]] wanted_thread take(std::size_t thread, std::vector<transfer_ptr>& into);
+
+  /// How a request ended.
+  struct ending {
+    const in_flight_limit::answer* answer = nullptr;  ///< null: it did not succeed
+    bool was_throttled = false;
+  };
+  void ended(std::size_t thread, const ending& how);
+  /// Whether a thread may make a second request for a transfer in flight. It then counts as one.
+  [[nodiscard]] bool may_hedge(std::size_t thread);
+
+  /// For all queues from now on. @param requests At most these are in flight.
+  static void set_max_in_flight(int requests) noexcept;
+  /// The same for what is read ahead. @param bytes Memory for that.
+  static void set_max_ahead(std::uint64_t bytes) noexcept;
+
+ private:
+  [[nodiscard]] bool put(const transfer_ptr& more, wanted_thread& wake);
+  [[nodiscard]] bool has_room() const noexcept;
+  [[nodiscard]] std::size_t share() const noexcept;
+  [[nodiscard]] std::size_t least_busy() noexcept;
+
+  mutable std::mutex mutex_;  ///< for all below
+  bool is_ended_ = false;
+  fair_queue now_, ahead_;
+  std::size_t waiting_ = 0;
+  std::size_t in_flight_ = 0;
+  std::size_t hedges_ = 0;           ///< so far
+  std::size_t begun_ = 0;            ///< requests so far
+  std::vector<std::size_t> running_;  ///< requests in flight of each thread
+  std::vector<std::size_t> woken_;    ///< how often each was woken since it took last
+  in_flight_limit limit_;
+};
+
+}  // namespace feedline::detail
