@@ -48,11 +48,11 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
                       const object_pin& pin, byte_range range) {
   const auto it = std::make_shared<block>();
   it->range = range;
-  it->bytes.reset(new std::byte[it->size()]);  // not cleared: it is about to be written
+  it->bytes = memory_.get(it->size());
   it->by = std::make_shared<remote_transfer>();
   it->by->target = target;
   it->by->wanted = {wanted_bytes::kind::range, range.begin, it->size(), pin};
-  it->by->out = {it->bytes.get(), static_cast<std::size_t>(it->size())};
+  it->by->out = std::span{it->bytes.get(), static_cast<std::size_t>(it->size())};
   it->by->done = [it] {
     const bool came = it->by->fault.fault == remote_fault::none;
     it->now.store(came ? block::here : block::failed, std::memory_order_release);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "io/byte_file.hpp"
+#include "remote/byte_pool.hpp"
 #include "remote/transfer.hpp"
 
 #include <atomic>
@@ -47,7 +48,7 @@ class ahead_store {
     enum state : int { on_its_way, here, failed };
 
     byte_range range;
-    std::unique_ptr<std::byte[]> bytes = {};  // NOLINT(modernize-avoid-c-arrays)
+    byte_pool::memory bytes = {};
     std::atomic<int> now{on_its_way};         ///< set by the loop's thread
     transfer_ptr by = {};
     std::chrono::steady_clock::time_point asked_for = {};
@@ -70,6 +71,7 @@ class ahead_store {
   std::map<place, block_ptr> blocks_;
   std::list<place> in_order_;  ///< oldest hint first; one for each block
   std::uint64_t bytes_ = 0;
+  byte_pool memory_;
 };
 
 }  // namespace feedline::detail

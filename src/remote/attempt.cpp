@@ -31,8 +31,8 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t pla
     : of_{std::move(of)},
       easy_{std::move(handle)},
       place_{place},
-      own_(as == role::hedge ? of_->out.size() : 0),
-      out_{as == role::hedge ? std::span{own_} : of_->out} {
+      own_(as == role::hedge ? static_cast<std::size_t>(of_->out.bytes()) : 0),
+      out_{of_->out} {
   const remote_target& target = *of_->target;
   // Without a setting a request might go elsewhere, or send a secret as a password.
   const auto set = [this](CURLoption option, auto value) {
@@ -142,13 +142,16 @@ bool attempt::take(const char* data, std::size_t bytes) {
     return !was_cut_;
   }
   const std::uint64_t room =
-      std::min<std::uint64_t>(out_.size(), body_bytes(answer_).value_or(0)) - got_;
+      std::min<std::uint64_t>(of_->out.bytes(), body_bytes(answer_).value_or(0)) - got_;
   if (bytes > room) {
     verdict_ = {remote_fault::wrong_length, "the server sends more bytes than it says"};
     was_cut_ = true;
     return false;
   }
-  std::memcpy(out_.data() + got_, data, bytes);
+  if (own_.empty())
+    out_.put(std::as_bytes(std::span{data, bytes}));
+  else
+    std::memcpy(own_.data() + got_, data, bytes);
   got_ += bytes;
   counters().bytes.fetch_add(bytes, std::memory_order_relaxed);
   return true;
@@ -161,7 +164,7 @@ void attempt::judge() {
 
 void attempt::deliver() noexcept {
   if (own_.empty()) return;
-  std::memcpy(of_->out.data(), own_.data(), static_cast<std::size_t>(got_));
+  out_.put(std::span{own_}.first(static_cast<std::size_t>(got_)));
   counters().hedges_won.fetch_add(1, std::memory_order_relaxed);
 }
 

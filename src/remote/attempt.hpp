@@ -73,7 +73,7 @@ class attempt {
   answer_verdict verdict_;
   std::size_t place_;
   std::vector<std::byte> own_;   ///< a hedge's bytes
-  std::span<std::byte> out_;     ///< `own_`, or the transfer's memory
+  landing::cursor out_;          ///< in the transfer's memory
   std::uint64_t got_ = 0;
   std::size_t header_bytes_ = 0;
   std::string text_;      ///< the answer to a transfer of text

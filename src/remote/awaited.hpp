@@ -8,7 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <span>
+#include <utility>
 
 namespace feedline::detail {
 
@@ -21,11 +21,11 @@ class awaited {
   ~awaited() { wait(); }  // the transfers write into memory of the waiting thread's
 
   void submit(const std::shared_ptr<const remote_target>& target, const wanted_bytes& wanted,
-              std::span<std::byte> out) {
+              landing out) {
     auto& each = all_.emplace_back(std::make_shared<remote_transfer>());
     each->target = target;
     each->wanted = wanted;
-    each->out = out;
+    each->out = std::move(out);
     each->done = [this] {
       const std::lock_guard lock{mutex_};
       if (--waiting_ == 0) all_done_.notify_one();

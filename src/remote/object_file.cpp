@@ -36,7 +36,7 @@ std::shared_ptr<const object_file> object_file::try_open(const std::string& name
                                                          std::uint64_t head) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(head));
   awaited opening;
-  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = head}, bytes);
+  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = head}, std::span{bytes});
   opening.wait();
   const remote_transfer& ended = *opening.all().front();
   fault = ended.fault;
@@ -50,7 +50,7 @@ std::shared_ptr<const object_file> object_file::try_open(const std::string& name
 
 object_file::object_file(const std::string& name, object_access access, object_pin pin,
                          std::vector<std::byte> head, bool is_far)
-    : byte_file{name, pin.size, {.max_gap = max_gap, .max_bytes = max_request}},
+    : byte_file{name, pin.size, {}},  // `request` joins parts, without a copy
       access_{std::move(access)},
       pin_{std::move(pin)},
       is_far_{is_far},
@@ -120,12 +120,34 @@ void object_file::do_read(std::span<const byte_read> parts) const {
 
 void object_file::request(std::span<const byte_read> parts) const {
   awaited all;
-  for (const auto& [offset, out] : parts)
-    for (std::uint64_t done = 0; done < out.size(); done += max_request) {
-      const std::uint64_t bytes = std::min(max_request, out.size() - done);
-      all.submit(access_.target, {wanted_bytes::kind::range, offset + done, bytes, pin_},
-                 out.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(bytes)));
+  const auto submit = [&](std::uint64_t begin, landing into) {
+    const std::uint64_t bytes = into.bytes();
+    all.submit(access_.target, {wanted_bytes::kind::range, begin, bytes, pin_}, std::move(into));
+  };
+  for (std::size_t i = 0; i < parts.size();) {
+    const std::uint64_t begin = parts[i].offset;
+    if (parts[i].out.size() > max_request) {
+      auto out = parts[i++].out;
+      for (std::uint64_t at = begin; !out.empty();) {
+        const auto some = out.first(std::min(out.size(), static_cast<std::size_t>(max_request)));
+        submit(at, some);
+        at += some.size();
+        out = out.subspan(some.size());
+      }
+      continue;
     }
+    landing into{parts[i++].out};
+    for (; i < parts.size(); ++i) {
+      const byte_read& next = parts[i];
+      const std::uint64_t end = begin + into.bytes();
+      const bool is_near = next.offset >= end && next.offset - end <= max_gap &&
+                           next.end() - begin <= max_request;
+      if (!is_near) break;
+      into.skip(next.offset - end);
+      into.add(next.out);
+    }
+    submit(begin, std::move(into));
+  }
   all.wait();
   for (const transfer_ptr& each : all.all())
     if (each->fault.fault != remote_fault::none) refuse(each->wanted.begin, each->fault);

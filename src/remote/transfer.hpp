@@ -3,13 +3,17 @@
 #include "remote/judge_answer.hpp"
 #include "remote/s3_identity.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -22,6 +26,58 @@ struct remote_target {
   std::shared_ptr<const s3_identity> identity = nullptr;  ///< signs requests; null: none is signed
 };
 
+/// Where the bytes of an answer go, one piece after the other. What lies between pieces that are
+/// wanted is received, too, and thrown away.
+class landing {
+ public:
+  landing() = default;
+  /// All in one piece.
+  landing(std::span<std::byte> out) { add(out); }  // NOLINT(google-explicit-constructor)
+
+  void add(std::span<std::byte> out) {
+    if (!out.empty()) pieces_.push_back({out.size(), out.data()});
+    bytes_ += out.size();
+  }
+  void skip(std::uint64_t bytes) {
+    if (bytes != 0) pieces_.push_back({bytes, nullptr});
+    bytes_ += bytes;
+  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+  /// A place in a landing, which goes forward as bytes come.
+  class cursor {
+   public:
+    explicit cursor(const landing& of) noexcept : of_{&of} {}
+    /// @param data No more than what is left of the landing.
+    void put(std::span<const std::byte> data) noexcept {
+      while (!data.empty()) {
+        const piece& to = of_->pieces_[piece_];
+        const auto part = data.first(
+            static_cast<std::size_t>(std::min<std::uint64_t>(data.size(), to.bytes - done_)));
+        if (to.out != nullptr) std::memcpy(to.out + done_, part.data(), part.size());
+        data = data.subspan(part.size());
+        done_ += part.size();
+        if (done_ != to.bytes) continue;
+        ++piece_;
+        done_ = 0;
+      }
+    }
+
+   private:
+    const landing* of_;
+    std::size_t piece_ = 0;
+    std::uint64_t done_ = 0;  ///< bytes of this piece
+  };
+
+ private:
+  struct piece {
+    std::uint64_t bytes;
+    std::byte* out;  ///< null: they are thrown away
+  };
+  std::vector<piece> pieces_;
+  std::uint64_t bytes_ = 0;
+};
+
 /// Some bytes of a target: one request, made again until it succeeds, its deadline is over, or a
 /// retry is of no use. Its asker makes it and waits for `done`; meanwhile it is the loop's.
 struct remote_transfer {
@@ -29,7 +85,7 @@ struct remote_transfer {
 
   std::shared_ptr<const remote_target> target;
   wanted_bytes wanted;
-  std::span<std::byte> out = {};  ///< bytes land here; `wanted.bytes` of them
+  landing out = {};  ///< bytes land here; `wanted.bytes` of them
   /// Called once, by the loop's thread, or by `submit` if the loop has ended. Does not throw.
   std::function<void()> done;
 

@@ -131,6 +131,12 @@ std::vector<constructed_case> constructed_cases() {
       {"slow storage", [] { return slow_readers(0.03); }, bottleneck::storage, "more readers (8)"},
       {"a page cache that is cold", [] { return slow_readers(0.35); }, bottleneck::storage,
        "more readers"},
+      {"a network", [] {
+         auto seen = slow_readers(0.35);
+         seen.network_wait = seen.reader.busy * 9 / 10;
+         return seen;
+       },
+       bottleneck::storage, "more in flight, if remote_counts() is at its limits"},
       {"slow storage of chunks",
        [] { return changed(slow_readers(0.1), [](loader_statistics& of) { of.chunked = true; }); },
        bottleneck::storage, "an order that follows chunks"},
