@@ -26,6 +26,7 @@ set(rooms
   "codecs/lz: detail codecs"
   "codecs/zstd: detail codecs codecs/lz"
   "codecs/lz4: detail codecs/lz"
+  "codecs/blosc: detail codecs/lz"
   "codecs/jpeg: detail"
   "codecs/png: detail"
   "image/resize: detail dataset"
@@ -66,8 +67,8 @@ reader transfer loader decoding loader/plan"
   "cuda/kernel: codecs cuda"
   "cuda/decode/jpeg: detail dataset image/resize codecs/jpeg codecs/png cuda cuda/kernel"
   "cuda/decode/png: codecs/inflate codecs/png cuda cuda/kernel cuda/decode/jpeg"
-  "cuda/decode: detail dataset image codecs/jpeg device codecs/inflate codecs/lz codecs/zstd \
-codecs/lz4 cuda cuda/kernel cuda/decode/jpeg cuda/decode/png"
+  "cuda/decode: detail dataset image codecs/jpeg codecs/png device codecs/inflate codecs/lz \
+codecs/zstd codecs/lz4 codecs/blosc cuda cuda/kernel cuda/decode/jpeg cuda/decode/png"
   "cuda/backend: detail device cuda cuda/assembly cuda/decode"
   "cuda/graphs: device batch cuda"
   "programs/inputs: dataset formats"

@@ -17,6 +17,7 @@ inline namespace FEEDLINE_ABI {
 enum class block_filter : std::uint8_t {
   /// Compressed as a zlib stream: two bytes of header and an Adler-32 at the end.
   deflate,
+  gzip,          ///< compressed as a gzip file of one member
   zstd,          ///< compressed: one or more frames of Zstandard
   lz4,           ///< compressed like HDF5's filter 32004
   byte_shuffle,  ///< reordered: byte k of all elements, for each k
@@ -24,7 +25,11 @@ enum class block_filter : std::uint8_t {
   bit_shuffle,
   bit_shuffle_lz4,   ///< bit_shuffle, then LZ4, like that filter
   bit_shuffle_zstd,  ///< bit_shuffle, then Zstandard, like that filter
-  fletcher32,        ///< HDF5's checksum of four bytes appended
+  /// A frame of Blosc 1 with LZ4 inside, like HDF5's filter 32001. Its header says how elements are
+  /// shuffled.
+  blosc_lz4,
+  blosc_zstd,  ///< the same with Zstandard inside
+  fletcher32,  ///< HDF5's checksum of four bytes appended
   /// An image file that decodes to a row as described by `block_step::image`: a JPEG or PNG, as
   /// `encoded_blocks::stored_block::format` says.
   image,

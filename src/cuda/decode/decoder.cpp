@@ -120,6 +120,8 @@ class cuda_block_decoder final : public block_decoder {
       if (round.lz4 > 0) issue_lz4(frame_, step, native);
       if (round.zstd_bits > 0) issue_zstd_bits(frame_, step, native);
       if (round.lz4_bits > 0) issue_lz4_bits(frame_, step, native);
+      if (round.blosc_zstd > 0) issue_blosc_zstd(frame_, step, native);
+      if (round.blosc_lz4 > 0) issue_blosc_lz4(frame_, step, native);
     }
     issue_states(frame_, native);
   }

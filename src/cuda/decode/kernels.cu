@@ -1,5 +1,8 @@
+#include "codecs/blosc/frame.hpp"
+#include "codecs/inflate/gzip.hpp"
 #include "codecs/inflate/inflate.hpp"
 #include "codecs/lz/bit_blocks.hpp"
+#include "codecs/png/checksum.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/moves.cuh"
 #include "cuda/decode/tasks.cuh"
@@ -76,9 +79,35 @@ __global__ void __launch_bounds__(decode_threads)
     case decode_operation::join_said_bits:
       join_bits(to, from, bytes, task.element_bytes, frame.said[number], share, shared);
       break;
+    case decode_operation::join_said_blocks:
+      join_blosc(to, from, bytes, frame.said[number], frame.said[frame.count + number], share,
+                 shared);
+      break;
     default:
       break;  // done by another kernel
   }
+}
+
+/// CRC-32 of a gzip file's content, by all threads of a thread block.
+__device__ std::uint32_t crc32(const std::byte* from, std::uint32_t bytes) {
+  const auto* const content = reinterpret_cast<const std::uint8_t*>(from);
+  return ~xor_of_threads(crc_part(content, bytes, threadIdx.x, decode_threads));
+}
+
+__device__ bool is_stream(const decode_task& task) {
+  return task.does == decode_operation::inflate || task.does == decode_operation::inflate_gzip;
+}
+
+/// Where a stream begins in a load, and where the checksum after it is.
+struct stream_frame {
+  std::uint32_t header_bytes;  ///< 0: there is no good header
+  std::uint32_t end_bytes;     ///< after the stream
+};
+
+__device__ stream_frame frame_of_stream(const decode_task& task, const std::byte* from) {
+  if (task.does == decode_operation::inflate)
+    return {is_zlib_header(from) ? zlib_header_bytes : 0, checksum_bytes};
+  return {gzip_header_bytes(from, static_cast<std::uint32_t>(task.bytes)), gzip_end_bytes};
 }
 
 /// A warp decodes a stream. A warp is a thread block by itself, so that it does not wait for the
@@ -88,20 +117,27 @@ __global__ void __launch_bounds__(warp_team::width)
   __shared__ inflate_tables tables;
   const std::uint32_t number = blockIdx.x;
   const decode_task task = task_of(frame, number, step);
-  if (task.does != decode_operation::inflate) return;
+  if (!is_stream(task)) return;
   const block_load& load = frame.loads[number];
   const std::byte* const from = address_of(frame, number, load, task.from);
   std::byte* const to = address_of(frame, number, load, task.to);
-  const auto stream_bytes = static_cast<std::uint32_t>(task.bytes) - zlib_header_bytes;
-  bool good = is_zlib_header(from);
+  const stream_frame place = frame_of_stream(task, from);
+  bool good = place.header_bytes != 0;
   std::uint32_t said = 0;
   if (good) {
-    inflater<warp_team> inflater{from + zlib_header_bytes, stream_bytes, to,
-                                 static_cast<std::uint32_t>(task.to_bytes), tables};
+    const std::byte* const stream = from + place.header_bytes;
+    const std::uint32_t stream_bytes = static_cast<std::uint32_t>(task.bytes) - place.header_bytes;
+    const auto room = static_cast<std::uint32_t>(task.to_bytes);
+    inflater<warp_team> inflater{stream, stream_bytes, to, room, tables};
     const inflated result = inflater.run();
-    good = result.good && stream_bytes - result.bytes >= checksum_bytes;
-    for (std::uint32_t i = 0; good && i < checksum_bytes; ++i)
-      said = said << 8U | static_cast<std::uint32_t>(from[zlib_header_bytes + result.bytes + i]);
+    good = result.good && stream_bytes - result.bytes >= place.end_bytes;
+    const std::byte* const end = stream + result.bytes;
+    if (good && task.does == decode_operation::inflate) {
+      said = static_cast<std::uint32_t>(big_endian(end, checksum_bytes));
+    } else if (good) {
+      said = static_cast<std::uint32_t>(little_endian(end, checksum_bytes));
+      good = little_endian(end + checksum_bytes, 4) == room;
+    }
   }
   if (warp_team::lane() != 0) return;
   frame.said[number] = said;
@@ -112,11 +148,12 @@ __global__ void __launch_bounds__(decode_threads)
     stream_check_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
   const std::uint32_t number = blockIdx.x;
   const decode_task task = task_of(frame, number, step);
-  if (task.does != decode_operation::inflate) return;
+  if (!is_stream(task)) return;
   const std::byte* const decoded = address_of(frame, number, frame.loads[number], task.to);
-  const bool good =
-      adler32(decoded, static_cast<std::uint32_t>(task.to_bytes)) == frame.said[number];
-  if (threadIdx.x == 0 && !good) frame.bad[number] = 1;
+  const auto bytes = static_cast<std::uint32_t>(task.to_bytes);
+  const std::uint32_t is =
+      task.does == decode_operation::inflate ? adler32(decoded, bytes) : crc32(decoded, bytes);
+  if (threadIdx.x == 0 && is != frame.said[number]) frame.bad[number] = 1;
 }
 
 __global__ void __launch_bounds__(decode_threads)

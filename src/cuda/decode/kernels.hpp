@@ -19,9 +19,10 @@ struct decode_frame {
   const std::byte* copy_destination = nullptr;
   std::uint32_t* states = nullptr;
   std::uint32_t* bad = nullptr;  ///< one word for each load
-  /// A word for each load: the checksum that its zlib stream states, or the number of elements in a
-  /// block that its bit shuffle states. One word is enough, because only one step of a load is a
-  /// compression.
+  /// A word for each load: the checksum that its zlib stream or gzip file states, the number of
+  /// elements in a block that its bit shuffle states, or the bytes of a block that its frame of
+  /// Blosc states; one word is enough, because only one step of a load is a compression. After
+  /// `count` words, with Blosc: another for each load, its shuffle and the bytes of an element.
   std::uint32_t* said = nullptr;
   std::byte* scratch[2] = {};
   std::size_t scratch_bytes[2] = {};  ///< bytes for each load
@@ -44,7 +45,7 @@ void issue_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t st
 /// Moves the bytes of the loads that one of our kernels moves in a step.
 void issue_moves(const decode_frame& frame, std::uint32_t step, const decode_round& round,
                  cudaStream_t stream);
-/// Decodes the zlib streams of a step.
+/// Decodes the zlib streams and gzip files of a step.
 void issue_inflate(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 /// Compares the decoded bytes with the checksums that the streams state.
 void issue_stream_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
@@ -55,6 +56,9 @@ void issue_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t strea
 /// Decodes the blocks of a step that the bit shuffle compressed; bits stay shuffled.
 void issue_zstd_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 void issue_lz4_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+/// Decodes the frames of Blosc of a step; elements stay shuffled.
+void issue_blosc_zstd(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+void issue_blosc_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 /// Writes the states of the loads' blocks. Must come last.
 void issue_states(const decode_frame& frame, cudaStream_t stream);
 

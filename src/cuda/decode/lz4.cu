@@ -1,5 +1,6 @@
 #include "codecs/lz4/decoder.hpp"
 #include "cuda/decode/bit_blocks.cuh"
+#include "cuda/decode/blosc.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
 #include "cuda/kernel/block_warp.cuh"
@@ -33,10 +34,19 @@ __global__ void __launch_bounds__(block_warp::lanes)
                [&](const coded_block& block) { return decode_lz4_block(warp, tables, block); });
 }
 
+__global__ void __launch_bounds__(block_warp::lanes)
+    blosc_lz4_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
+  __shared__ lz4_tables<block_warp> tables;
+  block_warp warp;
+  decode_blosc_share(
+      frame, step, decode_operation::decode_blosc_lz4, blosc_compressor::lz4, warp,
+      [&](const coded_block& block) { return decode_lz4_block(warp, tables, block); });
+}
+
 }  // namespace
 
 void load_lz4_kernels() {
-  load_kernels(lz4_kernel, lz4_bits_kernel);
+  load_kernels(lz4_kernel, lz4_bits_kernel, blosc_lz4_kernel);
 }
 
 void issue_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
@@ -45,6 +55,11 @@ void issue_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t strea
 
 void issue_lz4_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
   launch(lz4_bits_kernel, frame.count * bit_block_warps, block_warp::lanes, stream,
+         decode_frame{frame}, step);
+}
+
+void issue_blosc_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
+  launch(blosc_lz4_kernel, frame.count * blosc_warps, block_warp::lanes, stream,
          decode_frame{frame}, step);
 }
 

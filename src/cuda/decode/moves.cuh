@@ -1,5 +1,6 @@
 #pragma once
 
+#include "codecs/blosc/frame.hpp"
 #include "cuda/kernel/checksums.cuh"
 
 #include <cstddef>
@@ -152,6 +153,28 @@ __device__ inline void join_bits(std::byte* to, const std::byte* from, std::uint
   }
   const std::uint32_t done = whole * size;
   if (share.first == 0) copy_bytes(to + done, from + done, bytes - done);
+}
+
+/// Undoes the shuffle of a frame of Blosc, in each of its blocks by itself; a thread block takes a
+/// block. @param block Bytes of a block. @param shuffle Bytes of an element, above 8 bits that say
+/// which shuffle it was.
+__device__ inline void join_blosc(std::byte* to, const std::byte* from, std::uint32_t bytes,
+                                  std::uint32_t block, std::uint32_t shuffle, tile_share share,
+                                  std::byte* shared) {
+  const auto kind = static_cast<blosc_shuffle>(shuffle & 0xFFU);
+  const std::uint32_t size = shuffle >> 8U;
+  if (kind == blosc_shuffle::none) return copy_tiles(to, from, bytes, share);
+  constexpr tile_share alone{0, 1};
+  for (std::uint64_t begin = std::uint64_t{share.first} * block; begin < bytes;
+       begin += std::uint64_t{share.step} * block) {
+    const auto n = static_cast<std::uint32_t>(min(std::uint64_t{block}, bytes - begin));
+    if (kind == blosc_shuffle::bytes)
+      join_bytes(to + begin, from + begin, n, size, alone, shared);
+    else if (n / size % 8 == 0)  // else Blosc shuffles nothing
+      join_bits(to + begin, from + begin, n, size, n / size, alone, shared);
+    else
+      copy_bytes(to + begin, from + begin, n);
+  }
 }
 
 }  // namespace feedline::detail

@@ -17,6 +17,7 @@ void count(const decode_task& task, decode_round& round) noexcept {
       ++round.checked;
       return;
     case decode_operation::inflate:
+    case decode_operation::inflate_gzip:
       ++round.inflated;
       return;
     case decode_operation::decode_zstd:
@@ -31,12 +32,19 @@ void count(const decode_task& task, decode_round& round) noexcept {
     case decode_operation::decode_lz4_bits:
       ++round.lz4_bits;
       return;
+    case decode_operation::decode_blosc_lz4:
+      ++round.blosc_lz4;
+      return;
+    case decode_operation::decode_blosc_zstd:
+      ++round.blosc_zstd;
+      return;
     case decode_operation::decode_image:
       ++round.images;
       return;
     case decode_operation::join_bytes:
     case decode_operation::join_bits:
     case decode_operation::join_said_bits:
+    case decode_operation::join_said_blocks:
     case decode_operation::copy:
       ++round.moved;
       round.moved_bytes = std::max(round.moved_bytes, task.to_bytes);
@@ -101,10 +109,13 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
   };
   layout.programs = take(programs.size_bytes());
   layout.bad = take(max_loads * sizeof(std::uint32_t));
-  const bool any_says = any_does(decode_operation::inflate) ||
-                        any_does(decode_operation::decode_zstd_bits) ||
-                        any_does(decode_operation::decode_lz4_bits);
-  layout.said = take(any_says ? max_loads * sizeof(std::uint32_t) : 0);
+  const bool any_blosc =
+      any_does(decode_operation::decode_blosc_lz4) || any_does(decode_operation::decode_blosc_zstd);
+  const bool any_says =
+      any_does(decode_operation::inflate) || any_does(decode_operation::inflate_gzip) ||
+      any_does(decode_operation::decode_zstd_bits) || any_does(decode_operation::decode_lz4_bits);
+  const std::size_t words = any_blosc ? 2 : any_says ? 1 : 0;
+  layout.said = take(words * max_loads * sizeof(std::uint32_t));
   for (std::size_t i = 0; i < 2; ++i) {
     layout.scratch_bytes[i] = round_up(scratch[i], alignment);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);

@@ -20,6 +20,8 @@ struct decode_round {
   std::uint32_t lz4 = 0;        ///< loads that are blocks of LZ4
   std::uint32_t zstd_bits = 0;  ///< the same within the bit shuffle, like `lz4_bits`
   std::uint32_t lz4_bits = 0;
+  std::uint32_t blosc_lz4 = 0;  ///< loads that are frames of Blosc, like `blosc_zstd`
+  std::uint32_t blosc_zstd = 0;
   std::uint32_t images = 0;
   std::uint64_t moved_bytes = 0;  ///< bytes of the largest load that is moved
 };
@@ -37,7 +39,7 @@ struct decode_plan {
 struct decoder_layout {
   std::size_t programs = 0;
   std::size_t bad = 0;   ///< a word for each load: not 0 if the load cannot be decoded
-  std::size_t said = 0;  ///< a word for each load: see `decode_frame`
+  std::size_t said = 0;  ///< a word for each load, or two: see `decode_frame`
   std::size_t scratch[2] = {};
   std::size_t scratch_bytes[2] = {};  ///< bytes for each load; 0: none are needed
   std::size_t pixels = 0;             ///< memory for images, sized by `jpeg_memory_bytes`

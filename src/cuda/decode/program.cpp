@@ -23,6 +23,8 @@ std::string name_of(block_filter filter) {
   switch (filter) {
     case block_filter::deflate:
       return "deflate";
+    case block_filter::gzip:
+      return "gzip";
     case block_filter::zstd:
       return "zstd";
     case block_filter::lz4:
@@ -35,6 +37,10 @@ std::string name_of(block_filter filter) {
       return "bit shuffle with lz4";
     case block_filter::bit_shuffle_zstd:
       return "bit shuffle with zstd";
+    case block_filter::blosc_lz4:
+      return "blosc with lz4";
+    case block_filter::blosc_zstd:
+      return "blosc with zstd";
     case block_filter::fletcher32:
       return "fletcher32";
     case block_filter::image:
@@ -61,7 +67,8 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   const auto is_compression = [](const block_step& step) {
     using enum block_filter;
     return step.filter == deflate || step.filter == zstd || step.filter == lz4 ||
-           step.filter == bit_shuffle_lz4 || step.filter == bit_shuffle_zstd;
+           step.filter == bit_shuffle_lz4 || step.filter == bit_shuffle_zstd ||
+           step.filter == gzip || step.filter == blosc_lz4 || step.filter == blosc_zstd;
   };
   const auto first = std::ranges::find_if(steps, is_compression);
   if (first == steps.end()) return {};
@@ -82,6 +89,9 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
     switch (step.filter) {
       case block_filter::deflate:
         writer.add(decode_operation::inflate, i);
+        break;
+      case block_filter::gzip:
+        writer.add(decode_operation::inflate_gzip, i);
         break;
       case block_filter::byte_shuffle:
         if (step.element_bytes > 1) writer.add(decode_operation::join_bytes, i, step.element_bytes);
@@ -109,6 +119,14 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
       case block_filter::bit_shuffle_zstd:
         writer.add(decode_operation::decode_zstd_bits, i, step.element_bytes);
         writer.add(decode_operation::join_said_bits, i, step.element_bytes);
+        break;
+      case block_filter::blosc_lz4:
+        writer.add(decode_operation::decode_blosc_lz4, i);
+        writer.add(decode_operation::join_said_blocks, i);
+        break;
+      case block_filter::blosc_zstd:
+        writer.add(decode_operation::decode_blosc_zstd, i);
+        writer.add(decode_operation::join_said_blocks, i);
         break;
       case block_filter::other:
         break;  // refused

@@ -18,18 +18,22 @@ namespace feedline::detail {
 
 /// Operation of a step.
 enum class decode_operation : std::uint8_t {
-  none,              ///< a step that the load skips
-  check_fletcher32,  ///< compares the checksum, and removes it
-  inflate,           ///< decodes a zlib stream, and records the checksum that it states
-  decode_zstd,       ///< decodes frames of Zstandard
-  decode_lz4,        ///< decodes blocks of LZ4
-  decode_zstd_bits,  ///< decodes Zstandard within the bit shuffle, and records its block size
-  decode_lz4_bits,   ///< the same with LZ4
-  join_bytes,        ///< undoes the byte shuffle
-  join_bits,         ///< undoes the bit shuffle
-  join_said_bits,    ///< undoes the bit shuffle in blocks of the recorded size
-  decode_image,      ///< makes a row from an image file
-  copy,              ///< copies to the block's memory, if the bytes are not there yet
+  none,               ///< a step that the load skips
+  check_fletcher32,   ///< compares the checksum, and removes it
+  inflate,            ///< decodes a zlib stream, and records the checksum that it states
+  inflate_gzip,       ///< the same for a gzip file
+  decode_zstd,        ///< decodes frames of Zstandard
+  decode_lz4,         ///< decodes blocks of LZ4
+  decode_zstd_bits,   ///< decodes Zstandard within the bit shuffle, and records its block size
+  decode_lz4_bits,    ///< the same with LZ4
+  decode_blosc_lz4,   ///< decodes LZ4 within Blosc's frame, and records its blocks
+  decode_blosc_zstd,  ///< the same with Zstandard
+  join_bytes,         ///< undoes the byte shuffle
+  join_bits,          ///< undoes the bit shuffle
+  join_said_bits,     ///< undoes the bit shuffle in blocks of the recorded size
+  join_said_blocks,   ///< undoes the shuffle that Blosc's frame states, in blocks of its size
+  decode_image,       ///< makes a row from an image file
+  copy,               ///< copies to the block's memory, if the bytes are not there yet
 };
 
 struct decode_step {
@@ -39,11 +43,12 @@ struct decode_step {
 };
 
 inline constexpr std::uint8_t never_skipped = 32;
-/// One step for each step of an encoding, one more if the bit shuffle compresses, and the copy.
+/// One step for each step of an encoding, one more if a shuffle compresses, and the copy.
 inline constexpr std::size_t max_decode_steps = 34;
 inline constexpr std::uint32_t checksum_bytes = 4;
 inline constexpr std::uint32_t zlib_header_bytes = 2;
 inline constexpr std::uint32_t zlib_frame_bytes = zlib_header_bytes + checksum_bytes;
+inline constexpr std::uint32_t least_gzip_bytes = 18;  ///< its header, and two numbers at the end
 
 /// A field's steps in the order in which they are run.
 struct decode_program {
@@ -114,10 +119,16 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       task.possible = bytes > zlib_frame_bytes;
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;
+    case decode_operation::inflate_gzip:
+      task.possible = bytes > least_gzip_bytes;
+      task.to_bytes = bytes_behind(program, load.skipped, step);
+      break;
     case decode_operation::decode_zstd:
     case decode_operation::decode_lz4:
     case decode_operation::decode_zstd_bits:
     case decode_operation::decode_lz4_bits:
+    case decode_operation::decode_blosc_lz4:
+    case decode_operation::decode_blosc_zstd:
       task.possible = bytes > 0;
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;
@@ -135,6 +146,7 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       break;
     case decode_operation::none:
     case decode_operation::join_bytes:
+    case decode_operation::join_said_blocks:
       break;
   }
   if (!moves(is.does)) return task;

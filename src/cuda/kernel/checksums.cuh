@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cuda/kernel/warp.cuh"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -28,6 +30,20 @@ __device__ inline ulonglong2 sum_of_threads(std::uint64_t a, std::uint64_t b,
   }
   __syncthreads();  // allows the next call
   return make_ulonglong2(sums.x % modulo, sums.y % modulo);
+}
+
+/// Sum, by xor, of all threads' values. All threads of the block must call it.
+__device__ inline std::uint32_t xor_of_threads(std::uint32_t value) {
+  __shared__ std::uint32_t sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  for (std::uint32_t apart = warp_team::width / 2; apart > 0; apart /= 2)
+    value ^= __shfl_xor_sync(warp_team::all, value, apart);
+  if (threadIdx.x % warp_team::width == 0 && value != 0) atomicXor(&sum, value);
+  __syncthreads();
+  const std::uint32_t all = sum;
+  __syncthreads();  // allows the next call
+  return all;
 }
 
 /// Adler-32 (RFC 1950). The low half is 1 and the sum of the bytes, the high half the sum of those

@@ -12,6 +12,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,12 +23,23 @@ constexpr std::size_t crc_bytes = 4;
 constexpr std::size_t lz4_size_bytes = 4;     // before numcodecs' block
 constexpr std::size_t lz4_header_bytes = 16;  // before one block in the form of HDF5's filter
 
+/// Frames of other compressors are decoded by readers.
+block_step blosc_step(std::string_view compressor) {
+  if (compressor == "lz4" || compressor == "lz4hc") return {block_filter::blosc_lz4};
+  if (compressor == "zstd") return {block_filter::blosc_zstd};
+  return {};
+}
+
 block_step step_of(const zarr_codec& codec) {
   switch (codec.kind) {
     case zarr_codec_kind::zlib:
       return {block_filter::deflate};
+    case zarr_codec_kind::gzip:
+      return {block_filter::gzip};
     case zarr_codec_kind::zstd:
       return {block_filter::zstd};
+    case zarr_codec_kind::blosc:
+      return blosc_step(codec.compressor);
     case zarr_codec_kind::lz4_blocks:
       return {block_filter::lz4};
     case zarr_codec_kind::shuffle:

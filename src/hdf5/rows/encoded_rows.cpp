@@ -25,6 +25,10 @@ block_step step_of(const hdf5_filter& filter) {
       return {block_filter::byte_shuffle, value(0)};
     case 3:
       return {block_filter::fletcher32};
+    case 32001:  // its last value is the compressor
+      if (value(6) == 1 || value(6) == 2) return {block_filter::blosc_lz4};
+      if (value(6) == 5) return {block_filter::blosc_zstd};
+      break;
     case 32004:
       return {block_filter::lz4};
     case 32008:  // element's bytes, block's elements, compression (which stores the block)

@@ -41,11 +41,30 @@ detail::hdf5_filter filter_of(const block_step& step) {
       return {.id = 32008, .values = {0, 0, step.element_bytes, 0, 2}};
     case block_filter::bit_shuffle_zstd:
       return {.id = 32008, .values = {0, 0, step.element_bytes, 0, 3}};
+    case block_filter::blosc_lz4:
+    case block_filter::blosc_zstd:
+      return {.id = 32001};
+    case block_filter::gzip:  // unpacked before
     case block_filter::image:
     case block_filter::other:
       break;
   }
   return {};
+}
+
+bytes gzipped(const bytes& given) {
+  z_stream stream{};
+  bytes packed(given.size() + given.size() / 100 + 64);
+  constexpr int gzip = MAX_WBITS + 16;
+  if (deflateInit2(&stream, 6, Z_DEFLATED, gzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(given.data()));
+  stream.avail_in = static_cast<uInt>(given.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  const bool is_done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  packed.resize(is_done ? stream.total_out : 0);
+  deflateEnd(&stream);
+  return packed;
 }
 
 bytes after(const block_step& step, const bytes& given) {
@@ -66,6 +85,12 @@ bytes after(const block_step& step, const bytes& given) {
       return bitshuffled(given, step.element_bytes, 0, bit_compression::lz4);
     case block_filter::bit_shuffle_zstd:
       return bitshuffled(given, step.element_bytes, 0, bit_compression::zstd);
+    case block_filter::blosc_lz4:
+      return blosc_packed(given, step.element_bytes, "lz4", 1);
+    case block_filter::blosc_zstd:
+      return blosc_packed(given, step.element_bytes, "zstd", 2);
+    case block_filter::gzip:
+      return gzipped(given);
     case block_filter::image:
     case block_filter::other:
       break;
@@ -151,8 +176,18 @@ std::optional<bytes> reference(const encoded_field& field, const arriving_block&
   for (const block_step& step : field.steps) pipeline.push_back(filter_of(step));
   detail::hdf5_decoder scratch;
   bytes decoded(field.block_bytes);
+  bytes stored = block.stored;
   try {
-    detail::hdf5_filters{pipeline}.decode(block.stored, block.skipped, true, scratch, decoded);
+    const std::size_t last = field.steps.size() - 1;  // HDF5 has no gzip
+    if (!field.steps.empty() && field.steps[last].filter == block_filter::gzip) {
+      pipeline.pop_back();
+      bytes unpacked(field.block_bytes + 64);
+      if (((block.skipped >> last) & 1U) == 0) {
+        unpacked.resize(detail::undo_gzip(stored, unpacked, scratch));
+        stored = unpacked;
+      }
+    }
+    detail::hdf5_filters{pipeline}.decode(stored, block.skipped, true, scratch, decoded);
   } catch (const detail::hdf5_filter_error&) {
     return {};
   }

@@ -121,6 +121,8 @@ TEST_CASE("decode program: filters that are not undone are refused by name",
   CHECK(refusal({{deflate}, {byte_shuffle, 4}, {zstd}}) == "zstd of what is compressed already");
   CHECK(refusal({{lz4}, {zstd}}) == "zstd of what is compressed already");
   CHECK(refusal({{deflate}, {lz4}}) == "lz4 of what is compressed already");
+  CHECK(refusal({{blosc_lz4}, {gzip}}) == "gzip of what is compressed already");
+  CHECK(refusal({{gzip}, {blosc_zstd}}) == "blosc with zstd of what is compressed already");
   CHECK(refusal({{bit_shuffle_lz4, 2}, {deflate}}) == "deflate of what is compressed already");
   CHECK(refusal({{lz4}, {bit_shuffle_zstd, 2}}) ==
         "bit shuffle with zstd of what is compressed already");
@@ -148,23 +150,27 @@ TEST_CASE("decode program: Zstandard and LZ4 are decoded as zlib's streams are",
   CHECK(task_at(within, load_of(500), 0).to == bytes_place::scratch_a);
 }
 
-TEST_CASE("decode program: bytes that the bit shuffle compressed are decoded, then reordered",
+TEST_CASE("decode program: bytes that a shuffle compressed are decoded, then reordered",
           "[cuda][decode][host]") {
-  const auto [filter, operation] = GENERATE(table<block_filter, decode_operation>(
-      {{bit_shuffle_zstd, does::decode_zstd_bits}, {bit_shuffle_lz4, does::decode_lz4_bits}}));
+  const auto [filter, operation] =
+      GENERATE(table<block_filter, decode_operation>({{bit_shuffle_zstd, does::decode_zstd_bits},
+                                                      {bit_shuffle_lz4, does::decode_lz4_bits},
+                                                      {blosc_zstd, does::decode_blosc_zstd},
+                                                      {blosc_lz4, does::decode_blosc_lz4}}));
+  const bool is_blosc = filter == blosc_zstd || filter == blosc_lz4;
   const auto program = program_of({{filter, 8}, {fletcher32}});
   REQUIRE(program.steps == 4);
   CHECK(can_decode(program, load_of(5)));
   CHECK(!can_decode(program, load_of(4)));
   const decode_task decodes = task_at(program, load_of(500), 1);
   CHECK(decodes.does == operation);
-  CHECK(decodes.element_bytes == 8);
+  if (!is_blosc) CHECK(decodes.element_bytes == 8);
   CHECK(decodes.bytes == 496);
   CHECK(decodes.to == bytes_place::scratch_a);
   CHECK(decodes.to_bytes == 1000);
   const decode_task joins = task_at(program, load_of(500), 2);
-  CHECK(joins.does == does::join_said_bits);
-  CHECK(joins.element_bytes == 8);
+  CHECK(joins.does == (is_blosc ? does::join_said_blocks : does::join_said_bits));
+  if (!is_blosc) CHECK(joins.element_bytes == 8);
   CHECK(joins.from == bytes_place::scratch_a);
   CHECK(joins.to == bytes_place::store);
   // Both are left out together.
@@ -172,7 +178,7 @@ TEST_CASE("decode program: bytes that the bit shuffle compressed are decoded, th
   CHECK(task_at(program, load_of(1004, 0b01), 2).does == does::none);
   CHECK(task_at(program, load_of(1004, 0b01), 3).does == does::copy);
   // Bytes that are not whole elements.
-  CHECK(!can_decode(program_of({{filter, 8}}, 1001), load_of(500)));
+  CHECK(can_decode(program_of({{filter, 8}}, 1001), load_of(500)) == is_blosc);
   // The largest number of steps.
   std::vector<block_step> most(32, {fletcher32});
   most[5] = {filter, 2};
@@ -228,6 +234,7 @@ TEST_CASE("decode plan: memory suffices for the steps, and no more", "[cuda][dec
   CHECK(plain.bytes % 256 == 0);
   CHECK(layout({{zstd}}).bytes == plain.bytes);  // all its memory is the threads'
   CHECK(layout({{lz4}}).bytes == plain.bytes);
+  CHECK(layout({{blosc_zstd}}).bytes == plain.bytes + 256 + 8 * 10'240);  // two words for each
   for (const block_filter filter : {bit_shuffle_lz4, bit_shuffle_zstd}) {
     const decoder_layout bits =
         layout({{filter, 4}});  // a word for each load, and what is shuffled
@@ -259,6 +266,8 @@ TEST_CASE("decode plan: no step of a load passes the memory that is there",
       {{fletcher32}, {byte_shuffle, 2}, {zstd}, {fletcher32}},
       {{byte_shuffle, 2}, {lz4}, {fletcher32}},
       {{bit_shuffle_lz4, 4}, {fletcher32}},
+      {{blosc_lz4, 4}, {fletcher32}},
+      {{byte_shuffle, 4}, {gzip}},
       {{fletcher32}, {byte_shuffle, 4}, {bit_shuffle_zstd, 4}},
       {{bit_shuffle, 4}, {byte_shuffle, 4}},
       {{byte_shuffle, 2}, {fletcher32}, {deflate}, {byte_shuffle, 2}}};

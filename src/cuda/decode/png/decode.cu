@@ -47,20 +47,6 @@ struct png_memory {
   }
 };
 
-/// Sum, by xor, of all threads' values. All threads of the block must call it.
-__device__ std::uint32_t xor_of_threads(std::uint32_t value) {
-  __shared__ std::uint32_t sum;
-  if (threadIdx.x == 0) sum = 0;
-  __syncthreads();
-  for (std::uint32_t apart = warp_team::width / 2; apart > 0; apart /= 2)
-    value ^= __shfl_xor_sync(warp_team::all, value, apart);
-  if (threadIdx.x % warp_team::width == 0 && value != 0) atomicXor(&sum, value);
-  __syncthreads();
-  const std::uint32_t all = sum;
-  __syncthreads();  // allows the next call
-  return all;
-}
-
 /// A thread block reads a file's header, compares the checksums of the chunks that count, and joins
 /// the compressed data.
 __global__ void __launch_bounds__(decode_threads)

@@ -72,8 +72,13 @@ std::string text_of(const block_step& step) {
       return "bit_shuffle_lz4" + of;
     case block_filter::bit_shuffle_zstd:
       return "bit_shuffle_zstd" + of;
+    case block_filter::blosc_lz4:
+      return "blosc_lz4";
+    case block_filter::blosc_zstd:
+      return "blosc_zstd";
     case block_filter::fletcher32:
       return "fletcher32";
+    case block_filter::gzip:
     case block_filter::image:
     case block_filter::other:
       break;
@@ -295,5 +300,28 @@ TEST_CASE("hdf5 blocks: those of other programs' files decode to their rows", "[
   for (const char* size : {"1", "2", "4", "8"}) {
     CHECK(seen.count(std::string{"bit_shuffle of "} + size) == 1);
     if (has_lz4) CHECK(seen.count(std::string{"bit_shuffle_lz4 of "} + size) == 1);
+  }
+}
+
+TEST_CASE("hdf5 blocks: frames of Blosc are described by the compressor that the file names",
+          "[dataset][host]") {
+  const temporary_directory folder;
+  const bytes rows = contents()[0].make(4 * 16);
+  for (const auto& [number, text] : std::vector<std::pair<unsigned, std::string>>{
+           {0, "other"}, {1, "blosc_lz4"}, {2, "blosc_lz4"}, {4, "other"}, {5, "blosc_zstd"}}) {
+    const std::vector<unsigned> values{2, 2, 4, 64, 5, 1, number};
+    const auto apply = [&](hid_t creation) {
+      set(H5Pset_filter(creation, 32001, H5Z_FLAG_OPTIONAL, values.size(), values.data()) >= 0);
+      H5Eclear2(H5E_DEFAULT);  // the library lacks the filter, and continues
+    };
+    const std::vector<written_chunk> chunk{{rows, 1}};  // stored without the filter
+    const auto data = open_hdf5(
+        write_chunks(folder.path() / "file.h5", H5T_STD_U8LE, {4, 16}, {4, 16}, apply, chunk),
+        {{"x"}}, nothing_resident);
+    const auto blocks = data->encoded();
+    if (!has_blosc) continue;
+    REQUIRE(blocks);
+    CHECK(steps_of(*blocks, 0) == texts{text});
+    check_encoded(*data);
   }
 }
