@@ -134,8 +134,8 @@ if(TARGET feedline_libraries::libzip)
   list(APPEND FEEDLINE_CORE_LIBRARIES libzip)
 endif()
 
-# Objects of other machines: requests, and the lists of stores. Of a static libcurl, only its package
-# of CMake knows what else it needs.
+# Objects of other machines: requests, and the lists of stores. Only CMake's package of a static
+# libcurl knows what else it needs.
 set(FEEDLINE_HAS_CURL OFF)
 set(FEEDLINE_HAS_EXPAT OFF)
 set(feedline_curl_by "")

@@ -8,7 +8,6 @@ add_library(feedline_remote
   remote/ahead_store.cpp
   remote/answer.cpp
   remote/attempt.cpp
-  remote/authorities.cpp
   remote/counts.cpp
   remote/judge_answer.cpp
   remote/mount.cpp

@@ -1,13 +1,19 @@
+// Over 250 lines: a request is set up, followed and judged as one.
+
 #include "remote/attempt.hpp"
 
 #include <feedline/version.hpp>
 
-#include "remote/authorities.hpp"
 #include "remote/counts.hpp"
 
+#include <system_error>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -23,6 +29,33 @@ constexpr long buffer_bytes = long{128} << 10;
 std::string user_agent() {
   return "feedline/" + std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
          std::to_string(FEEDLINE_VERSION_MINOR) + "." + std::to_string(FEEDLINE_VERSION_PATCH);
+}
+
+/// Certificates that are trusted, where Linux systems have them. A libcurl that was built on one
+/// system looks there alone.
+constexpr const char* known_files[] = {
+    "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Gentoo, Arch
+    "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, RHEL
+    "/etc/ssl/ca-bundle.pem",                             // openSUSE
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // CentOS, RHEL 7 and newer
+    "/etc/ssl/cert.pem",                                  // Alpine
+};
+
+bool exists(const char* path) {
+  std::error_code ignored;
+  return path != nullptr && std::filesystem::exists(path, ignored);
+}
+
+/// The file of the certificates that are trusted: SSL_CERT_FILE if it is set, as for libcurl's
+/// program; else, if libcurl's own file is not there, the one of this system. Empty: libcurl's own.
+std::optional<std::string> certificate_file() {
+  const char* const named = std::getenv("SSL_CERT_FILE");  // NOLINT(concurrency-mt-unsafe)
+  if (named != nullptr && *named != '\0') return named;
+  const curl_version_info_data& libcurl = *curl_version_info(CURLVERSION_NOW);
+  if (exists(libcurl.cainfo) || exists(libcurl.capath)) return std::nullopt;
+  for (const char* const path : known_files)
+    if (exists(path)) return path;
+  return std::nullopt;
 }
 
 }  // namespace

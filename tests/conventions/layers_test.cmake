@@ -83,7 +83,7 @@ device statistics loader cuda programs/inputs programs/words"
   "python: detail io dataset ragged image formats sampler device statistics loader remote cuda \
     transform/options python/interpreter"
   "python/datasets: io remote dataset ragged image formats hdf5 sampler python/interpreter python"
-  "python/samples: dataset ragged python/interpreter python python/datasets"
+  "python/samples: detail dataset ragged python/interpreter python python/datasets"
   "python/workers: detail dataset device python/interpreter python python/samples"
   "python/samplers: dataset ragged sampler python/interpreter python python/datasets"
   "python/loader: sampler device statistics batch transform transform/options loader interop \

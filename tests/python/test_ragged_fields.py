@@ -128,7 +128,7 @@ def test_longer_samples_are_refused_or_cut():
     with pytest.raises(feedline.DatasetError, match="has 3 elements, more than the 2") as refusal:
         scenes.pad({"token": 2})
     assert (refusal.value.sample, refusal.value.field) == (0, "token")
-    with pytest.raises(feedline.DatasetError, match="has 6 elements.*of capacity: raise") as refusal:
+    with pytest.raises(feedline.DatasetError, match="6 elements.*of capacity: raise") as refusal:
         scenes.pack({"token": 5, "box": 3})
     assert refusal.value.sample == 6
 

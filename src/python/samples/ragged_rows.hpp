@@ -26,14 +26,14 @@ struct ragged_column {
 /// Samples with several fields, ragged and fixed ones, one in a row (padded) or as many as all
 /// ragged fields have room for (packed). A sample is made once for all its fields.
 ///
-/// Padded: fields as `pad` has them: NAME and NAME_length; fixed fields as they are. Packed: of a
-/// ragged field NAME, NAME_count and NAME_offsets, as `pack` has them; of a fixed one NAME,
+/// Padded: a ragged field becomes NAME and NAME_length, as by `pad`; fixed fields stay as they are.
+/// Packed: a ragged field becomes NAME, NAME_count and NAME_offsets, as by `pack`; a fixed one has
 /// [max_samples, …], with zeros after the row's last sample.
 class ragged_rows final : public dataset {
  public:
   struct options {
     bool packs = false;
-    std::uint64_t max_samples = 0;  ///< packed: of a row; 0: as many as the fullest row has
+    std::uint64_t max_samples = 0;  ///< packed: limit for a row; 0: the number in the fullest
     bool truncates = false;         ///< padded: a longer sample loses its last elements
   };
 
@@ -51,15 +51,15 @@ class ragged_rows final : public dataset {
   /// A field of `padded_`, without the lengths.
   struct part {
     field spec;             ///< a ragged field's element
-    std::size_t at = 0;     ///< its place in the fields of `padded_`
-    std::size_t bytes = 0;  ///< of `spec`
+    std::size_t at = 0;     ///< its index in the fields of `padded_`
+    std::size_t bytes = 0;  ///< size of `spec`
     std::optional<std::size_t> column;
   };
-  /// A sample, and its place in the rows that are read.
+  /// A sample, and its position in the rows that are read.
   struct placed {
     sample_index sample;
     std::size_t row = 0;
-    std::uint64_t place = 0;            ///< in the row
+    std::uint64_t place = 0;            ///< index in the row
     std::vector<std::uint64_t> begins;  ///< for each column: elements of the row before it
   };
 
@@ -77,9 +77,9 @@ class ragged_rows final : public dataset {
   std::vector<ragged_column> columns_;
   options wanted_;
   std::uint64_t samples_ = 0;
-  std::vector<std::size_t> row_bytes_;  ///< of all fields of `padded_`
+  std::vector<std::size_t> row_bytes_;  ///< size of each field of `padded_`
   std::vector<part> parts_;
-  std::vector<detail::padding> paddings_;  ///< of each column
+  std::vector<detail::padding> paddings_;  ///< for each column
   std::uint64_t max_samples_ = 1;
   std::vector<std::uint64_t> starts_;  ///< packed: the sample with which each row begins
 };
