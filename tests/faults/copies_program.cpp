@@ -14,6 +14,7 @@
 namespace {
 
 using feedline::test::delivers;
+using feedline::test::semaphore;
 
 /// A copy, as long as it is open.
 class plugin {
@@ -28,8 +29,8 @@ class plugin {
   ~plugin() { ::dlclose(library_); }
 
   [[nodiscard]] bool copy_delivers() const { return function<bool()>("copy_delivers")(); }
-  void leaves_read(const std::atomic<bool>& gate, std::atomic<int>& ended) const {
-    function<void(const std::atomic<bool>&, std::atomic<int>&)>("copy_leaves_read")(gate, ended);
+  void leaves_read(semaphore& gate, semaphore& ended) const {
+    function<void(semaphore&, semaphore&)>("copy_leaves_read")(gate, ended);
   }
 
  private:
@@ -73,17 +74,15 @@ bool logs_first() {
 
 /// A copy is closed while its abandoned threads are in a read; these end later.
 bool left_behind() {
-  std::atomic<bool> gate{false};
-  std::atomic<int> ended{0};
+  semaphore gate;
+  semaphore ended;
   {
     const plugin opened{FEEDLINE_LIBRARY_COPY_1};
     opened.leaves_read(gate, ended);
   }
-  if (!delivers() || ended != 0) return false;
-  gate = true;
-  for (int waited = 0; ended == 0 && waited < 20'000; ++waited)
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  return ended == 1;
+  if (!delivers() || ended.is_posted()) return false;
+  gate.post();
+  return ended.wait_for(std::chrono::seconds{20}) && !ended.is_posted();
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ __attribute__((visibility("default"))) bool copy_delivers() {
   return feedline::test::delivers();
 }
 
-__attribute__((visibility("default"))) void copy_leaves_read(const std::atomic<bool>& gate,
-                                                             std::atomic<int>& ended) {
+__attribute__((visibility("default"))) void copy_leaves_read(feedline::test::semaphore& gate,
+                                                             feedline::test::semaphore& ended) {
   feedline::test::leave_read(gate, ended);
 }
 }

@@ -5,6 +5,8 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "support/checks/semaphore.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -13,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -62,8 +63,8 @@ class numbers final : public dataset {
   return batches == 2 * 125;
 }
 
-/// Leaves a loader while a read of it waits for `gate`. Adds to `ended` once nothing of it is left.
-inline void leave_read(const std::atomic<bool>& gate, std::atomic<int>& ended) {
+/// Leaves a loader while a read of it waits for `gate`. Posts `ended` once nothing of it is left.
+inline void leave_read(semaphore& gate, semaphore& ended) {
   std::atomic<bool> reading{false};
   const auto data = std::make_shared<const numbers>(
       [&reading, &gate, first = std::make_shared<std::atomic<bool>>(true)] {
@@ -71,10 +72,9 @@ inline void leave_read(const std::atomic<bool>& gate, std::atomic<int>& ended) {
           reading = true;
           reading.notify_all();
         }
-        // Waiting for an atomic value would be deaf to what another copy of the C++ library tells.
-        while (!gate) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        gate.pass();
       },
-      [&ended] { ++ended; });
+      [&ended] { ended.post(); });
   loader loader{data,
                 shuffle{.seed = 1},
                 make_host_device(),

@@ -6,12 +6,13 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
+#include "support/checks/semaphore.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -19,17 +20,14 @@ namespace {
 std::atomic<bool> is_read{false};
 std::atomic<bool> may_return{false};
 std::atomic<bool> returned{false};
-std::atomic<bool> destroyed{false};
+feedline::test::semaphore destroyed;
 
 class hanging_dataset final : public feedline::dataset {
  public:
   hanging_dataset() = default;
   hanging_dataset(const hanging_dataset&) = delete;
   hanging_dataset& operator=(const hanging_dataset&) = delete;
-  ~hanging_dataset() override {
-    destroyed.store(true);
-    destroyed.notify_all();
-  }
+  ~hanging_dataset() override { destroyed.post(); }
 
   [[nodiscard]] std::uint64_t size() const override { return 8; }
   [[nodiscard]] std::vector<feedline::field> fields() const override {
@@ -52,10 +50,7 @@ struct last_moments {
     may_return.notify_all();
     returned.wait(false);
     // The thread continues from here. Nothing it does can be waited for, so it is given time.
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{200};
-    while (!destroyed.load() && std::chrono::steady_clock::now() < until)
-      std::this_thread::sleep_for(std::chrono::milliseconds{1});
-    if (!destroyed.load()) return;
+    if (!destroyed.wait_for(std::chrono::milliseconds{200})) return;
     std::fputs("the dataset was destroyed while the process exited\n", stderr);
     std::_Exit(1);
   }

@@ -8,6 +8,7 @@ target_sources(feedline_pipeline_tests PRIVATE
 
 # A process that ends while a read of it hangs.
 add_executable(feedline_exit_program pipeline/deadlines/exit_program.cpp)
+target_include_directories(feedline_exit_program PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(feedline_exit_program PRIVATE feedline::core)
 feedline_private_options(feedline_exit_program)
 add_test(NAME "destruction: a read that returns while the process exits destroys nothing"

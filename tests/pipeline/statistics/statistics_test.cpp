@@ -150,8 +150,9 @@ TEST_CASE("statistics: the host's wait for a slot that is not decoded yet is exp
   on.device->drain(on.stream);
   CHECK(loader.statistics().exposed_waits == 1);
   while (loader.statistics().transfer.batches < 2) std::this_thread::yield();
+  const auto before = loader.statistics().consumer.starved;
   std::thread later{[&] {
-    std::this_thread::sleep_for(100ms);
+    while (loader.statistics().consumer.starved < before + 50ms) std::this_thread::yield();
     on.device->allow_all_decodes();
   }};
   CHECK(range.next());
@@ -342,8 +343,8 @@ TEST_CASE("statistics: batches held in every slot are distinguished from a slow 
   auto first = range.next();
   auto second = range.next();
   REQUIRE(second);
-  std::thread holder{[batch = std::move(*second)]() mutable {
-    std::this_thread::sleep_for(200ms);
+  std::thread holder{[&loader, batch = std::move(*second)]() mutable {
+    while (loader.statistics().consumer.stalled <= 100ms) std::this_thread::yield();
     const auto ended = std::move(batch);
   }};
   const auto third = range.next();
