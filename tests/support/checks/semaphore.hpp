@@ -8,8 +8,8 @@
 
 namespace feedline::test {
 
-/// A semaphore of the system's. Unlike waits for an atomic value, it works between copies of the C++
-/// library in one process, and while static objects are destroyed: it has nothing to destroy.
+/// A semaphore of the system's. Unlike waits for an atomic value, it works between copies of the
+/// C++ library in one process, and while static objects are destroyed: it has nothing to destroy.
 class semaphore {
  public:
   semaphore() noexcept { (void)::sem_init(&of_, 0, 0); }
@@ -39,7 +39,7 @@ class semaphore {
     }
     return waited == 0;
   }
-  /// Whether there is a `post` that nobody has taken.
+  /// Whether there is a `post` that no thread has taken.
   [[nodiscard]] bool is_posted() noexcept {
     int value = 0;
     (void)::sem_getvalue(&of_, &value);
