@@ -17,9 +17,10 @@ inline namespace FEEDLINE_ABI {
 
 /// Detects the format from a file's content; its name is ignored. CIFAR has no magic number: a file
 /// with a matching size and valid labels is taken for CIFAR if it matches no other format.
-/// @return "hdf5", "npy", "npz", "idx", "tfrecord", "tar" (a shard in the WebDataset convention),
-/// "tokens" (a shard with llm.c's header, or the .idx of a Megatron dataset), "cifar10" or
-/// "cifar100" (binary version), "image_folder" (any folder). Empty: unknown.
+/// @return "hdf5", "npy", "npz", "zarr" (a folder or zip archive with Zarr's metadata), "idx",
+/// "tfrecord", "tar" (a shard in the WebDataset convention), "tokens" (a shard with llm.c's header,
+/// or the .idx of a Megatron dataset), "cifar10" or "cifar100" (binary version), "image_folder"
+/// (any other folder). Empty: unknown.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] std::string detect_format(const std::string& path);
 
@@ -27,14 +28,15 @@ inline namespace FEEDLINE_ABI {
 /// Formats that do not use `like` or `tokens_per_sample` refuse them.
 struct open_options {
   /// Fields to open, in the wanted order; empty: all. HDF5: paths of datasets, and of members of
-  /// their records. NumPy archive: members. TFRecord: features. Tar, folder of images, CIFAR: names
-  /// of existing fields. NumPy array and IDX: the field's name.
+  /// their records. Zarr: paths of arrays. NumPy archive: members. TFRecord: features. Tar, folder
+  /// of images, CIFAR: names of existing fields. NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
   /// Format of all files, as in `detect_format`; empty: their content tells.
   std::string format = {};
   /// HDF5, instead of `fields`: the path of one dataset, "train/images". This opens all datasets
   /// with the same number of samples. If some of these share a name, only those in the path's group
-  /// are opened. Empty: all datasets of the file.
+  /// are opened. Empty: all datasets of the file. Zarr: the same with arrays, whose first dimensions
+  /// have the same name, too, if both have one. Empty: the array with the most bytes.
   std::string like = {};
   image_options image = {};                     ///< for images in folders, tar shards, records
   element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`
@@ -56,17 +58,18 @@ struct open_options {
 ///     auto other = feedline::open("imagenet/train", {.image = {.shorter_side = 256}});
 ///
 /// Each reader has further options: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
-/// `open_tar`, `open_tfrecord`, `open_tokens`, `open_cifar10`, `open_image_folder`. Without `fields`
-/// the names are those in the file. Members of nested records that share a name have their whole
-/// path: "position.x". A NumPy array is named like its file without the suffix. An IDX file is
-/// named "image", or "label" if it has one dimension. A tar shard has all fields of the first
-/// shard: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays named by their extension without ".npy";
-/// every sample must have them. `open_tfrecord` says which fields features of TFRecord become.
+/// `open_tar`, `open_tfrecord`, `open_tokens`, `open_cifar10`, `open_image_folder`, `open_zarr`.
+/// Without `fields` the names are those in the file. Members of nested records that share a name
+/// have their whole path: "position.x". A NumPy array is named like its file without the suffix. An
+/// IDX file is named "image", or "label" if it has one dimension. A tar shard has all fields of the
+/// first shard: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays named by their extension
+/// without ".npy"; every sample must have them. `open_tfrecord` says which fields features of
+/// TFRecord become.
 ///
 /// Without `fields`, the log reports all content that is left out, and `list_fields` lists it:
 /// other kinds of members of a tar shard, files in a folder that are not images, an HDF5 file's
 /// values of variable length, single values and references, members of a NumPy archive that are not
-/// arrays.
+/// arrays, arrays of a Zarr store with another first dimension than the largest.
 /// @param path May be a pattern of `expand_paths`. All matching files are then opened as one
 /// sequence.
 /// @throws dataset_error naming the path: not of a known format (with a list of them), an address

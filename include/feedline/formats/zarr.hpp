@@ -47,8 +47,8 @@ struct zarr_options {
 /// chunks as stored, for devices that decode them, if they hold whole rows in C order and the
 /// machine's byte order, and the store can list them.
 ///
-/// The objects of the store must not change while it is open: a read throws if one is deleted or has
-/// another size than before.
+/// The objects of the store must not change while it is open: a read throws if one is deleted or
+/// has another size than before.
 /// @param fields At least one.
 /// @throws dataset_error naming store and array: no such array (with the existing ones), a single
 /// value, no samples, different first dimensions, metadata that are damaged or that feedline does

@@ -19,8 +19,8 @@ namespace {
 
 /// For formats that tell their fields without being opened whole, or that leave some out.
 bool lists_fields(const std::string& format) {
-  return format == "hdf5" || format == "npy" || format == "npz" || format == "tar" ||
-         format == "image_folder";
+  return format == "hdf5" || format == "zarr" || format == "npy" || format == "npz" ||
+         format == "tar" || format == "image_folder";
 }
 
 std::vector<offered_field> offered_by(const std::string& file, const std::string& format,
@@ -108,6 +108,10 @@ layout_facts layout_of(const subject& opened, const std::vector<content>& found,
   for (const feedline::field& field : layout.fields)
     layout.sample_bytes += feedline::sample_bytes(field);
   layout.way = way_of(layout, std::ranges::all_of(found, &content::is_hdf5), local, cached);
+  if (!layout.in_memory && std::ranges::count(found, "zarr", &content::format) != 0)
+    layout.way =
+        "by any number of threads; each chunk is read whole, and kept once it is decoded while "
+        "memory allows";
   return layout;
 }
 

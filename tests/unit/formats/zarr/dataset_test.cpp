@@ -254,6 +254,22 @@ TEST_CASE("zarr: a group's arrays of one first dimension are the fields of a sam
   CHECK(contains(listed[6].left_out, "is of type \"string\""));
 }
 
+TEST_CASE("zarr: the code of the guide", "[dataset][host]") {
+  const zarr_folder folder;
+  folder.put("zarr.json", zarr_group);
+  folder.put("levels/zarr.json", zarr_group);
+  const std::string array = zarr_v3("[4, 2]", "[4, 2]", "\"float32\"", list_of(zarr_bytes), "1");
+  folder.put("t2m/zarr.json", array);
+  folder.put("levels/q/zarr.json", array);
+  const std::string store = folder.path();
+  // [opening]
+  auto all = feedline::open(store);  // its content tells the format
+  auto two = feedline::open_zarr(store, {{"t2m"}, {"levels/q", "humidity"}});
+  // [/opening]
+  CHECK(all->fields().size() == 2);
+  CHECK(two->fields()[1].name == "humidity");
+}
+
 TEST_CASE("zarr: consolidated metadata list the arrays, and no other", "[dataset][host]") {
   const zarr_folder store;
   const std::string array = zarr_v3("[2]", "[2]", "\"uint8\"", list_of(zarr_bytes), "9");
