@@ -74,7 +74,7 @@ void refuse_foreign_folder(const fs::path& root, const std::vector<std::string>&
       throw dataset_error{
           {.path = root.string(), .field = {}},
           "a Zarr store (it holds " + std::string{name} +
-              "), which is not supported yet; save its arrays to HDF5, or with numpy.save"};
+              "), and no folder of images; open it by open or open_zarr"};
   refuse_pairs(root, folders);
 }
 

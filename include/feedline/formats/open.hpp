@@ -35,8 +35,8 @@ struct open_options {
   std::string format = {};
   /// HDF5, instead of `fields`: the path of one dataset, "train/images". This opens all datasets
   /// with the same number of samples. If some of these share a name, only those in the path's group
-  /// are opened. Empty: all datasets of the file. Zarr: the same with arrays, whose first dimensions
-  /// have the same name, too, if both have one. Empty: the array with the most bytes.
+  /// are opened. Empty: all datasets of the file. Zarr: the same with arrays; first dimensions that
+  /// both have a name have the same one. Empty: the array with the most bytes.
   std::string like = {};
   image_options image = {};                     ///< for images in folders, tar shards, records
   element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`

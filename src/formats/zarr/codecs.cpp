@@ -1,6 +1,7 @@
 #include "formats/zarr/codecs.hpp"
 
 #include "detail/byte_order.hpp"
+#include "detail/crc32c.hpp"
 #include "formats/zarr/numbers.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "hdf5/filter/planes.hpp"
@@ -13,21 +14,6 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::size_t checksum_bytes = 4;
-
-/// Tables for eight bytes at a time (M. Kounavis, F. Berry, "A Systematic Approach to Building High
-/// Performance Software-Based CRC Generators", ISCC 2005).
-constexpr auto crc_tables = [] {
-  std::array<std::array<std::uint32_t, 256>, 8> tables{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1U ^ (crc & 1U) * 0x82f63b78U;
-    tables[0][i] = crc;
-  }
-  for (std::size_t k = 1; k < tables.size(); ++k)
-    for (std::size_t i = 0; i < 256; ++i)
-      tables[k][i] = tables[k - 1][i] >> 8U ^ tables[0][tables[k - 1][i] & 0xffU];
-  return tables;
-}();
 
 bool is_checksum(zarr_codec_kind kind) noexcept {
   return kind == zarr_codec_kind::crc32c || kind == zarr_codec_kind::fletcher32;
@@ -151,20 +137,6 @@ std::size_t undo(const zarr_codec& codec, std::span<const std::byte> stored,
 }
 
 }  // namespace
-
-std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
-  const auto& t = crc_tables;
-  std::uint32_t crc = ~0U;
-  while (bytes.size() >= 8) {
-    const std::uint64_t word = little_endian(bytes.first(8)) ^ crc;
-    crc = 0;
-    for (std::size_t k = 0; k < 8; ++k) crc ^= t[7 - k][word >> (8 * k) & 0xffU];
-    bytes = bytes.subspan(8);
-  }
-  for (const std::byte each : bytes)
-    crc = crc >> 8U ^ t[0][(crc ^ std::to_integer<std::uint32_t>(each)) & 0xffU];
-  return ~crc;
-}
 
 std::span<const std::byte> without_crc32c(std::span<const std::byte> stored) {
   if (stored.size() < checksum_bytes)

@@ -79,7 +79,4 @@ class zarr_codecs {
 /// Decodes its block, which must fill `out`. @throws hdf5_filter_error
 void decode_lz4_block(std::span<const std::byte> block, std::span<std::byte> out);
 
-/// CRC-32C of bytes, as the codec of that name appends it.
-[[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
-
 }  // namespace feedline::detail

@@ -139,7 +139,7 @@ TEST_CASE("image folders: the error for a folder of other files names their kind
                                    std::pair{"group", ".zgroup"}})
     CHECK(refusal(tree.path(name)) ==
           tree.path(name) + ": a Zarr store (it holds " + mark +
-              "), which is not supported yet; save its arrays to HDF5, or with numpy.save");
+              "), and no folder of images; open it by open or open_zarr");
   CHECK(refusal(tree.path("texts")) ==
         tree.path("texts/a") +
             ": the class has no image (.jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp, .ppm, .pgm) "

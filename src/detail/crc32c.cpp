@@ -1,4 +1,4 @@
-#include "formats/tfrecord/crc32c.hpp"
+#include "detail/crc32c.hpp"
 
 #include <array>
 #include <bit>
