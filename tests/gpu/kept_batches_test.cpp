@@ -114,6 +114,12 @@ TEST_CASE("kept batches on the GPU: letting go of them waits for no other work o
       gate.open();
     }};
     kept.clear();
+    // The release of the last one may not have been seen yet: the next batch sees it.
+    FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+    {
+      auto range = loader.epoch(epoch + 10, stream.ref());
+      (void)range.next();
+    }
     ended.set_value();
     watchdog.join();
     CHECK_FALSE(waited);
