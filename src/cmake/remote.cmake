@@ -6,19 +6,24 @@ endif()
 
 add_library(feedline_remote
   remote/ahead_store.cpp
-  remote/answer.cpp
-  remote/attempt.cpp
-  remote/counts.cpp
-  remote/judge_answer.cpp
+  remote/manifest.cpp
   remote/mount.cpp
   remote/object_file.cpp
   remote/object_files.cpp
-  remote/request_thread.cpp
+  remote/request/answer.cpp
+  remote/request/attempt.cpp
+  remote/request/counts.cpp
+  remote/request/credential_services.cpp
+  remote/request/judge_answer.cpp
+  remote/request/percent.cpp
+  remote/request/plain_request.cpp
+  remote/request/request_thread.cpp
+  remote/request/s3_identity.cpp
+  remote/request/transfer_loop.cpp
+  remote/request/transfer_queue.cpp
   remote/s3_files.cpp
-  remote/s3_identity.cpp
   remote/s3_listing.cpp
-  remote/transfer_loop.cpp
-  remote/transfer_queue.cpp
+  remote/statistics.cpp
   remote/web_files.cpp
 )
 add_library(feedline::remote ALIAS feedline_remote)
@@ -32,3 +37,4 @@ list(APPEND feedline_targets feedline_remote)
 target_compile_definitions(feedline_core PRIVATE FEEDLINE_HAS_REMOTE)
 target_compile_definitions(feedline_formats PRIVATE FEEDLINE_HAS_REMOTE)
 target_link_libraries(feedline_formats PUBLIC feedline_remote)
+target_sources(feedline_formats PRIVATE formats/open/write_manifest.cpp)

@@ -1,9 +1,9 @@
 #include "remote/ahead_store.hpp"
 
-#include "remote/counts.hpp"
-#include "remote/network_wait.hpp"
-#include "remote/per_process.hpp"
-#include "remote/transfer_loop.hpp"
+#include "remote/request/counts.hpp"
+#include "remote/request/network_wait.hpp"
+#include "remote/request/per_process.hpp"
+#include "remote/request/transfer_loop.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -26,6 +26,7 @@ ahead_store& ahead_store::of_this_process() {
 
 void ahead_store::fetch(object_id object, const std::shared_ptr<const remote_target>& target,
                         const object_pin& pin, byte_range range, std::uint64_t max_bytes) {
+  if (target->identity) target->identity->keep_fresh();
   const std::lock_guard lock{mutex_};
   while (range.begin < range.end) {
     // The first block that ends after this byte may hold it already.

@@ -2,7 +2,7 @@
 
 #include "io/byte_file.hpp"
 #include "remote/byte_pool.hpp"
-#include "remote/transfer.hpp"
+#include "remote/request/transfer.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -49,7 +49,7 @@ class ahead_store {
 
     byte_range range;
     byte_pool::memory bytes = {};
-    std::atomic<int> now{on_its_way};         ///< set by the loop's thread
+    std::atomic<int> now{on_its_way};  ///< set by the loop's thread
     transfer_ptr by = {};
     std::chrono::steady_clock::time_point asked_for = {};
     std::uint64_t used = 0;                 ///< bytes that were read

@@ -2,8 +2,8 @@
 #include <feedline/remote/mount.hpp>
 
 #include "remote/mount_once.hpp"
+#include "remote/request/transfer_loop.hpp"
 #include "remote/s3_files.hpp"
-#include "remote/transfer_loop.hpp"
 #include "remote/web_files.hpp"
 
 #include <atomic>

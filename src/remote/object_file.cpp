@@ -1,6 +1,6 @@
 #include "remote/object_file.hpp"
 
-#include "remote/awaited.hpp"
+#include "remote/request/awaited.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -36,7 +36,8 @@ std::shared_ptr<const object_file> object_file::try_open(const std::string& name
                                                          std::uint64_t head) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(head));
   awaited opening;
-  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = head}, std::span{bytes});
+  opening.submit(access.target, {.what = wanted_bytes::kind::opening, .bytes = head},
+                 std::span{bytes});
   opening.wait();
   const remote_transfer& ended = *opening.all().front();
   fault = ended.fault;
@@ -53,8 +54,9 @@ object_file::object_file(const std::string& name, object_access access, object_p
     : byte_file{name, pin.size, {}},  // `request` joins parts, without a copy
       access_{std::move(access)},
       pin_{std::move(pin)},
-      is_far_{is_far},
-      window_{std::make_shared<const window>(window{.begin = 0, .bytes = std::move(head)})} {}
+      is_far_{is_far} {
+  walk_.get().kept = std::make_shared<const window>(window{.begin = 0, .bytes = std::move(head)});
+}
 
 object_file::~object_file() {
   ahead_store::forget(this);
@@ -65,24 +67,26 @@ std::string object_file::version() const {
 }
 
 std::shared_ptr<const object_file::window> object_file::kept_window() const {
-  const std::lock_guard lock{mutex_};
-  if (window_ && window_->bytes.size() < size() &&
-      std::chrono::steady_clock::now() > window_->made + window_life)
-    window_.reset();
-  return window_;
+  walk& its = walk_.get();
+  const std::lock_guard lock{its.mutex};
+  if (its.kept && its.kept->bytes.size() < size() &&
+      std::chrono::steady_clock::now() > its.kept->made + window_life)
+    its.kept.reset();
+  return its.kept;
 }
 
 bool object_file::read_walking(const byte_read& part) const {
   if (part.out.size() > small_read) return false;
   window next{.begin = part.offset};
+  walk& its = walk_.get();
   {
-    const std::lock_guard lock{mutex_};
-    const bool is_step = part.offset >= last_end_ && part.offset - last_end_ <= max_step;
-    steps_ = is_step ? steps_ + 1 : 0;
-    const bool goes_on = steps_ >= steps_of_walk;
-    grown_ = goes_on ? std::min(2 * grown_, max_request) : head_bytes;
-    const std::uint64_t bytes = std::min(grown_, size() - part.offset);
-    last_end_ =
+    const std::lock_guard lock{its.mutex};
+    const bool is_step = part.offset >= its.last_end && part.offset - its.last_end <= max_step;
+    its.steps = is_step ? its.steps + 1 : 0;
+    const bool goes_on = its.steps >= steps_of_walk;
+    its.grown = goes_on ? std::min(2 * its.grown, max_request) : head_bytes;
+    const std::uint64_t bytes = std::min(its.grown, size() - part.offset);
+    its.last_end =
         goes_on ? part.offset + std::max<std::uint64_t>(bytes, part.out.size()) : part.end();
     if (!goes_on || bytes <= part.out.size()) return false;
     next.bytes.resize(static_cast<std::size_t>(bytes));
@@ -91,8 +95,8 @@ bool object_file::read_walking(const byte_read& part) const {
   request({&whole, 1});
   next.copy(part);
   auto kept = std::make_shared<const window>(std::move(next));
-  const std::lock_guard lock{mutex_};
-  window_ = std::move(kept);
+  const std::lock_guard lock{its.mutex};
+  its.kept = std::move(kept);
   return true;
 }
 
@@ -140,8 +144,8 @@ void object_file::request(std::span<const byte_read> parts) const {
     for (; i < parts.size(); ++i) {
       const byte_read& next = parts[i];
       const std::uint64_t end = begin + into.bytes();
-      const bool is_near = next.offset >= end && next.offset - end <= max_gap &&
-                           next.end() - begin <= max_request;
+      const bool is_near =
+          next.offset >= end && next.offset - end <= max_gap && next.end() - begin <= max_request;
       if (!is_near) break;
       into.skip(next.offset - end);
       into.add(next.out);

@@ -2,7 +2,8 @@
 
 #include "io/byte_file.hpp"
 #include "remote/ahead_store.hpp"
-#include "remote/transfer.hpp"
+#include "remote/request/own_state.hpp"
+#include "remote/request/transfer.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -49,6 +50,8 @@ class object_file final : public byte_file {
   [[nodiscard]] std::string version() const override;
   [[nodiscard]] bool is_cold() const noexcept override { return true; }
 
+  /// The version that it had when it was opened.
+  [[nodiscard]] const object_pin& pin() const noexcept { return pin_; }
   /// Whether a read has seen that the object changed.
   [[nodiscard]] bool was_changed() const noexcept { return was_changed_.load(); }
 
@@ -65,6 +68,15 @@ class object_file final : public byte_file {
     void copy(const byte_read& part) const noexcept;
   };
 
+  /// Reads so far, as far as they may be steps of a walk through the object.
+  struct walk {
+    std::mutex mutex;  ///< for all below
+    std::shared_ptr<const window> kept;
+    std::uint64_t last_end = 0;
+    int steps = 0;  ///< reads in a row that went forward
+    std::uint64_t grown = head_bytes;
+  };
+
   void do_read(std::span<const byte_read> parts) const override;
   void do_will_need(std::span<const byte_range> ranges) const noexcept override;
 
@@ -78,11 +90,7 @@ class object_file final : public byte_file {
   const object_pin pin_;
   const bool is_far_;
   mutable std::atomic<bool> was_changed_{false};
-  mutable std::mutex mutex_;  ///< for all below
-  mutable std::shared_ptr<const window> window_;
-  mutable std::uint64_t last_end_ = 0;
-  mutable int steps_ = 0;  ///< reads in a row that went forward
-  mutable std::uint64_t grown_ = head_bytes;
+  mutable own_state<walk> walk_;
 };
 
 }  // namespace feedline::detail

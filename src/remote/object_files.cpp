@@ -1,5 +1,7 @@
 #include "remote/object_files.hpp"
 
+#include "remote/manifest.hpp"
+
 #include <utility>
 #include <vector>
 
@@ -15,23 +17,25 @@ constexpr std::uint64_t whole_head_bytes = std::uint64_t{1} << 20;
 }  // namespace
 
 std::shared_ptr<const object_file> recent_objects::find(const std::string& path) {
-  const std::lock_guard lock{mutex_};
-  drop_old();
-  const auto found = entries_.find(path);
-  if (found == entries_.end() || found->second.file->was_changed()) return nullptr;
+  state& its = state_.get();
+  const std::lock_guard lock{its.mutex};
+  its.drop_old();
+  const auto found = its.entries.find(path);
+  if (found == its.entries.end() || found->second.file->was_changed()) return nullptr;
   return found->second.file;
 }
 
 void recent_objects::add(const std::string& path, std::shared_ptr<const object_file> opened) {
-  const std::lock_guard lock{mutex_};
-  drop_old();
-  if (entries_.size() >= max_recent) entries_.erase(entries_.begin());
-  entries_.insert_or_assign(path, entry{std::move(opened), std::chrono::steady_clock::now()});
+  state& its = state_.get();
+  const std::lock_guard lock{its.mutex};
+  its.drop_old();
+  if (its.entries.size() >= max_recent) its.entries.erase(its.entries.begin());
+  its.entries.insert_or_assign(path, entry{std::move(opened), std::chrono::steady_clock::now()});
 }
 
-void recent_objects::drop_old() {
+void recent_objects::state::drop_old() {
   const auto oldest = std::chrono::steady_clock::now() - recent_life;
-  std::erase_if(entries_, [&](const auto& each) { return each.second.opened < oldest; });
+  std::erase_if(entries, [&](const auto& each) { return each.second.opened < oldest; });
 }
 
 object_access object_files::access_to(const std::string& path) const {
@@ -40,6 +44,12 @@ object_access object_files::access_to(const std::string& path) const {
 
 std::shared_ptr<const object_file> object_files::try_open(const std::string& path,
                                                           answer_verdict& fault) const {
+  if (const auto known = mounted_manifest())
+    if (const object_pin* const pin = known->find(path)) {
+      fault = {};
+      return std::make_shared<const object_file>(path, access_to(path), *pin,
+                                                 std::vector<std::byte>{});
+    }
   if (auto found = recent_.find(path)) return found;
   auto opened = object_file::try_open(path, access_to(path), fault);
   if (opened) recent_.add(path, opened);
@@ -58,7 +68,10 @@ byte_file_ptr object_files::open(const std::string& path, file_access) const {
 
 whole_file object_files::read_whole(const std::string& path, const room& memory) const {
   answer_verdict fault;
-  const auto file = object_file::try_open(path, access_to(path), fault, whole_head_bytes);
+  const auto known = mounted_manifest();
+  const auto file = known && known->find(path) != nullptr
+                        ? try_open(path, fault)
+                        : object_file::try_open(path, access_to(path), fault, whole_head_bytes);
   if (!file) refuse(path, fault);
   if (file->size() > max_whole_bytes)
     throw dataset_error{{.path = path, .field = {}},

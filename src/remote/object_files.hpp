@@ -2,6 +2,7 @@
 
 #include "io/file_system.hpp"
 #include "remote/object_file.hpp"
+#include "remote/request/own_state.hpp"
 
 #include <chrono>
 #include <map>
@@ -24,10 +25,14 @@ class recent_objects {
     std::shared_ptr<const object_file> file;
     std::chrono::steady_clock::time_point opened;
   };
-  void drop_old();
+  struct state {
+    std::mutex mutex;
+    std::map<std::string, entry> entries;  ///< by path
 
-  std::mutex mutex_;
-  std::map<std::string, entry> entries_;
+    void drop_old();
+  };
+
+  own_state<state> state_;
 };
 
 /// The common part of kinds of servers: opens objects by their addresses.

@@ -1,7 +1,9 @@
 #include "remote/s3_files.hpp"
 
 #include "detail/printable.hpp"
-#include "remote/awaited.hpp"
+#include "remote/manifest.hpp"
+#include "remote/request/awaited.hpp"
+#include "remote/request/percent.hpp"
 
 #include <cstdint>
 #include <set>
@@ -67,6 +69,8 @@ remote_target s3_files::target_of(const std::string& path) const {
 }
 
 entry_kind s3_files::kind_of(const std::string& path) const noexcept try {
+  if (const entry_kind listed = kind_in_manifest(path); listed != entry_kind::nothing)
+    return listed;
   const s3_location place = s3_location_of(path);
   if (!place.key.empty() && !place.key.ends_with('/')) {
     answer_verdict fault;
@@ -81,6 +85,7 @@ entry_kind s3_files::kind_of(const std::string& path) const noexcept try {
 }
 
 std::vector<folder_entry> s3_files::list(const std::string& folder) const {
+  if (kind_in_manifest(folder) == entry_kind::folder) return mounted_manifest()->list(folder);
   const s3_location place = below(folder);
   const auto refusal = [&](const std::string& why) {
     return dataset_error{{.path = folder, .field = {}}, "cannot be listed: " + why};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "remote/object_files.hpp"
-#include "remote/s3_identity.hpp"
+#include "remote/request/s3_identity.hpp"
 #include "remote/s3_listing.hpp"
 
 #include <functional>

@@ -21,10 +21,4 @@ struct s3_page {
 /// document type, or truncated without a token.
 [[nodiscard]] s3_page read_s3_page(std::string_view xml);
 
-/// Percent-encoded as signatures want it: all but letters, digits and "-._~", and '/' if it is
-/// kept.
-[[nodiscard]] std::string encoded(std::string_view text, bool keep_slashes);
-/// The opposite. '%' without two digits stays.
-[[nodiscard]] std::string decoded(std::string_view text);
-
 }  // namespace feedline::detail

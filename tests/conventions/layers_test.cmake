@@ -13,7 +13,8 @@ set(rooms
   "statistics: detail detail/json"
   "io: detail"
   "io/local: detail io"
-  "remote: detail io"
+  "remote/request: detail detail/json io"
+  "remote: detail detail/json io remote/request"
   "rows: detail io"
   "dataset: detail io rows"
   "dataset/memory: detail rows dataset"
@@ -71,11 +72,11 @@ reader transfer loader decoding loader/plan"
 codecs/zstd codecs/lz4 codecs/blosc cuda cuda/kernel cuda/decode/jpeg cuda/decode/png"
   "cuda/backend: detail device cuda cuda/assembly cuda/decode"
   "cuda/graphs: device batch cuda"
-  "programs/inputs: dataset formats"
+  "programs/inputs: io remote dataset formats"
   "programs/words:"
   "programs/convert/output: detail io io/local dataset formats hdf5 hdf5/library loader"
   "programs/convert/work: io io/local programs/convert/output"
-  "programs/convert: dataset formats sampler device loader programs/inputs programs/words \
+  "programs/convert: detail dataset formats sampler device loader programs/inputs programs/words \
 programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
 device statistics loader cuda programs/inputs programs/words"

@@ -3,7 +3,8 @@
 /// without an address's query.
 
 #include "detail/printable.hpp"
-#include "remote/judge_answer.hpp"
+#include "remote/request/judge_answer.hpp"
+#include "remote/request/percent.hpp"
 #include "remote/s3_listing.hpp"
 
 #include <algorithm>

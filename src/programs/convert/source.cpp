@@ -1,8 +1,9 @@
 #include <feedline/error.hpp>
-#include <feedline/formats/expand_paths.hpp>
 
+#include "detail/printable.hpp"
 #include "programs/convert/conversion.hpp"
 #include "programs/inputs/command_line.hpp"
+#include "programs/inputs/entry.hpp"
 #include "programs/inputs/side_by_side.hpp"
 
 #include <spdlog/fmt/chrono.h>
@@ -28,6 +29,7 @@ std::string to_string(fs::file_time_type time) {
 
 /// Size and time of the last change, of a file or of all files in a folder.
 std::string state_of(const fs::path& path) {
+  if (programs::is_address(path)) return programs::version_of_address(path);
   std::uintmax_t bytes = 0;
   fs::file_time_type changed = fs::last_write_time(path);
   if (fs::is_directory(path)) {
@@ -84,6 +86,7 @@ void require_apart(const fs::path& output, const fs::path& input) {
 
 /// An input, and what links within it lead to.
 std::vector<fs::path> reached_from(const fs::path& input) {
+  if (programs::is_address(input)) return {};
   std::vector<fs::path> reached{input};
   if (!fs::is_directory(input)) return reached;
   for (const auto& entry : fs::recursive_directory_iterator{input})
@@ -96,9 +99,9 @@ std::vector<fs::path> reached_from(const fs::path& input) {
 std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
   std::vector<fs::path> paths;
   for (const std::string& text : inputs) {
-    for (const std::string& name : feedline::expand_paths({programs::input_of(text).path})) {
+    for (const std::string& name : programs::files_of(programs::input_of(text).path)) {
       fs::path path{name};
-      if (!fs::exists(path))
+      if (!programs::is_there(name))
         throw feedline::usage_error{path.string() + ": no such file or folder"};
       paths.push_back(std::move(path));
     }
@@ -114,9 +117,10 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
     from.push_back(programs::input_of(text));
     const std::vector<fs::path> paths = paths_of({text});
     parts.push_back(feedline::open(std::vector<std::string>(paths.begin(), paths.end()), how));
-    words += "from " + text + ", ";
+    words += "from " + feedline::detail::without_secrets(text) + ", ";
     for (const fs::path& path : paths) {
-      if (paths.size() > 1) words += "\n  " + path.string() + ", ";
+      if (paths.size() > 1)
+        words += "\n  " + feedline::detail::path_without_secrets(path.string()) + ", ";
       words += state_of(path);
     }
     words += '\n';

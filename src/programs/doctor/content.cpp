@@ -1,13 +1,13 @@
 #include "programs/doctor/content.hpp"
 
 #include <feedline/error.hpp>
-#include <feedline/formats/expand_paths.hpp>
 #include <feedline/io/map_files.hpp>
 #ifdef FEEDLINE_HAS_HDF5
 #include <feedline/hdf5/dataset.hpp>
 #endif
 
 #include "programs/doctor/words.hpp"
+#include "programs/inputs/entry.hpp"
 #include "programs/words/library_words.hpp"
 
 #include <algorithm>
@@ -78,10 +78,9 @@ std::string way_of(const layout_facts& layout, bool is_hdf5, bool local,
 }  // namespace
 
 content look_at(const std::string& path, const feedline::open_options& how) {
-  content found{.path = path, .files = feedline::expand_paths({path})};
+  content found{.path = path, .files = programs::files_of(path)};
   const std::string& first = found.files.front();
-  std::error_code unknown;
-  if (!std::filesystem::exists(first, unknown))
+  if (!programs::is_there(first))
     throw feedline::usage_error{first +
                                 ": no such file or folder; give the path of one that is there, or "
                                 "a quoted pattern such as 'shard-{0000..0146}.tar'"};

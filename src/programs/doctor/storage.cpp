@@ -1,8 +1,10 @@
 // The files, and their share in the page cache.
 
+#include "io/file_system.hpp"
 #include "io/local/descriptor.hpp"
 #include "io/local/watch.hpp"
 #include "programs/doctor/measure.hpp"
+#include "programs/inputs/entry.hpp"
 
 #include <filesystem>
 
@@ -24,6 +26,10 @@ std::vector<file_size> files_in(const std::vector<std::string>& paths) {
   std::vector<file_size> files;
   std::error_code skipped;
   for (const std::string& path : paths) {
+    if (programs::is_address(path)) {
+      files.push_back({path, feedline::detail::file_system_of(path)->size_of(path)});
+      continue;
+    }
     if (!fs::is_directory(path, skipped)) files.push_back({path, fs::file_size(path, skipped)});
     for (fs::recursive_directory_iterator at{path, skipped}, end; !skipped && at != end;
          at.increment(skipped))
@@ -40,6 +46,7 @@ void look_at_cache(const std::vector<file_size>& files, storage_facts& facts) {
   double bytes = 0;
   const std::size_t stride = (files.size() + max_examined - 1) / max_examined;
   for (std::size_t i = 0; i < files.size(); i += stride) {
+    if (programs::is_address(files[i].path)) return;
     const descriptor file{files[i].path.c_str(), O_NONBLOCK};
     if (file.number() < 0) continue;
     if (i == 0) facts.local = feedline::detail::is_on_local_file_system(file.number());

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace programs {
+
+/// The files that a path, an address or a pattern of them names (`feedline::expand_paths`).
+[[nodiscard]] std::vector<std::string> files_of(const std::string& pattern);
 
 /// Whether it names something on another machine, "http://…" or "s3://…", and no file of this one.
 [[nodiscard]] bool is_address(const std::string& path);

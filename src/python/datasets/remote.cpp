@@ -1,6 +1,8 @@
 // Built where libcurl and Expat are.
 
+#include <feedline/remote/manifest.hpp>
 #include <feedline/remote/mount.hpp>
+#include <feedline/remote/statistics.hpp>
 
 #include "python/bindings.hpp"
 
@@ -8,9 +10,11 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nanobind/stl/chrono.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace feedline::python {
 
@@ -20,8 +24,8 @@ void bind_remote(nb::module_& module) {
   module.def(
       "mount_remote_files",
       [](milliseconds deadline, milliseconds stall_after, int max_in_flight,
-         std::uint64_t read_ahead_bytes, int threads, std::string s3_endpoint, std::string s3_region,
-         bool s3_anonymous) {
+         std::uint64_t read_ahead_bytes, int threads, std::string s3_endpoint,
+         std::string s3_region, bool s3_anonymous) {
         mount_remote_files({.deadline = deadline,
                             .stall_after = stall_after,
                             .max_in_flight = max_in_flight,
@@ -33,13 +37,55 @@ void bind_remote(nb::module_& module) {
       },
       nb::kw_only(), "deadline"_a = usual.deadline, "stall_after"_a = usual.stall_after,
       "max_in_flight"_a = usual.max_in_flight, "read_ahead_bytes"_a = usual.read_ahead_bytes,
-      "threads"_a = usual.threads,
-      "s3_endpoint"_a = usual.s3_endpoint, "s3_region"_a = usual.s3_region,
-      "s3_anonymous"_a = usual.s3_anonymous,
+      "threads"_a = usual.threads, "s3_endpoint"_a = usual.s3_endpoint,
+      "s3_region"_a = usual.s3_region, "s3_anonymous"_a = usual.s3_anonymous,
       "How files of 'http://', 'https://' and 's3://' are read, from now on and by this process: "
       "others, such as those that are spawned, call it themselves. Without a call the defaults "
       "count. Times are timedeltas, or seconds with a point (30.0); docs/guide/remote.md explains "
       "the options.");
+  nb::class_<remote_statistics> counts{module, "RemoteStatistics",
+                                       "Requests of this process to other machines so far."};
+  counts.def_ro("requests", &remote_statistics::requests, "Requests that were sent, tries counted.")
+      .def_ro("bytes", &remote_statistics::bytes, "Bytes of objects that came.")
+      .def_ro("bytes_unused", &remote_statistics::bytes_unused, "Fetched ahead and dropped unread.")
+      .def_ro("most_in_flight", &remote_statistics::most_in_flight, "The most requests at once.")
+      .def_ro("throttled", &remote_statistics::throttled, "Status 429 or 503.")
+      .def_ro("server_errors", &remote_statistics::server_errors, "Status 408, 500, 502 or 504.")
+      .def_ro("unreachable", &remote_statistics::unreachable, "No address, no connection, no TLS.")
+      .def_ro("resets", &remote_statistics::resets, "Connections that broke within an answer.")
+      .def_ro("stalls", &remote_statistics::stalls, "No byte for stall_after, or too slow.")
+      .def_ro("wrong_lengths", &remote_statistics::wrong_lengths,
+              "Bodies shorter or longer than said.")
+      .def_ro("ignored_ranges", &remote_statistics::ignored_ranges, "Status 200 for a range.")
+      .def_ro("garbage", &remote_statistics::garbage, "Answers that make no sense.")
+      .def_ro("failed", &remote_statistics::failed, "Requests that were given up.")
+      .def_ro("retries", &remote_statistics::retries, "Requests that were made again.")
+      .def_ro("hedged", &remote_statistics::hedged, "Second requests beside those that lagged.")
+      .def_ro("hedges_won", &remote_statistics::hedges_won, "Second requests answered first.")
+      .def_ro("waits", &remote_statistics::waits, "How often readers waited for bytes.")
+      .def_ro("wait_time", &remote_statistics::wait_time, "Sum of these waits over all readers.")
+      .def("__str__", [](const remote_statistics& self) { return to_string(self); });
+  module.def("remote_counts", &remote_counts,
+             "Requests of this process to other machines so far, by kind.");
+  module.def(
+      "write_manifest",
+      [](const std::string& file, const std::vector<std::string>& patterns) {
+        const nb::gil_scoped_release released;
+        return write_manifest(file, patterns);
+      },
+      "file"_a, "patterns"_a,
+      "Writes a manifest (JSON lines) of the addresses, sizes and versions of objects; returns "
+      "their number.");
+  module.def(
+      "mount_manifest",
+      [](const std::string& file) {
+        const nb::gil_scoped_release released;
+        mount_manifest(file);
+      },
+      "file"_a,
+      "From now on the objects of a manifest need no request to be found, listed or opened, and "
+      "are "
+      "pinned to the versions in it.");
 }
 
 }  // namespace feedline::python

@@ -43,6 +43,17 @@ std::optional<http_request> read_request(int connection, std::string& rest) {
     request.headers[name] = std::string{line.substr(colon + 2)};
   }
   rest.erase(0, end + 4);
+  if (const std::string length = request.header("content-length"); !length.empty()) {
+    const std::size_t bytes = std::stoul(length);
+    while (rest.size() < bytes) {
+      char buffer[4096];  // NOLINT(modernize-avoid-c-arrays)
+      const ssize_t got = ::recv(connection, buffer, sizeof(buffer), 0);
+      if (got <= 0) return {};
+      rest.append(buffer, static_cast<std::size_t>(got));
+    }
+    request.body = rest.substr(0, bytes);
+    rest.erase(0, bytes);
+  }
   return request;
 }
 

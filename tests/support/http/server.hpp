@@ -23,6 +23,7 @@ struct http_request {
   std::string method;
   std::string path;                            ///< with its query
   std::map<std::string, std::string> headers;  ///< names in lower case
+  std::string body;
 
   [[nodiscard]] std::string header(const std::string& name) const {
     const auto found = headers.find(name);

@@ -1,4 +1,4 @@
-#include "remote/in_flight_limit.hpp"
+#include "remote/request/in_flight_limit.hpp"
 
 #include "support/checks/catch.hpp"
 

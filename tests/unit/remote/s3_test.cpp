@@ -2,6 +2,7 @@
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/open.hpp>
 
+#include "remote/request/percent.hpp"
 #include "remote/s3_files.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
@@ -9,6 +10,7 @@
 #include "support/datasets/numbered_bytes.hpp"
 #include "support/files/npy_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/http/aws_variables.hpp"
 #include "support/http/mounted.hpp"
 #include "support/http/server.hpp"
 
@@ -25,31 +27,6 @@ using detail::encoded;
 using detail::read_s3_page;
 
 namespace {
-
-/// Variables of AWS's while a test runs; others of them are not there.
-class aws_variables {
- public:
-  explicit aws_variables(const std::vector<std::pair<std::string, std::string>>& set) {
-    for (const char* const name :
-         {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION",
-          "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE",
-          "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_NO_SIGN_REQUEST", "HOME"}) {
-      const char* const value = std::getenv(name);
-      before_.emplace_back(name, value == nullptr ? std::optional<std::string>{} : value);
-      ::unsetenv(name);
-    }
-    for (const auto& [name, value] : set) ::setenv(name.c_str(), value.c_str(), 1);
-  }
-  aws_variables(const aws_variables&) = delete;
-  aws_variables& operator=(const aws_variables&) = delete;
-  ~aws_variables() {
-    for (const auto& [name, value] : before_)
-      value ? ::setenv(name.c_str(), value->c_str(), 1) : ::unsetenv(name.c_str());
-  }
-
- private:
-  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
-};
 
 std::string list_of(const std::string& inner) {
   return R"(<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/">)" + inner +

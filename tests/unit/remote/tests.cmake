@@ -11,11 +11,15 @@ feedline_make_support(feedline_test_http)
 feedline_add_tests(feedline_remote_tests
   LIBRARIES feedline::formats feedline_test_http $<$<BOOL:${FEEDLINE_HAS_HDF5}>:feedline_test_hdf5>
   SOURCES
+  pipeline/remote_faults_test.cpp
   pipeline/remote_test.cpp
   unit/remote/answer_test.cpp
+  unit/remote/credentials_test.cpp
   unit/remote/faults_test.cpp
   unit/remote/in_flight_limit_test.cpp
+  unit/remote/manifest_test.cpp
   unit/remote/object_file_test.cpp
+  unit/remote/requests_test.cpp
   unit/remote/s3_test.cpp
 )
 target_compile_definitions(feedline_remote_tests PRIVATE

@@ -1,12 +1,10 @@
 // Over 250 lines: a request is set up, followed and judged as one.
 
-#include "remote/attempt.hpp"
+#include "remote/request/attempt.hpp"
 
 #include <feedline/version.hpp>
 
-#include "remote/counts.hpp"
-
-#include <system_error>
+#include "remote/request/counts.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,6 +14,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace feedline::detail {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "remote/request_thread.hpp"
-#include "remote/transfer_queue.hpp"
+#include "remote/request/request_thread.hpp"
+#include "remote/request/transfer_queue.hpp"
 
 #include <atomic>
 #include <cstddef>

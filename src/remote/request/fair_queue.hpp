@@ -1,6 +1,6 @@
 #pragma once
 
-#include "remote/transfer.hpp"
+#include "remote/request/transfer.hpp"
 
 #include <cstdint>
 #include <deque>

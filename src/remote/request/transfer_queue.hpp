@@ -1,8 +1,8 @@
 #pragma once
 
-#include "remote/fair_queue.hpp"
-#include "remote/in_flight_limit.hpp"
-#include "remote/transfer.hpp"
+#include "remote/request/fair_queue.hpp"
+#include "remote/request/in_flight_limit.hpp"
+#include "remote/request/transfer.hpp"
 
 #include <cstddef>
 #include <mutex>
@@ -68,8 +68,8 @@ class transfer_queue {
   fair_queue now_, ahead_;
   std::size_t waiting_ = 0;
   std::size_t in_flight_ = 0;
-  std::size_t hedges_ = 0;           ///< so far
-  std::size_t begun_ = 0;            ///< requests so far
+  std::size_t hedges_ = 0;            ///< so far
+  std::size_t begun_ = 0;             ///< requests so far
   std::vector<std::size_t> running_;  ///< requests in flight of each thread
   std::vector<std::size_t> woken_;    ///< how often each was woken since it took last
   in_flight_limit limit_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "io/far_reads.hpp"
-#include "remote/counts.hpp"
+#include "remote/request/counts.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "remote/judge_answer.hpp"
-#include "remote/s3_identity.hpp"
+#include "remote/request/judge_answer.hpp"
+#include "remote/request/s3_identity.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,33 +1,10 @@
-#include "remote/counts.hpp"
-
 #include <feedline/remote/statistics.hpp>
 
+#include "remote/request/counts.hpp"
+
 #include <array>
+#include <atomic>
 #include <utility>
-
-namespace feedline::detail {
-
-remote_counters& counters() noexcept {
-  constinit static remote_counters all;
-  return all;
-}
-
-void remote_counters::count(remote_fault fault) noexcept {
-  const std::array<std::pair<remote_fault, std::atomic<std::uint64_t>*>, 8> kinds{{
-      {remote_fault::throttled, &throttled},
-      {remote_fault::server_error, &server_errors},
-      {remote_fault::unreachable, &unreachable},
-      {remote_fault::reset, &resets},
-      {remote_fault::stalled, &stalls},
-      {remote_fault::wrong_length, &wrong_lengths},
-      {remote_fault::ignored_range, &ignored_ranges},
-      {remote_fault::garbage, &garbage},
-  }};
-  for (const auto& [kind, counter] : kinds)
-    if (kind == fault) counter->fetch_add(1, std::memory_order_relaxed);
-}
-
-}  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "remote/answer.hpp"
+#include "remote/request/answer.hpp"
 
 #include <cstdint>
 #include <optional>

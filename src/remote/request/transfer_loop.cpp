@@ -1,10 +1,10 @@
-#include "remote/transfer_loop.hpp"
+#include "remote/request/transfer_loop.hpp"
 
 #include <feedline/error.hpp>
 
 #include "detail/threads.hpp"
 #include "io/far_reads.hpp"
-#include "remote/per_process.hpp"
+#include "remote/request/per_process.hpp"
 
 #include <algorithm>
 #include <cstdlib>

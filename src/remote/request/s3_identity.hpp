@@ -1,5 +1,7 @@
 #pragma once
 
+#include "remote/request/own_state.hpp"
+
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -22,6 +24,8 @@ struct s3_credentials {
 /// AWS's own programs look for them: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and
 /// AWS_SESSION_TOKEN; else the profile AWS_PROFILE ("default") of AWS_SHARED_CREDENTIALS_FILE
 /// (~/.aws/credentials) and AWS_CONFIG_FILE (~/.aws/config). AWS_NO_SIGN_REQUEST=true: anonymous.
+/// Services are asked in the order of AWS's programs: web identity before the profile's keys, then
+/// a container's service, then an instance's metadata.
 /// They are looked for when they are first needed. Credentials are never shown.
 ///
 /// Threads: any.
@@ -35,7 +39,14 @@ class s3_identity {
   };
   explicit s3_identity(given by_options) : given_{std::move(by_options)} {}
 
-  /// The files are read again after a minute, because other programs renew credentials in them.
+  /// Asks services for credentials if they are needed, and some time before they expire. Call it
+  /// before a request: it may block for requests of its own, which others wait for only if there
+  /// are no valid credentials.
+  /// @throws usage_error if a service that the environment names gives none; it says why.
+  void keep_fresh() const;
+
+  /// What was found last; never blocks for a service. The files are read again after a minute,
+  /// because other programs renew credentials in them.
   [[nodiscard]] s3_credentials credentials() const;
   [[nodiscard]] const std::string& region() const;
   /// Empty: AWS's. Begins with "http://" or "https://" otherwise.
@@ -46,12 +57,26 @@ class s3_identity {
   static void require_address(const std::string& endpoint, const std::string& name);
 
  private:
+  using system_clock = std::chrono::system_clock;
+  struct state {
+    std::mutex mutex;  ///< for all below except `asking`
+    std::optional<std::string> region, endpoint;
+    s3_credentials last;
+    std::chrono::steady_clock::time_point looked = {};
+    s3_credentials lent;               ///< by a service; they come before `last`
+    system_clock::time_point until{};  ///< when those expire
+    /// Until then the instance's metadata is not asked for again, because it was not there.
+    std::chrono::steady_clock::time_point no_instance_until = {};
+    std::mutex asking;  ///< one thread asks services
+  };
+  void ask_services(state& its) const;
+
   const given given_;
-  mutable std::mutex mutex_;  ///< for all below
-  mutable std::optional<std::string> region_, endpoint_;
-  mutable s3_credentials last_;
-  mutable std::chrono::steady_clock::time_point looked_ = {};
+  mutable own_state<state> state_;
 };
+
+/// A variable of the environment; empty if it is not set.
+[[nodiscard]] std::string variable(const char* name);
 
 /// A profile's value in the text of an AWS file; empty if it has none.
 /// @param section "default", or in AWS_CONFIG_FILE also "profile NAME".

@@ -1,8 +1,9 @@
-#include "remote/s3_identity.hpp"
+#include "remote/request/s3_identity.hpp"
 
 #include <feedline/error.hpp>
 
 #include "detail/printable.hpp"
+#include "remote/request/credential_services.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -17,11 +18,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_again_after = 60s;
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  return value == nullptr ? std::string{} : std::string{value};
-}
+/// Lent credentials are renewed so long before they expire.
+constexpr std::chrono::seconds renew_before = 5min;
+/// Services that gave nothing are asked again after this time.
+constexpr auto ask_again_after = 10min;
 
 bool is_true(const std::string& text) {
   return text == "1" || text == "true" || text == "TRUE" || text == "True" || text == "yes";
@@ -59,17 +59,26 @@ std::string region_of_environment() {
   return value.empty() ? "us-east-1" : value;
 }
 
-s3_credentials look_for_credentials() {
+s3_credentials credentials_of_environment() {
   s3_credentials found{variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"),
                        variable("AWS_SESSION_TOKEN")};
-  if (!found.key_id.empty() && !found.secret.empty()) return found;
+  return found.key_id.empty() || found.secret.empty() ? s3_credentials{} : found;
+}
+
+s3_credentials credentials_of_files() {
   const std::string text = aws_file("AWS_SHARED_CREDENTIALS_FILE", "credentials");
   const auto value = [&](const std::string& name) {
     std::string given = profile_value(text, profile(), name);
     return given.empty() ? from_config(name) : given;
   };
-  found = {value("aws_access_key_id"), value("aws_secret_access_key"), value("aws_session_token")};
+  s3_credentials found{value("aws_access_key_id"), value("aws_secret_access_key"),
+                       value("aws_session_token")};
   return found.key_id.empty() || found.secret.empty() ? s3_credentials{} : found;
+}
+
+s3_credentials look_for_credentials() {
+  s3_credentials found = credentials_of_environment();
+  return found.is_anonymous() ? credentials_of_files() : found;
 }
 
 std::string trimmed(const std::string& text) {
@@ -80,6 +89,11 @@ std::string trimmed(const std::string& text) {
 }
 
 }  // namespace
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return value == nullptr ? std::string{} : std::string{value};
+}
 
 std::string profile_value(const std::string& text, const std::string& section,
                           const std::string& name) {
@@ -103,18 +117,20 @@ std::string profile_value(const std::string& text, const std::string& section,
 }
 
 const std::string& s3_identity::region() const {
-  const std::lock_guard lock{mutex_};
-  if (!region_) region_ = given_.region.empty() ? region_of_environment() : given_.region;
-  return *region_;
+  state& its = state_.get();
+  const std::lock_guard lock{its.mutex};
+  if (!its.region) its.region = given_.region.empty() ? region_of_environment() : given_.region;
+  return *its.region;
 }
 
 const std::string& s3_identity::endpoint() const {
-  const std::lock_guard lock{mutex_};
-  if (endpoint_) return *endpoint_;
+  state& its = state_.get();
+  const std::lock_guard lock{its.mutex};
+  if (its.endpoint) return *its.endpoint;
   std::string found = given_.endpoint;
   for (const char* const name : {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})
     if (found.empty()) require_address(found = variable(name), name);
-  return *(endpoint_ = std::move(found));
+  return *(its.endpoint = std::move(found));
 }
 
 void s3_identity::require_address(const std::string& endpoint, const std::string& name) {
@@ -125,13 +141,64 @@ void s3_identity::require_address(const std::string& endpoint, const std::string
 
 s3_credentials s3_identity::credentials() const {
   if (given_.anonymous || is_true(variable("AWS_NO_SIGN_REQUEST"))) return {};
-  const std::lock_guard lock{mutex_};
+  state& its = state_.get();
+  const std::lock_guard lock{its.mutex};
+  if (!its.lent.is_anonymous()) return its.lent;
   const auto now = std::chrono::steady_clock::now();
-  if (looked_ == std::chrono::steady_clock::time_point{} || now > looked_ + look_again_after) {
-    last_ = look_for_credentials();
-    looked_ = now;
+  if (its.looked == std::chrono::steady_clock::time_point{} ||
+      now > its.looked + look_again_after) {
+    its.last = look_for_credentials();
+    its.looked = now;
   }
-  return last_;
+  return its.last;
+}
+
+void s3_identity::keep_fresh() const {
+  if (given_.anonymous || is_true(variable("AWS_NO_SIGN_REQUEST"))) return;
+  if (!credentials_of_environment().is_anonymous()) return;
+  state& its = state_.get();
+  const auto needs = [&](std::chrono::seconds ahead) {
+    const std::lock_guard lock{its.mutex};
+    if (!its.lent.is_anonymous()) return system_clock::now() + ahead >= its.until;
+    return std::chrono::steady_clock::now() >= its.no_instance_until;
+  };
+  if (!needs(renew_before)) return;
+  std::unique_lock asking{its.asking, std::try_to_lock};
+  if (!asking.owns_lock()) {
+    if (!needs(0s)) return;  // another thread renews them, and these are still valid
+    asking.lock();
+  }
+  if (needs(renew_before)) ask_services(its);
+}
+
+void s3_identity::ask_services(state& its) const {
+  std::string token_file = variable("AWS_WEB_IDENTITY_TOKEN_FILE");
+  std::string role = variable("AWS_ROLE_ARN");
+  if (token_file.empty()) {
+    token_file = from_config("web_identity_token_file");
+    role = from_config("role_arn");
+  }
+  std::optional<lent_credentials> lent;
+  try {
+    lent = by_web_identity(token_file, role, region());
+    if (!lent && credentials_of_files().is_anonymous()) {
+      lent = of_container();
+      if (!lent) lent = of_instance();
+    }
+  } catch (const usage_error&) {
+    const std::lock_guard lock{its.mutex};
+    if (its.lent.is_anonymous() || system_clock::now() >= its.until) throw;
+    its.no_instance_until = {};
+    return;  // those that there are hold on for a while
+  }
+  const std::lock_guard lock{its.mutex};
+  if (lent) {
+    its.lent = std::move(lent->credentials);
+    its.until = lent->until;
+  } else {
+    its.lent = {};
+    its.no_instance_until = std::chrono::steady_clock::now() + ask_again_after;
+  }
 }
 
 }  // namespace feedline::detail

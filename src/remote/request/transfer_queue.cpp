@@ -1,7 +1,7 @@
-#include "remote/transfer_queue.hpp"
+#include "remote/request/transfer_queue.hpp"
 
 #include "io/far_reads.hpp"
-#include "remote/counts.hpp"
+#include "remote/request/counts.hpp"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "remote/answer.hpp"
+#include "remote/request/answer.hpp"
 
 #include "detail/printable.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "remote/judge_answer.hpp"
+#include "remote/request/judge_answer.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "remote/judge_answer.hpp"
+#include "remote/request/judge_answer.hpp"
 
 #include "detail/printable.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "remote/network_wait.hpp"
-#include "remote/transfer_loop.hpp"
+#include "remote/request/network_wait.hpp"
+#include "remote/request/transfer_loop.hpp"
 
 #include <condition_variable>
 #include <cstddef>
@@ -22,6 +22,7 @@ class awaited {
 
   void submit(const std::shared_ptr<const remote_target>& target, const wanted_bytes& wanted,
               landing out) {
+    if (target->identity) target->identity->keep_fresh();
     auto& each = all_.emplace_back(std::make_shared<remote_transfer>());
     each->target = target;
     each->wanted = wanted;

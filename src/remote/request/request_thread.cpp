@@ -1,7 +1,7 @@
-#include "remote/request_thread.hpp"
+#include "remote/request/request_thread.hpp"
 
 #include "detail/threads.hpp"
-#include "remote/counts.hpp"
+#include "remote/request/counts.hpp"
 
 #include <pthread.h>
 #include <sys/epoll.h>

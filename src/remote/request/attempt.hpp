@@ -1,7 +1,7 @@
 #pragma once
 
-#include "remote/in_flight_limit.hpp"
-#include "remote/transfer.hpp"
+#include "remote/request/in_flight_limit.hpp"
+#include "remote/request/transfer.hpp"
 
 #include <array>
 #include <chrono>
@@ -72,8 +72,8 @@ class attempt {
   bool is_signed_ = false;
   answer_verdict verdict_;
   std::size_t place_;
-  std::vector<std::byte> own_;   ///< a hedge's bytes
-  landing::cursor out_;          ///< in the transfer's memory
+  std::vector<std::byte> own_;  ///< a hedge's bytes
+  landing::cursor out_;         ///< in the transfer's memory
   std::uint64_t got_ = 0;
   std::size_t header_bytes_ = 0;
   std::string text_;      ///< the answer to a transfer of text

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/own_process.hpp"
+#include "remote/request/own_state.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -22,7 +23,7 @@ class per_process {
     if (entry* const now = its.now.load(std::memory_order_acquire);
         now != nullptr && now->process.is_this())
       return *now->made;
-    const std::lock_guard lock{its.mutex};
+    const std::lock_guard lock{its.mutex.get()};
     entry* now = its.now.load(std::memory_order_acquire);
     if (now == nullptr || !now->process.is_this()) {
       now = new entry{{}, make()};
@@ -44,7 +45,7 @@ class per_process {
   };
   struct state {
     std::atomic<entry*> now{nullptr};
-    std::mutex mutex;
+    own_state<std::mutex> mutex;
   };
 
   static state& all() {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "remote/answer_times.hpp"
-#include "remote/attempt.hpp"
-#include "remote/transfer_queue.hpp"
+#include "remote/request/answer_times.hpp"
+#include "remote/request/attempt.hpp"
+#include "remote/request/transfer_queue.hpp"
 
 #include <chrono>
 #include <cstddef>

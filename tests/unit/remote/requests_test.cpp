@@ -1,0 +1,196 @@
+/// How requests are distributed, made a second time, and ended.
+
+#include <feedline/error.hpp>
+
+#include "io/far_reads.hpp"
+#include "io/file_system.hpp"
+#include "remote/request/answer_times.hpp"
+#include "remote/request/own_state.hpp"
+#include "remote/request/transfer_queue.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/contains.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/checks/sanitized.hpp"
+#include "support/datasets/numbered_bytes.hpp"
+#include "support/http/mounted.hpp"
+#include "support/http/server.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <dlfcn.h>
+#include <netdb.h>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+using detail::transfer_ptr;
+using detail::transfer_queue;
+using detail::transfer_urgency;
+
+/// Takes the place of the C library's: a name server that never answers for one name.
+extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
+                           addrinfo** found) {
+  using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
+  static const auto other = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  if (name != nullptr && std::strcmp(name, "lost.invalid") == 0)
+    std::this_thread::sleep_for(30s);  // nothing waits for it
+  return other(name, service, hints, found);
+}
+
+namespace {
+
+transfer_ptr transfer_of(std::uint64_t loader) {
+  auto made = std::make_shared<detail::remote_transfer>();
+  made->loader = loader;
+  return made;
+}
+
+std::vector<std::uint64_t> loaders_of(const std::vector<transfer_ptr>& taken) {
+  std::vector<std::uint64_t> loaders;
+  for (const transfer_ptr& each : taken) loaders.push_back(each->loader);
+  return loaders;
+}
+
+}  // namespace
+
+TEST_CASE("requests: loaders take turns, and what readers wait for comes first", "[remote][host]") {
+  transfer_queue queue;
+  transfer_queue::wanted_thread wake;
+  for (int i = 0; i < 3; ++i) CHECK(queue.add(transfer_of(1), transfer_urgency::ahead, wake));
+  for (int i = 0; i < 2; ++i) CHECK(queue.add(transfer_of(2), transfer_urgency::ahead, wake));
+  const transfer_ptr hurried = transfer_of(3);
+  CHECK(queue.add(hurried, transfer_urgency::ahead, wake));
+  CHECK(queue.add(transfer_of(4), transfer_urgency::now, wake));
+  queue.hurry(hurried);
+  queue.hurry(hurried);
+  std::vector<transfer_ptr> taken;
+  (void)queue.take(0, taken);
+  auto loaders = loaders_of(taken);
+  REQUIRE(loaders.size() == 7);
+  std::sort(loaders.begin(), loaders.begin() + 2);
+  CHECK(loaders == std::vector<std::uint64_t>{3, 4, 1, 2, 1, 2, 1});
+}
+
+TEST_CASE("requests: threads share them, and no more are in flight than are allowed",
+          "[remote][host]") {
+  transfer_queue::set_max_in_flight(6);
+  {
+    transfer_queue queue;
+    queue.set_threads(2);
+    transfer_queue::wanted_thread wake;
+    std::vector<std::size_t> woken;
+    for (int i = 0; i < 10; ++i) {
+      wake.reset();
+      CHECK(queue.add(transfer_of(1), transfer_urgency::now, wake));
+      if (wake) woken.push_back(*wake);
+    }
+    CHECK(std::ranges::count(woken, 0U) == std::ranges::count(woken, 1U));
+    std::vector<transfer_ptr> first, second;
+    CHECK(queue.take(0, first) == transfer_queue::wanted_thread{1});
+    CHECK(first.size() == 3);
+    (void)queue.take(1, second);
+    CHECK(second.size() == 3);
+    (void)queue.take(1, second);
+    CHECK(second.size() == 3);
+    queue.ended(1, {});
+    (void)queue.take(1, second);
+    CHECK(second.size() == 4);
+    CHECK(queue.close().size() == 3);
+    CHECK_FALSE(queue.add(transfer_of(1), transfer_urgency::now, wake));
+  }
+  mount_remote_files();
+}
+
+TEST_CASE("requests: an answer lags after twice the time that most take", "[remote][host]") {
+  detail::answer_times times;
+  CHECK_FALSE(times.lags_after(1000).has_value());
+  for (int i = 0; i < 100; ++i) times.add(1000, i % 50 == 0 ? 9s : 100ms);
+  const auto late = times.lags_after(1000);
+  REQUIRE(late.has_value());
+  CHECK(*late >= 200ms);
+  CHECK(*late <= 260ms);
+  CHECK_FALSE(times.lags_after(100'000).has_value());
+}
+
+TEST_CASE("requests: one that lags is made a second time, and the first answer counts",
+          "[remote][host]") {
+  const mounted_remote mounted{{.deadline = 60s, .stall_after = 50s}};
+  std::atomic<bool> stalls = false;  // outlives the server
+  http_server server;
+  const auto bytes = numbered(std::size_t{1} << 20);
+  server.put("/x", bytes, "\"v\"");
+  server.set_script([&](const auto&) {
+    return stalls.exchange(false) ? http_fault{http_fault::kind::stall, {}, 7000} : http_fault{};
+  });
+  const auto file = detail::open_file(server.address("/x"));
+  std::vector<std::byte> out(10'000);
+  for (std::uint64_t i = 0; i < 60; ++i) file->read(100'000 + (i * 37 % 60) * 15'000, out);
+  const auto before = remote_counts();
+  stalls = true;
+  const auto begun = std::chrono::steady_clock::now();
+  file->read(900'123, out);
+  CHECK(std::chrono::steady_clock::now() - begun < 20s);
+  CHECK(std::ranges::equal(out, std::span{bytes}.subspan(900'123, out.size())));
+  CHECK(remote_counts().hedged == before.hedged + 1);
+  CHECK(remote_counts().hedges_won == before.hedges_won + 1);
+  CHECK(remote_counts().failed == before.failed);
+}
+
+TEST_CASE("requests: the end of one does not wait for a name server that does not answer",
+          "[remote][host]") {
+  const mounted_remote mounted{{.deadline = 200ms, .stall_after = 100ms}};
+  http_server server;
+  server.put("/x", numbered(1000));
+  const auto begun = std::chrono::steady_clock::now();
+  CHECK(
+      contains(message_of<dataset_error>([] { (void)detail::open_file("http://lost.invalid/x"); }),
+               "no byte came for 100 ms"));
+  CHECK(detail::open_file(server.address("/x"))->size() == 1000);
+  CHECK(std::chrono::steady_clock::now() - begun < 20s);
+}
+
+TEST_CASE("requests: a lock that another thread held at a fork is free in the child",
+          "[remote][host]") {
+  if (thread_sanitized) {
+    WARN("skipped: ThreadSanitizer does not know of a child's own lock");
+    return;
+  }
+  detail::own_state<std::mutex> lock;
+  std::atomic<int> step = 0;
+  std::thread other{[&] {
+    const std::lock_guard held{lock.get()};
+    step = 1;
+    while (step != 2) std::this_thread::yield();
+  }};
+  while (step != 1) std::this_thread::yield();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // a child that hangs ends
+    const std::lock_guard held{lock.get()};
+    ::_exit(0);
+  }
+  step = 2;
+  other.join();
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+TEST_CASE("requests: those of a thread name its loader", "[remote][host]") {
+  CHECK(detail::reading_for() == 0);
+  {
+    const detail::reads_for_loader mine{detail::next_loader()};
+    CHECK(detail::reading_for() != 0);
+  }
+  CHECK(detail::reading_for() == 0);
+}
