@@ -5,7 +5,8 @@
 
 namespace feedline::detail {
 
-// What loaders and storage of other machines tell each other, below all datasets between them.
+// Loaders and storage of other machines tell each other of turns, waits and distances here, below
+// all datasets between them.
 
 /// The loader that the calling thread reads for, so that requests of several loaders are made in
 /// turn; 0: none.

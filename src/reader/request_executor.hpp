@@ -21,10 +21,11 @@ namespace feedline::detail {
 /// readers find the samples in memory.
 ///
 /// Before a reader fills a request, it hints the samples between the last hint and some distance
-/// past its request (two batches, or as far as the rate and the latency of far storage ask for), in pieces that readers take in turn. So at the start of an epoch all readers
-/// hint together, and later there is one piece a request. A sample is hinted once, before it is
-/// read. Nothing is hinted across an epoch's end: the last hinted samples are still in flight when
-/// the next epoch begins.
+/// past its request, in pieces that readers take in turn: two batches, or as many bytes as the rate
+/// and the latency of far storage ask for. So at the start of an epoch all readers hint together,
+/// and later there is one piece a request. A sample is hinted once, before it is read. Nothing is
+/// hinted across an epoch's end: the last hinted samples are still in flight when the next epoch
+/// begins.
 ///
 /// Costs one virtual call a request while the dataset wants no hints. Any number of readers.
 class read_ahead {

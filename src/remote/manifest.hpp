@@ -24,7 +24,7 @@ class manifest {
   [[nodiscard]] const object_pin* find(std::string_view address) const;
   /// Whether there are objects below an address, as if it were a folder.
   [[nodiscard]] bool has_below(std::string_view folder) const;
-  /// What is in a folder; nothing if there is none below it.
+  /// The entries of a folder; nothing if there is none below it.
   [[nodiscard]] std::vector<folder_entry> list(std::string_view folder) const;
 
   [[nodiscard]] const entries& all() const noexcept { return objects_; }
@@ -42,7 +42,8 @@ class manifest {
 
 /// The manifest of this process; null: none is mounted. Any thread.
 [[nodiscard]] std::shared_ptr<const manifest> mounted_manifest() noexcept;
-/// What the manifest has under an address: an object or a folder; `nothing` if it has none.
+/// The kind of entry that the manifest has under an address: an object or a folder; `nothing` if it
+/// has none.
 [[nodiscard]] entry_kind kind_in_manifest(const std::string& address);
 /// Adds to it, for this process and children of fork.
 void add_to_manifest(manifest::entries more);

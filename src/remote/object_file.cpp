@@ -158,7 +158,7 @@ void object_file::request(std::span<const byte_read> parts) const {
 }
 
 void object_file::do_will_need(std::span<const byte_range> ranges) const noexcept try {
-  // What is near is requested when it is read: then it lands in the reader's memory.
+  // Bytes of a near server are requested when they are read: then they land in the reader's memory.
   if (access_.max_ahead_bytes == 0 || !is_far_) return;
   for (const byte_range& range : ranges)
     ahead_store::of_this_process().fetch(this, access_.target, pin_, range,

@@ -27,7 +27,7 @@ class recent_objects {
   };
   struct state {
     std::mutex mutex;
-    std::map<std::string, entry> entries;  ///< by path
+    std::map<std::string, entry> entries;  ///< keys are paths
 
     void drop_old();
   };

@@ -61,8 +61,8 @@ formats/open formats/npy"
 reader"
   "decoding: detail dataset sampler device staging batch reader transfer loader"
   "loader/plan: detail dataset sampler device staging transform transfer loader decoding"
-  "loader/pipeline: detail io statistics dataset sampler device device/trace staging batch transform \
-reader transfer loader decoding loader/plan"
+  "loader/pipeline: detail io statistics dataset sampler device device/trace staging batch \
+transform reader transfer loader decoding loader/plan"
   "cuda: detail dataset device"
   "cuda/assembly: detail dataset device transform/operations cuda"
   "cuda/kernel: codecs cuda"

@@ -1,5 +1,5 @@
-/// Scripted faults over all formats: each is tried again or told, and no byte is wrong. Their number
-/// is 400, or that of the variable FEEDLINE_REMOTE_FAULTS.
+/// Scripted faults over all formats: each is tried again or told, and no byte is wrong. There are
+/// 400, or as many as the variable FEEDLINE_REMOTE_FAULTS says.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -54,7 +54,7 @@ std::uint64_t wanted_faults() {
 TEST_CASE("remote: scripted faults over all formats give no wrong byte and no hang",
           "[remote][host]") {
   const log_capture unheard;
-  const mounted_remote mounted{{.deadline = 30s, .stall_after = 50ms}};
+  const mounted_remote mounted{{.deadline = 30s, .stall_after = 100ms}};
   const std::uint64_t wanted = wanted_faults();
   std::atomic<std::uint64_t> faults = 0;  // these outlive the servers
   std::atomic<std::uint64_t> requests = 0;

@@ -134,9 +134,11 @@ TEST_CASE("remote: rows of a server that is far off are in flight in greater num
                              batch["a"].bytes().subspan(i * 20000, 20000),
                              std::span{expected}.subspan(batch.samples()[i].value * 20000, 20000));
     CHECK(right);
+    CHECK(loader.statistics().network_wait > 0ns);
+    CHECK(loader.statistics().network_wait <= loader.statistics().reader.busy);
     return server.most_at_once();
   };
-  CHECK(epoch_from(50ms) > 40);  // the first ones are 16
+  CHECK(epoch_from(50ms) > 100);  // two batches in one round trip
 }
 
 TEST_CASE("remote: objects that are lost are skipped by the error policy, after their deadline",

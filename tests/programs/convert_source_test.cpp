@@ -6,6 +6,9 @@
 #include "support/datasets/dataset_contract.hpp"
 #include "support/files/idx_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#ifdef FEEDLINE_TEST_REMOTE
+#include "support/http/server.hpp"
+#endif
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -38,6 +41,25 @@ TEST_CASE("convert: inputs stand side by side, under the names they are given", 
   CHECK(refusal({folder.path() / "nothing"}) ==
         (folder.path() / "nothing").string() + ": no such file or folder");
 }
+
+#ifdef FEEDLINE_TEST_REMOTE
+TEST_CASE("convert: an input may be an address, and its version says whether it changed",
+          "[samples][host]") {
+  http_server server;
+  server.put("/images", idx_file_bytes(0x08, {10, 5, 3}, 150), "\"v1\"");
+  const std::string address = server.address("/images");
+  const auto one = convert::open_source({"image=" + address + "?signature=hidden"});
+  CHECK(one.samples->size() == 10);
+  CHECK(one.words.find("from image=" + address + "?..., version 166 \"v1\"") != std::string::npos);
+  CHECK(one.words.find("hidden") == std::string::npos);
+  CHECK(message_of<usage_error>([&] { (void)convert::open_source({server.address("/none")}); }) ==
+        server.address("/none") + ": no such file or folder");
+  server.set_script([](const auto&) { return http_fault::status(403); });
+  const std::string refused =
+      message_of<dataset_error>([&] { (void)convert::open_source({server.address("/other")}); });
+  CHECK(refused.find("403 Scripted: it gives no access") != std::string::npos);
+}
+#endif
 
 TEST_CASE("convert: shards that a pattern names are one input, one after the other",
           "[samples][host]") {

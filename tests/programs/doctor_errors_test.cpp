@@ -1,5 +1,9 @@
 #include "programs/doctor_runs.hpp"
+#ifdef FEEDLINE_TEST_REMOTE
+#include "support/http/server.hpp"
+#endif
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -106,6 +110,20 @@ TEST_CASE("doctor: a GPU that is asked for and is not there is an error, and els
   CHECK(says(out.str(), "not measured  there is no GPU 0"));
   check_refused(2, "--no-gpu", {file, "--gpu", "0", "--no-gpu"});
 }
+
+#ifdef FEEDLINE_TEST_REMOTE
+TEST_CASE("doctor: addresses are examined as files are", "[programs][host]") {
+  http_server server;
+  server.put("/a.npy",
+             npy_bytes(npy_dictionary("|u1", "(500, 300)"), std::vector<std::byte>(500 * 300)));
+  const doctor_run run = run_doctor({server.address("/a.npy"), "--json", "-"});
+  INFO(run.err);
+  INFO(run.out);
+  CHECK(run.code == 0);
+  CHECK(says(run.out, server.address("/a.npy")));
+  check_refused(2, server.address("/none") + ": no such file or folder", {server.address("/none")});
+}
+#endif
 
 TEST_CASE("doctor: an output that cannot be written is named with the reason", "[programs][host]") {
   const temporary_directory folder;

@@ -82,6 +82,22 @@ def test_images_with_boxes_are_read_from_addresses(served):
         feedline.make_annotated_dataset([image])
 
 
+def test_requests_are_counted_and_manifests_stand_in_for_openings(served):
+    folder, address = served
+    np.save(folder / "x.npy", np.arange(60, dtype=np.float32).reshape(20, 3))
+    before = feedline.remote_counts()
+    manifest = str(folder / "manifest.jsonl")
+    assert feedline.write_manifest(manifest, [f"{address}/x.npy"]) == 1
+    after = feedline.remote_counts()
+    assert after.requests > before.requests and after.waits > before.waits
+    assert after.wait_time > before.wait_time and "requests" in str(after)
+    feedline.mount_manifest(manifest)
+    assert feedline.open(f"{address}/*.npy").read([7])["x"][0, 0] == 21
+    with pytest.raises(feedline.DatasetError, match="line 1 of the manifest"):
+        (folder / "bad.jsonl").write_text("{}\n")
+        feedline.mount_manifest(str(folder / "bad.jsonl"))
+
+
 def test_options_are_set_and_checked(served):
     folder, address = served
     np.save(folder / "x.npy", np.zeros((20, 3)))

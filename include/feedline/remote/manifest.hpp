@@ -23,14 +23,14 @@ inline namespace FEEDLINE_ABI {
 /// @param file Path of this machine; a file that is there is replaced once the new one is whole.
 /// @param patterns Addresses, with `*` and ranges as for `open`.
 /// @return The number of objects.
-/// @throws usage_error if there is no pattern, or one names a file of this machine; dataset_error if
-/// an object cannot be opened; std::runtime_error if the file cannot be written.
+/// @throws usage_error if there is no pattern, or one names a file of this machine; dataset_error
+/// if an object cannot be opened; std::runtime_error if the file cannot be written.
 std::uint64_t write_manifest(const std::string& file, const std::vector<std::string>& patterns);
 
 /// From now on the objects of a manifest need no request to be found, listed or opened, also on web
 /// servers, which have no lists: patterns are matched by the manifest, and folders in it have the
-/// objects in it alone. Reads are pinned to the versions in it: an object that is another one now
-/// ends a read with an error. Mounts addresses with the default options, unless that is done. Several
+/// objects in it alone. Reads are pinned to the versions in it: an object that has changed ends a
+/// read with an error. Mounts addresses with the default options, unless that is done. Several
 /// manifests add up; a later one counts for an address in both.
 /// @throws dataset_error if it cannot be read, naming the line.
 void mount_manifest(const std::string& file);

@@ -21,9 +21,9 @@ struct remote_options {
   /// the rate and the latency ask for, and no more than half of the files that the process may have
   /// open (`ulimit -n`).
   int max_in_flight = 1024;
-  /// The most memory for bytes that were fetched before they were asked for, for all files together.
-  /// As much of it is used as the rate and the latency ask for, none for servers that are near. 0:
-  /// nothing is fetched ahead.
+  /// The most memory for bytes that were fetched before they were asked for, for all files
+  /// together. As much of it is used as the rate and the latency ask for, none for servers that are
+  /// near. 0: nothing is fetched ahead.
   std::uint64_t read_ahead_bytes = std::uint64_t{1} << 30;
   /// Threads that receive answers, each some 3 GB/s of HTTP; 0 to 64. They start when there is work
   /// for them. 0: a quarter of the cores that the process may use, at least 1 and at most 8. Does

@@ -10,7 +10,7 @@
 
 namespace feedline::detail {
 
-/// How long answers of about the same size took lately, and when one lags behind them. One thread.
+/// How long answers of about the same size took lately, and when one lags. One thread.
 class answer_times {
  public:
   using duration = std::chrono::nanoseconds;

@@ -59,10 +59,10 @@ std::optional<std::string> certificate_file() {
 
 }  // namespace
 
-attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t place)
+attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t index)
     : of_{std::move(of)},
       easy_{std::move(handle)},
-      place_{place},
+      index_{index},
       own_(as == role::hedge ? static_cast<std::size_t>(of_->out.bytes()) : 0),
       out_{of_->out} {
   const remote_target& target = *of_->target;

@@ -29,12 +29,12 @@ class attempt {
  public:
   using clock = std::chrono::steady_clock;
   /// A hedge is made beside a first one that lags. Its bytes go into memory of its own, so that the
-  /// two never write to one place.
+  /// two never write to the same bytes.
   enum class role : bool { first, hedge };
 
-  /// @param handle A handle that is used for nothing else meanwhile. @param place Kept for the
+  /// @param handle A handle that is used for nothing else meanwhile. @param index Kept for the
   /// caller.
-  attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t place);
+  attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t index);
   attempt(const attempt&) = delete;
   attempt& operator=(const attempt&) = delete;
 
@@ -42,8 +42,8 @@ class attempt {
   [[nodiscard]] const transfer_ptr& of() const noexcept { return of_; }
   [[nodiscard]] clock::time_point begun() const noexcept { return begun_; }
   [[nodiscard]] clock::time_point last_byte() const noexcept { return last_byte_; }
-  [[nodiscard]] std::size_t place() const noexcept { return place_; }
-  void set_place(std::size_t place) noexcept { place_ = place; }
+  [[nodiscard]] std::size_t index() const noexcept { return index_; }
+  void set_index(std::size_t index) noexcept { index_ = index; }
   /// Its times, as libcurl measures them.
   [[nodiscard]] in_flight_limit::answer measured() const noexcept;
 
@@ -71,7 +71,7 @@ class attempt {
   bool is_judged_ = false;
   bool is_signed_ = false;
   answer_verdict verdict_;
-  std::size_t place_;
+  std::size_t index_;
   std::vector<std::byte> own_;  ///< a hedge's bytes
   landing::cursor out_;         ///< in the transfer's memory
   std::uint64_t got_ = 0;

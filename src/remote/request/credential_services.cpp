@@ -40,7 +40,7 @@ std::string element(const std::string& xml, const std::string& name) {
 }
 
 [[noreturn]] void refuse(const std::string& service, const std::string& why) {
-  throw usage_error{"credentials of S3 cannot be had from " + service + ": " + printable(why)};
+  throw usage_error{"credentials of S3 are unavailable from " + service + ": " + printable(why)};
 }
 
 std::string words_of(const plain_answer& answer) {

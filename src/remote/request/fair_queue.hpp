@@ -38,7 +38,7 @@ class fair_queue {
   }
 
  private:
-  std::map<std::uint64_t, std::deque<transfer_ptr>> lines_;  ///< by loader; none is empty
+  std::map<std::uint64_t, std::deque<transfer_ptr>> lines_;  ///< keys are loaders; none is empty
   std::uint64_t last_ = 0;                                   ///< loader whose turn was last
 };
 

@@ -124,7 +124,7 @@ class in_flight_limit {
   std::map<std::string, best, std::less<>> servers_;
   std::array<double, 8> rates_ = {};  ///< answers a second, of the last rounds
   std::size_t round_ = 0;
-  std::uint64_t far_bytes_ = 0;  ///< of a request of the last round; 0: the server was near
+  std::uint64_t far_bytes_ = 0;  ///< bytes of a request in the last round; 0: the server was near
 
   // The round.
   int answers_ = 0;

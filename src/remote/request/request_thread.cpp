@@ -261,17 +261,17 @@ void request_thread::hedge(attempt& lagging, clock::time_point now) {
   try {
     begin_attempt(of, attempt::role::hedge);
     counters().hedged.fetch_add(1, std::memory_order_relaxed);
-  } catch (...) {  // the first one goes on
+  } catch (...) {  // the first one continues
     queue_.ended(number_, {});
   }
 }
 
 std::unique_ptr<attempt> request_thread::take_out(attempt& ended) noexcept {
-  const std::size_t place = ended.place();
-  std::unique_ptr<attempt> it = std::move(running_[place]);
-  running_[place] = std::move(running_.back());
+  const std::size_t index = ended.index();
+  std::unique_ptr<attempt> it = std::move(running_[index]);
+  running_[index] = std::move(running_.back());
   running_.pop_back();
-  if (place < running_.size()) running_[place]->set_place(place);
+  if (index < running_.size()) running_[index]->set_index(index);
   curl_multi_remove_handle(multi_.get(), it->easy());
   --it->of()->running;
   return it;

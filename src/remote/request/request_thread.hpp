@@ -23,8 +23,8 @@ namespace feedline::detail {
 ///
 /// A try that fails is made again after a pause that doubles each time, by a random part of it, and
 /// at least as long as the server says. The target's deadline ends that, and a try in flight. A try
-/// that lags behind others of its size gets a second request beside it; the first whole answer is
-/// taken.
+/// that takes much longer than others of its size gets a second request beside it; the first whole
+/// answer is taken.
 ///
 /// Threads: `start` and `join` by one, `wake` by any.
 class request_thread {

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_again_after = 60s;
-/// Lent credentials are renewed so long before they expire.
+/// Credentials of services are renewed so long before they expire.
 constexpr std::chrono::seconds renew_before = 5min;
 /// Services that gave nothing are asked again after this time.
 constexpr auto ask_again_after = 10min;

@@ -45,8 +45,8 @@ class s3_identity {
   /// @throws usage_error if a service that the environment names gives none; it says why.
   void keep_fresh() const;
 
-  /// What was found last; never blocks for a service. The files are read again after a minute,
-  /// because other programs renew credentials in them.
+  /// The last ones that were found; never blocks for a service. The files are read again after a
+  /// minute, because other programs renew credentials in them.
   [[nodiscard]] s3_credentials credentials() const;
   [[nodiscard]] const std::string& region() const;
   /// Empty: AWS's. Begins with "http://" or "https://" otherwise.
@@ -63,7 +63,7 @@ class s3_identity {
     std::optional<std::string> region, endpoint;
     s3_credentials last;
     std::chrono::steady_clock::time_point looked = {};
-    s3_credentials lent;               ///< by a service; they come before `last`
+    s3_credentials lent;               ///< a service's; they come before `last`
     system_clock::time_point until{};  ///< when those expire
     /// Until then the instance's metadata is not asked for again, because it was not there.
     std::chrono::steady_clock::time_point no_instance_until = {};

@@ -44,7 +44,7 @@ class landing {
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-  /// A place in a landing, which goes forward as bytes come.
+  /// A position in a landing, which goes forward as bytes come.
   class cursor {
    public:
     explicit cursor(const landing& of) noexcept : of_{&of} {}
@@ -96,7 +96,7 @@ struct remote_transfer {
   answer_verdict fault = {};  ///< why there are no bytes: none, if they came; until then, why the
                               ///< last try failed
 
-  std::chrono::nanoseconds latency = {};  ///< of the last try: until its first byte
+  std::chrono::nanoseconds latency = {};  ///< time of the last try until its first byte
 
   std::uint64_t loader = 0;  ///< the asker's, for turns
 

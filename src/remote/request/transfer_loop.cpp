@@ -61,7 +61,7 @@ void transfer_loop::submit(const transfer_ptr& wanted, urgency when) {
     threads_[*wake]->wake();
 }
 
-/// As many threads as there are transfers, up to all.
+/// Starts one more thread while there are more transfers than threads.
 void transfer_loop::start_for(std::size_t demand) {
   const std::lock_guard lock{starting_};
   std::size_t started = started_.load();

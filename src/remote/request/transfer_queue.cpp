@@ -19,8 +19,8 @@ constinit std::atomic<std::uint64_t> max_ahead{0};
 constexpr std::size_t requests_a_hedge = 32;
 constexpr std::size_t first_hedges = 4;
 
-/// As many as may be in flight, each by a connection of its own: half of the files that this
-/// process may have open are left to others.
+/// Number of requests that may be in flight, each by a connection of its own: half of the files
+/// that this process may have open are left to others.
 int allowed_in_flight() noexcept {
   rlimit files{};
   const int wanted = max_in_flight.load(std::memory_order_relaxed);

@@ -15,7 +15,7 @@ namespace feedline::detail {
 /// Whether a reader waits for a transfer now.
 enum class transfer_urgency : bool { ahead, now };
 
-/// What all threads of requests take their work from: what readers wait for comes before what is
+/// The work of all threads of requests: transfers that readers wait for come before those that are
 /// fetched ahead, loaders take turns, and no more is in flight than `in_flight_limit` says. Each
 /// thread has about as many requests as any other.
 ///
@@ -31,7 +31,7 @@ class transfer_queue {
   /// Transfers that wait or are in flight.
   [[nodiscard]] std::size_t demand() const;
 
-  /// Ends the queue: from now on nothing is added. @return What waited.
+  /// Ends the queue: from now on nothing is added. @return Transfers that waited.
   [[nodiscard]] std::vector<transfer_ptr> close();
   /// @return False if the queue has ended; `wake` is the thread to wake otherwise.
   [[nodiscard]] bool add(const transfer_ptr& more, transfer_urgency when, wanted_thread& wake);
@@ -54,7 +54,7 @@ class transfer_queue {
 
   /// For all queues from now on. @param requests At most these are in flight.
   static void set_max_in_flight(int requests) noexcept;
-  /// The same for what is read ahead. @param bytes Memory for that.
+  /// The same for bytes that are read ahead. @param bytes Memory for that.
   static void set_max_ahead(std::uint64_t bytes) noexcept;
 
  private:

@@ -1,4 +1,4 @@
-/// Credentials that services lend: they sign requests, are renewed, and are never shown.
+/// Credentials from services: they sign requests, are renewed, and are never shown.
 
 #include <feedline/error.hpp>
 
@@ -93,7 +93,7 @@ TEST_CASE("credentials: a web identity becomes a role's credentials, by a POST t
         400, {}, "<Error><Code>ExpiredToken</Code><Message>Renew it.</Message></Error>");
   });
   const std::string refused = message_of<usage_error>([&] { (void)read_object(store); });
-  CHECK(contains(refused, "credentials of S3 cannot be had from STS by web identity"));
+  CHECK(contains(refused, "credentials of S3 are unavailable from STS by web identity"));
   CHECK(contains(refused, "status 400 (ExpiredToken: Renew it.)"));
   CHECK_FALSE(contains(refused, "web+token"));
 }

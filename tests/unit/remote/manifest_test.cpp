@@ -61,7 +61,9 @@ TEST_CASE("manifest: objects in it are found, listed and opened without a reques
   const dataset_ptr both = open(server.address("/d/*.npy"));
   CHECK(both->size() == 40);
   CHECK(read_sample(*both, {21}) == read_sample(*both, {1}));
-  for (const auto& each : server.take_requests()) CHECK_FALSE(each.header("if-match").empty());
+  for (const auto& each : server.take_requests())
+    if (!contains(each.path, "*"))  // whether there is an object of this name
+      CHECK_FALSE(each.header("if-match").empty());
 
   server.put("/d/a-2.npy", rows());  // another version
   std::vector<std::byte> out(100);
