@@ -4,7 +4,8 @@
 ///
 ///     feedline/cuda/device.hpp                              feedline::cuda
 ///     feedline/hdf5/dataset.hpp, feedline/hdf5/ragged.hpp   feedline::hdf5
-///     feedline/image/decode.hpp, folder, list, joined, annotations, coco, voc  feedline::images
+///     feedline/image/decode.hpp, sizes, folder, list, joined, annotations, coco, voc
+///                                                           feedline::images
 ///     feedline/formats/open.hpp                             feedline::formats
 ///
 /// Some core headers are not included here, because few programs need them:
@@ -15,6 +16,7 @@
 #include <feedline/batch/batch_transform.hpp>
 #include <feedline/batch/stream_use.hpp>
 #include <feedline/batch/tensor_view.hpp>
+#include <feedline/dataset/batch_sizes.hpp>
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decoder.hpp>

@@ -5,6 +5,7 @@
 #include "batch/device_ring.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,8 +40,11 @@ tensor_view batch::field_at(std::size_t place) const& {
     throw usage_error{"a batch has no field number " + std::to_string(place) + ": it has " +
                       std::to_string(layout.fields().size())};
   }
-  return {layout.fields()[place], lease_->samples, lease_->samples * layout.row_bytes(place),
-          lease_->data + layout.field_offset(place)};
+  const detail::slot_content& content = (*lease_.ring())[lease_->slot].content;
+  std::optional<image_size> size;
+  if (content.sizes) size = content.sizes->of_batches[lease_->index - content.first_batch];
+  return {layout.fields()[place], lease_->samples, lease_->samples * layout.row_bytes(place, size),
+          lease_->data + layout.field_offset(place), size};
 }
 
 std::size_t batch::field_count() const {
@@ -84,7 +88,8 @@ device_id batch::device() const {
 
 std::vector<std::uint64_t> tensor_view::shape() const {
   std::vector<std::uint64_t> extents{samples_};
-  extents.insert(extents.end(), spec_->shape.begin(), spec_->shape.end());
+  const std::vector<std::uint64_t> shape = size_ ? shape_in(*spec_, *size_) : spec_->shape;
+  extents.insert(extents.end(), shape.begin(), shape.end());
   return extents;
 }
 

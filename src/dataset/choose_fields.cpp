@@ -4,6 +4,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/composed_blocks.hpp"
+#include "dataset/sized_fields.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
@@ -46,6 +47,7 @@ class chosen_fields final : public dataset {
   read_concurrency concurrency() const override { return of_->concurrency(); }
   unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool varies_by_epoch() const override { return of_->varies_by_epoch(); }
+  batch_sizes_ptr sizes() const override { return any_by_batch(fields_) ? of_->sizes() : nullptr; }
 
   std::shared_ptr<const encoded_blocks> encoded() const override {
     return all_in_order_ ? of_->encoded() : make_chosen_blocks(of_->encoded(), places_);
@@ -82,7 +84,8 @@ class chosen_fields final : public dataset {
     for (std::size_t i = 0; i < places_.size(); ++i) spans[places_[i]] = request.out[i];
     for (std::size_t place = 0; place < all_.size(); ++place) {
       if (std::find(places_.begin(), places_.end(), place) != places_.end()) continue;
-      (*memory)[place].resize(request.samples.size() * sample_bytes(all_[place]));
+      (*memory)[place].resize(request.samples.size() *
+                              sample_bytes(all_[place], request.context.size()));
       spans[place] = (*memory)[place];
     }
     of_->read({request.samples, spans, request.context});

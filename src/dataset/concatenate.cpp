@@ -4,6 +4,7 @@
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
 #include "dataset/composed_blocks.hpp"
+#include "dataset/sized_fields.hpp"
 #include "detail/any_in_turn.hpp"
 #include "detail/rate_limiter.hpp"
 #include "detail/sample_range.hpp"
@@ -22,15 +23,22 @@ namespace {
 class concatenation final : public dataset {
  public:
   /// @param ends Where each part ends: the sum of the sizes up to and with it.
-  concatenation(std::vector<dataset_ptr> parts, std::vector<std::uint64_t> ends,
-                std::vector<std::size_t> row_bytes)
-      : parts_{std::move(parts)}, ends_{std::move(ends)}, row_bytes_{std::move(row_bytes)} {}
+  concatenation(std::vector<dataset_ptr> parts, std::vector<std::uint64_t> ends, std::size_t fields)
+      : parts_{std::move(parts)}, ends_{std::move(ends)}, fields_{fields} {}
 
   std::uint64_t size() const override { return ends_.back(); }
   std::vector<field> fields() const override { return parts_.front()->fields(); }
 
   bool varies_by_epoch() const override {
     return std::ranges::any_of(parts_, &dataset::varies_by_epoch);
+  }
+
+  batch_sizes_ptr sizes() const override {
+    std::vector<batch_sizes_ptr> of_parts;
+    for (const dataset_ptr& part : parts_) of_parts.push_back(part->sizes());
+    if (!of_parts.front() || !of_parts.front()->depends_on_samples())
+      return detail::common_sizes("concatenate", of_parts);
+    return detail::concatenated_sizes(std::move(of_parts), ends_);
   }
 
   unsigned reads_in_processes() const override {
@@ -74,7 +82,7 @@ class concatenation final : public dataset {
   std::shared_ptr<const encoded_blocks> encoded() const override {
     std::vector<std::shared_ptr<const encoded_blocks>> of_parts;
     for (const dataset_ptr& part : parts_) of_parts.push_back(part->encoded());
-    return detail::make_blocks_in_line(std::move(of_parts), ends_, row_bytes_.size());
+    return detail::make_blocks_in_line(std::move(of_parts), ends_, fields_);
   }
 
   /// There may be many thousands of parts, so they are asked now and then, some at a time.
@@ -107,6 +115,9 @@ class concatenation final : public dataset {
     detail::require_in_range(samples, size());
     std::vector<sample_index> local(samples.size());
     std::vector<std::span<std::byte>> places(out.size());
+    const auto row_bytes = [&request](std::size_t field) {
+      return request.out[field].size() / request.samples.size();
+    };
     for (std::size_t first = 0; first < samples.size();) {
       const std::size_t part = detail::part_at(ends_, samples[first].value);
       const std::uint64_t start = start_of(part);
@@ -116,7 +127,7 @@ class concatenation final : public dataset {
            ++last)
         local[last] = {samples[last].value - start};
       for (std::size_t i = 0; i < out.size(); ++i)
-        places[i] = out[i].subspan(first * row_bytes_[i], (last - first) * row_bytes_[i]);
+        places[i] = out[i].subspan(first * row_bytes(i), (last - first) * row_bytes(i));
       read_part(part, {.samples = std::span{local}.subspan(first, last - first),
                        .out = places,
                        .context = context.part(first, last - first)});
@@ -140,7 +151,7 @@ class concatenation final : public dataset {
 
   std::vector<dataset_ptr> parts_;
   std::vector<std::uint64_t> ends_;
-  std::vector<std::size_t> row_bytes_;
+  std::size_t fields_;
   mutable detail::rate_limiter ask_{std::chrono::milliseconds{10}};
   mutable detail::any_in_turn any_;
   mutable std::atomic<bool> wants_prefetch_{false};
@@ -174,9 +185,11 @@ dataset_ptr concatenate(std::vector<dataset_ptr> parts) {
       throw usage_error{"concatenate: the parts' samples are more than 64 bits can count"};
     ends.push_back(end);
   }
-  std::vector<std::size_t> row_bytes = detail::checked_row_bytes("concatenate", fields);
-  return std::make_shared<const concatenation>(std::move(parts), std::move(ends),
-                                               std::move(row_bytes));
+  (void)detail::checked_row_bytes("concatenate", fields);
+  auto all =
+      std::make_shared<const concatenation>(std::move(parts), std::move(ends), fields.size());
+  (void)all->sizes();  // checks them
+  return all;
 }
 
 }  // namespace FEEDLINE_ABI

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/known_type.hpp"
+#include "dataset/sized_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
@@ -36,11 +37,29 @@ std::size_t sample_bytes(const field& field) {
   return bytes;
 }
 
+std::vector<std::uint64_t> shape_in(const field& field, image_size size) {
+  std::vector<std::uint64_t> shape = field.shape;
+  if (!field.by_batch || shape.size() < 2) return shape;
+  const std::size_t height = detail::height_extent(field);
+  shape[height] = size.height;
+  shape[height + 1] = size.width;
+  return shape;
+}
+
+std::size_t sample_bytes(const field& field, const std::optional<image_size>& size) {
+  if (!size || !field.by_batch) return sample_bytes(field);
+  feedline::field sized = field;
+  sized.shape = shape_in(field, *size);
+  return sample_bytes(sized);
+}
+
 std::string to_string(const field& field) {
+  const std::size_t varying = field.by_batch ? detail::height_extent(field) : field.shape.size();
   std::string text = detail::printable(field.name) + ": " + std::string{to_string(field.type)};
   text += '[';
   for (std::size_t i = 0; i < field.shape.size(); ++i) {
     if (i != 0) text += ", ";
+    if (i == varying || i == varying + 1) text += "up to ";
     text += std::to_string(field.shape[i]);
   }
   text += ']';

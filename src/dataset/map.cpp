@@ -4,6 +4,7 @@
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
 #include "dataset/foreign_error.hpp"
+#include "dataset/sized_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "rows/row_storage.hpp"
 
@@ -116,6 +117,11 @@ template <class Transform>
 dataset_ptr make_map(dataset_ptr of, std::vector<field> fields, Transform transform) {
   if (!of) throw usage_error{"map: the dataset is null"};
   if (!transform) throw usage_error{"map: the transform is empty"};
+  if (detail::any_by_batch(fields) || detail::any_by_batch(of->fields()))
+    throw usage_error{
+        "map: the size of a field's images differs from batch to batch (field::by_batch), but a "
+        "map's function is given values of one size: select() the other fields and map them, then "
+        "zip() both; or let the images be of one size"};
   std::vector<std::size_t> out_row_bytes = detail::checked_row_bytes("map", fields);
   std::vector<std::size_t> in_row_bytes = detail::checked_row_bytes("map", of->fields());
   return std::make_shared<const mapped_dataset<Transform>>(

@@ -15,10 +15,13 @@ class read_tally {
     add_to(decoded_, more.decoded);
     add_to(cache_hits_, more.cache_hits);
     add_to(cache_misses_, more.cache_misses);
+    add_to(pixels_, more.pixels);
+    add_to(padded_pixels_, more.padded_pixels);
   }
   [[nodiscard]] read_counts look() const noexcept {
     return {decoded_.load(std::memory_order_relaxed), cache_hits_.load(std::memory_order_relaxed),
-            cache_misses_.load(std::memory_order_relaxed)};
+            cache_misses_.load(std::memory_order_relaxed), pixels_.load(std::memory_order_relaxed),
+            padded_pixels_.load(std::memory_order_relaxed)};
   }
 
  private:
@@ -29,6 +32,8 @@ class read_tally {
   std::atomic<std::uint64_t> decoded_{0};
   std::atomic<std::uint64_t> cache_hits_{0};
   std::atomic<std::uint64_t> cache_misses_{0};
+  std::atomic<std::uint64_t> pixels_{0};
+  std::atomic<std::uint64_t> padded_pixels_{0};
 };
 
 /// From construction to destruction, `count_read` on this thread adds to a tally. They nest: a

@@ -6,6 +6,7 @@
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
 #include "dataset/composed_blocks.hpp"
+#include "dataset/sized_fields.hpp"
 #include "detail/sample_range.hpp"
 
 #include <algorithm>
@@ -40,6 +41,11 @@ class subset_dataset final : public dataset {
   read_concurrency concurrency() const override { return of_->concurrency(); }
   unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool varies_by_epoch() const override { return of_->varies_by_epoch(); }
+  batch_sizes_ptr sizes() const override {
+    return chosen_sizes(of_->sizes(), [choice = choice_](std::span<sample_index> samples) {
+      choice.choose(samples);
+    });
+  }
   std::vector<std::span<const std::byte>> rows() const override {
     return choice_.of_rows(of_->rows(), of_->size());
   }

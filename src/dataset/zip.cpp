@@ -3,6 +3,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed_blocks.hpp"
+#include "dataset/sized_fields.hpp"
 
 #include <algorithm>
 #include <string>
@@ -80,6 +81,12 @@ class joined final : public dataset {
     return std::ranges::any_of(parts_, &dataset::varies_by_epoch);
   }
 
+  batch_sizes_ptr sizes() const override {
+    std::vector<batch_sizes_ptr> of_parts;
+    for (const dataset_ptr& part : parts_) of_parts.push_back(part->sizes());
+    return detail::common_sizes("zip", of_parts);
+  }
+
   unsigned reads_in_processes() const override {
     unsigned most = 0;
     for (const dataset_ptr& part : parts_) most = std::max(most, part->reads_in_processes());
@@ -121,7 +128,9 @@ dataset_ptr zip(std::vector<dataset_ptr> parts) {
   }
   (void)detail::checked_row_bytes("dataset", all);
   if (parts.size() == 1) return parts.front();
-  return std::make_shared<const joined>(std::move(parts));
+  auto all_parts = std::make_shared<const joined>(std::move(parts));
+  (void)all_parts->sizes();  // checks them
+  return all_parts;
 }
 
 }  // namespace FEEDLINE_ABI

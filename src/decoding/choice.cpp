@@ -1,6 +1,7 @@
 #include "decoding/choice.hpp"
 
 #include "dataset/composed_blocks.hpp"
+#include "dataset/sized_fields.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
@@ -98,6 +99,9 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   };
   if (const std::string why = first_obstacle(device, options, where); !why.empty())
     return refuse(why);
+  if (any_by_batch(dataset.fields()))
+    return refuse(
+        "the size of the images differs from batch to batch, and devices decode to one size");
   const auto blocks = dataset.encoded();
   if (!blocks)
     return refuse(dataset.rows().empty()
@@ -144,6 +148,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
 
 bool has_decoders_for(const dataset& dataset, const device_capabilities& device) {
   if (device.reads_staging || !device.decodes || !device.assembles) return false;
+  if (any_by_batch(dataset.fields())) return false;
   const auto blocks = dataset.encoded();
   const std::size_t fields = blocks ? dataset.fields().size() : 0;
   if (!blocks || !has_steps(*blocks, fields)) return false;

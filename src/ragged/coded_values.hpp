@@ -43,6 +43,7 @@ class coded_values {
   [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
   [[nodiscard]] virtual unsigned reads_in_processes() const { return 0; }
+  [[nodiscard]] virtual batch_sizes_ptr sizes() const { return nullptr; }
 };
 
 using coded_values_ptr = std::shared_ptr<const coded_values>;

@@ -205,10 +205,12 @@ std::unique_ptr<record_row> record_columns::make_row() const {
 void record_columns::decode(std::span<const std::byte> stored,
                             std::span<const std::span<std::byte>> out, std::size_t place,
                             const sample_context& context, record_row& row) const {
-  for (std::size_t i = 0; i < targets_.size(); ++i)
-    if (!targets_[i].is_length)
-      row.rooms[targets_[i].column].memory =
-          out[i].subspan(place * targets_[i].bytes, targets_[i].bytes);
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const target& to = targets_[i];
+    if (to.is_length) continue;
+    const std::size_t bytes = to.spec.by_batch ? sample_bytes(to.spec, context.size) : to.bytes;
+    row.rooms[to.column].memory = out[i].subspan(place * bytes, bytes);
+  }
   row.decode(*by_, stored, context);
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     const target& to = targets_[i];

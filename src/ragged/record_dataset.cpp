@@ -37,6 +37,10 @@ class decoded_dataset final : public dataset {
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return columns_.fields(); }
   bool varies_by_epoch() const override { return columns_.varies_by_epoch(); }
+  batch_sizes_ptr sizes() const override {
+    batch_sizes_ptr of_values = of_->sizes();
+    return of_values ? of_values : columns_.sizes();
+  }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);

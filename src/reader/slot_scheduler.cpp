@@ -10,10 +10,11 @@ namespace feedline::detail {
 slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
                                staging_ring& staging,
                                std::shared_ptr<const device_row_cache> cached, clock now,
-                               block_feed* feed)
+                               block_feed* feed, std::optional<batch_sizer> sizer)
     : plan_{plan},
       partition_{plan, std::move(cached)},
       feed_{feed},
+      sizer_{std::move(sizer)},
       schedule_{schedule},
       staging_{staging},
       requests_{staging.max_circulating() *
@@ -101,6 +102,7 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
   const begun_ticket& ticket = *begun_;
   const scheduled_ticket& next = ticket.ticket;
   if (!std::exchange(begun_->opened, true)) {
+    if (sizer_) begun_->sizes = sizer_->of(*next.pass, next.first_batch, ticket.batches);
     schedule_.opened(next, ticket.batches);
     if (plan_.slots_grow) last_ = {next.pass, ticket.batches, now_()};
   }
@@ -114,7 +116,8 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
       .batches = ticket.batches,
       .begin = piece.begin,
       .ends_ticket = piece.end == ticket.samples,
-      .layout = partition_.next(piece.end - piece.begin, plan_.readers - active_.count())};
+      .layout = partition_.next(piece.end - piece.begin, plan_.readers - active_.count()),
+      .sizes = ticket.sizes};
   const bool is_samples = feed_ == nullptr || feed_->add(staging_[slot], work);
   if (!is_samples) {  // blocks alone, ahead of the samples
     work.samples = 0;

@@ -4,6 +4,7 @@
 
 #include "detail/channel.hpp"
 #include "reader/active_readers.hpp"
+#include "reader/batch_sizer.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_blocks.hpp"
@@ -79,9 +80,11 @@ class slot_scheduler {
   /// Borrows the schedule, the ring and the feed for its life.
   /// @param cached Null where no rows are cached. @param now The current time, for slots that grow.
   /// @param feed Null where the device decodes no blocks.
+  /// @param sizer Null where all batches have one size.
   slot_scheduler(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
                  std::shared_ptr<const device_row_cache> cached = nullptr,
-                 clock now = std::chrono::steady_clock::now, block_feed* feed = nullptr);
+                 clock now = std::chrono::steady_clock::now, block_feed* feed = nullptr,
+                 std::optional<batch_sizer> sizer = {});
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// all offered requests are taken. Any reader.
@@ -108,6 +111,7 @@ class slot_scheduler {
     std::uint64_t batches;
     std::uint64_t samples;
     request_layout pieces;
+    std::shared_ptr<const ticket_sizes> sizes = {};  ///< computed with the first piece
     std::uint64_t next_piece = 0;
     bool opened = false;    ///< some piece was opened
     bool is_ahead = false;  ///< all pieces with samples were opened: blocks for others may follow
@@ -134,6 +138,7 @@ class slot_scheduler {
   const slot_plan plan_;
   const request_partition partition_;
   block_feed* const feed_;  ///< guarded by the lock below
+  const std::optional<batch_sizer> sizer_;
   epoch_schedule& schedule_;
   staging_ring& staging_;
   channel<request> requests_;

@@ -15,6 +15,11 @@ std::uint32_t* words_at(staging_slot& slot, std::size_t at) noexcept {
   return reinterpret_cast<std::uint32_t*>(slot.data + at);
 }
 
+/// Counts the bytes of a read whose fields' sizes differ from batch to batch.
+void count_bytes(reader_scratch& use) {
+  for (const std::span<std::byte>& field : use.out) use.clock.count_bytes(field.size());
+}
+
 }  // namespace
 
 void draw_samples(const sample_source& source, const staging_slot& slot, sample_run run,
@@ -40,11 +45,10 @@ void draw_samples(const sample_source& source, const staging_slot& slot, sample_
 
 batch_writer::batch_writer(sample_source& source, slot_layout batches, const slot_layout& rows,
                            const std::vector<field_conversion>& conversions, held_rows held)
-    : source_{source}, layout_{std::move(batches)} {
+    : source_{source}, layout_{std::move(batches)}, rows_{rows.rows()} {
   for (std::size_t place = 0; place < conversions.size(); ++place) {
     if (conversions[place].what == field_conversion::operation::copy) continue;
-    conversions_.push_back({place, rows.row_bytes(place), conversions[place]});
-    converted_bytes_ += rows.row_bytes(place);
+    conversions_.push_back({place, conversions[place]});
   }
   if (conversions_.empty()) held_ = std::move(held);
 }
@@ -55,8 +59,9 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
   set_destinations(slot, run, use);
   const epoch_pass& pass = *slot.work.pass;
   const position first = source_.in_epoch(position{slot.work.first.value + run.begin});
-  source_.read(pass, {use.samples, use.out, {source_.seed(), pass.epoch, use.samples, first}},
-               use.bad);
+  const read_context context{source_.seed(), pass.epoch, use.samples, first};
+  source_.read(pass, {use.samples, use.out, context.with(slot.work.size_at(run.begin))}, use.bad);
+  if (slot.work.sizes) count_bytes(use);
   convert(slot, run, use);
   if (use.bad.empty()) [[likely]]
     return;
@@ -70,8 +75,8 @@ void batch_writer::replace(staging_slot& slot, std::uint64_t place, sample_index
   const sample_run run{place, place + 1};
   set_destinations(slot, run, use);
   const epoch_pass& pass = *slot.work.pass;
-  source_.read(pass, {use.samples, use.out, {source_.seed(), pass.epoch, use.samples, at}},
-               use.bad);
+  const read_context context{source_.seed(), pass.epoch, use.samples, at};
+  source_.read(pass, {use.samples, use.out, context.with(slot.work.size_at(place))}, use.bad);
   convert(slot, run, use);
 }
 
@@ -79,7 +84,8 @@ std::byte* batch_writer::place_of(const staging_slot& slot, std::uint64_t sample
                                   std::size_t field) const {
   const std::uint64_t batch = sample / layout_.batch_size();
   return slot.data + batch * layout_.batch_bytes() + layout_.field_offset(field) +
-         (sample - batch * layout_.batch_size()) * layout_.row_bytes(field);
+         (sample - batch * layout_.batch_size()) *
+             layout_.row_bytes(field, slot.work.size_at(sample));
 }
 
 void batch_writer::copy_held(const staging_slot& slot, sample_run run,
@@ -94,28 +100,36 @@ void batch_writer::copy_held(const staging_slot& slot, sample_run run,
 void batch_writer::set_destinations(const staging_slot& slot, sample_run run,
                                     reader_scratch& use) const {
   const std::uint64_t count = run.end - run.begin;
+  const auto size = slot.work.size_at(run.begin);
   use.out.clear();
   for (std::size_t field = 0; field < layout_.fields().size(); ++field)
-    use.out.emplace_back(place_of(slot, run.begin, field), count * layout_.row_bytes(field));
-  use.rows.resize(count * converted_bytes_);
+    use.out.emplace_back(place_of(slot, run.begin, field), count * layout_.row_bytes(field, size));
+  std::size_t converted_bytes = 0;
+  for (const conversion& each : conversions_) converted_bytes += rows_.of(each.place, size);
+  use.rows.resize(count * converted_bytes);
   std::byte* aside = use.rows.data();
   for (const conversion& each : conversions_) {
-    use.out[each.place] = {aside, count * each.row_bytes};
-    aside += count * each.row_bytes;
+    const std::size_t bytes = count * rows_.of(each.place, size);
+    use.out[each.place] = {aside, bytes};
+    aside += bytes;
   }
 }
 
 void batch_writer::convert(const staging_slot& slot, sample_run run,
                            const reader_scratch& use) const {
+  const auto size = slot.work.size_at(run.begin);
   for (const conversion& each : conversions_) {
+    const field_conversion conversion =
+        sized_conversion(layout_.fields()[each.place], each.conversion, size);
+    const std::size_t row_bytes = rows_.of(each.place, size);
     const std::byte* row = use.out[each.place].data();
     std::byte* converted = place_of(slot, run.begin, each.place);
     for (const sample_index sample : use.samples) {
-      transform_row(each.conversion, row, each.row_bytes,
+      transform_row(conversion, row, row_bytes,
                     sample_random_bits(source_.seed(), slot.work.pass->epoch, sample.value),
                     converted);
-      row += each.row_bytes;
-      converted += layout_.row_bytes(each.place);
+      row += row_bytes;
+      converted += layout_.row_bytes(each.place, size);
     }
   }
 }
@@ -147,17 +161,17 @@ void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_ind
     *source = *row;
     return;
   }
+  const auto size = slot.work.size_at(place);
   use.out.clear();
   for (std::size_t field = 0; field < layout_.fields(); ++field) {
-    const std::size_t row_bytes = layout_.row_bytes(field);
+    const std::size_t row_bytes = layout_.row_bytes(field, size);
     use.out.emplace_back(
         slot.data + entry[2 + field] * destination_layout::alignment + number * row_bytes,
         row_bytes);
   }
   use.samples = {&by, 1};
-  source_.read(*slot.work.pass,
-               {use.samples, use.out, {source_.seed(), slot.work.pass->epoch, use.samples, at}},
-               use.bad);
+  const read_context context{source_.seed(), slot.work.pass->epoch, use.samples, at};
+  source_.read(*slot.work.pass, {use.samples, use.out, context.with(size)}, use.bad);
   if (layout_.keeps() && use.bad.empty())
     words_at(slot, entry[1] * destination_layout::alignment)[number] =
         row.value_or(assembly::not_cached);
@@ -198,7 +212,9 @@ void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scr
   const auto units = [](std::size_t at) {
     return static_cast<std::uint32_t>(at / destination_layout::alignment);
   };
-  std::size_t at = layout_.chunks_at() + slot.chunk_bytes.fetch_add(layout_.chunk_bytes(rows));
+  const auto size = slot.work.size_at(run.begin);
+  std::size_t at =
+      layout_.chunks_at() + slot.chunk_bytes.fetch_add(layout_.chunk_bytes(rows, size));
   entry[1] = units(at);
   const std::size_t keep_at = at;
   if (layout_.keeps()) {
@@ -208,13 +224,12 @@ void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scr
   use.out.clear();
   for (std::size_t place = 0; place < layout_.fields(); ++place) {
     entry[2 + place] = units(at);
-    use.out.emplace_back(slot.data + at, rows * layout_.row_bytes(place));
-    at += layout_.field_bytes(place, rows);
+    use.out.emplace_back(slot.data + at, rows * layout_.row_bytes(place, size));
+    at += layout_.field_bytes(place, rows, size);
   }
-  source_.read(
-      *slot.work.pass,
-      {use.missing, use.out, {source_.seed(), slot.work.pass->epoch, use.missing, use.missing_at}},
-      use.bad);
+  const read_context context{source_.seed(), slot.work.pass->epoch, use.missing, use.missing_at};
+  source_.read(*slot.work.pass, {use.missing, use.out, context.with(size)}, use.bad);
+  if (size) count_bytes(use);
   if (!use.bad.empty()) [[unlikely]]
     mark(slot, run, keep_at, use);
 }

@@ -108,15 +108,14 @@ class batch_writer final : public slot_writer {
   /// A field that is converted.
   struct conversion {
     std::size_t place;
-    std::size_t row_bytes;  ///< bytes of the dataset's rows
     field_conversion conversion;
   };
 
   sample_source& source_;
   slot_layout layout_;
+  row_sizes rows_;  ///< sizes of the dataset's rows
   std::vector<conversion> conversions_;
-  std::size_t converted_bytes_ = 0;  ///< bytes of a sample's rows in the dataset's form
-  held_rows held_;                   ///< none if a field is converted
+  held_rows held_;  ///< none if a field is converted
 };
 
 /// Writes for the device where each sample's row is, and reads only the rows that the device does

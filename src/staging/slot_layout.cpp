@@ -21,15 +21,23 @@ usage_error too_large(std::uint64_t batch_size, std::uint64_t batches) {
 
 }  // namespace
 
+row_sizes::row_sizes(const std::vector<field>& fields) {
+  for (const field& each : fields) {
+    bytes_.push_back(feedline::sample_bytes(each));
+    pixel_bytes_.push_back(each.by_batch ? feedline::sample_bytes(each, image_size{1, 1}) : 0);
+  }
+}
+
 slot_layout::slot_layout(std::vector<field> fields, std::uint64_t batch_size,
                          std::uint64_t batches_per_slot)
-    : fields_{std::move(fields)}, batch_size_{batch_size}, batches_per_slot_{batches_per_slot} {
-  for (const field& field : fields_) {
-    const std::size_t row = feedline::sample_bytes(field);
+    : fields_{std::move(fields)},
+      rows_{fields_},
+      batch_size_{batch_size},
+      batches_per_slot_{batches_per_slot} {
+  for (const std::size_t row : rows_.largest()) {
     const auto bytes = checked_multiply<std::size_t>(row, batch_size);
     if (!bytes || *bytes > max_slot_bytes - batch_bytes_ - alignment)
       throw too_large(batch_size, batches_per_slot);
-    row_bytes_.push_back(row);
     offsets_.push_back(batch_bytes_);
     sample_bytes_ += row;
     batch_bytes_ += round_up(*bytes, alignment);
@@ -52,17 +60,14 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
   if (samples == 0) return 0;
   const std::uint64_t before = (samples - 1) / batch_size_;      // whole batches before the last
   const std::uint64_t in_last = samples - before * batch_size_;  // samples of the last batch
-  return before * batch_bytes_ + offsets_.back() + in_last * row_bytes_.back();
+  return before * batch_bytes_ + offsets_.back() + in_last * row_bytes().back();
 }
 
-destination_layout::destination_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
+destination_layout::destination_layout(row_sizes rows, std::uint64_t samples,
                                        const request_layout& runs, bool varies,
                                        std::uint64_t arriving, bool keeps, std::uint64_t more_runs,
                                        std::size_t loads_bytes, const std::vector<bool>& passes)
-    : row_bytes_{std::move(row_bytes)},
-      passes_at_(row_bytes_.size(), 0),
-      varies_{varies},
-      keeps_{keeps} {
+    : rows_{std::move(rows)}, passes_at_(fields(), 0), varies_{varies}, keeps_{keeps} {
   const std::size_t table = round_up(samples * word, slot_layout::alignment);
   random_bits_at_ = table;
   directory_at_ = random_bits_at_ + (varies ? table : 0);
@@ -81,7 +86,7 @@ destination_layout::destination_layout(std::vector<std::size_t> row_bytes, std::
   for (std::size_t place = 0; place < passes.size(); ++place) {
     if (!passes[place]) continue;
     passes_at_[place] = destination_bytes_;
-    destination_bytes_ += round_up(samples * row_bytes_[place], slot_layout::alignment);
+    destination_bytes_ += round_up(samples * row_bytes(place), slot_layout::alignment);
   }
   if (slot_bytes_ / alignment > std::numeric_limits<std::uint32_t>::max() ||
       samples >= assembly::arrived) {
@@ -92,9 +97,10 @@ destination_layout::destination_layout(std::vector<std::size_t> row_bytes, std::
   }
 }
 
-std::size_t destination_layout::chunk_bytes(std::uint64_t rows) const noexcept {
+std::size_t destination_layout::chunk_bytes(std::uint64_t rows,
+                                            const std::optional<image_size>& size) const noexcept {
   std::size_t bytes = keep_bytes(rows);
-  for (std::size_t place = 0; place < row_bytes_.size(); ++place) bytes += field_bytes(place, rows);
+  for (std::size_t place = 0; place < fields(); ++place) bytes += field_bytes(place, rows, size);
   return bytes;
 }
 

@@ -8,13 +8,39 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
 
+/// Bytes of one sample's value of each field, in batches of any size.
+class row_sizes {
+ public:
+  /// Fields whose size is the same in every batch.
+  row_sizes(std::vector<std::size_t> bytes)  // NOLINT(google-explicit-constructor)
+      : bytes_{std::move(bytes)}, pixel_bytes_(bytes_.size(), 0) {}
+  explicit row_sizes(const std::vector<field>& fields);
+
+  /// @param size Height and width of images in the batch; empty: the largest.
+  [[nodiscard]] std::size_t of(std::size_t place,
+                               const std::optional<image_size>& size = {}) const noexcept {
+    const bool differs = size && pixel_bytes_[place] != 0;
+    return differs ? pixel_bytes_[place] * size->pixels() : bytes_[place];
+  }
+  [[nodiscard]] const std::vector<std::size_t>& largest() const noexcept { return bytes_; }
+
+ private:
+  std::vector<std::size_t> bytes_;
+  std::vector<std::size_t> pixel_bytes_;  ///< 0: the field's size is the same in every batch
+};
+
 /// Offsets in a slot, staging or device: batch after batch, in each batch field after field, each
 /// at a multiple of 256 bytes. So the batches of a slot, or its first few, are one copy.
+///
+/// There is room for the largest images. The rows of a batch of smaller ones are dense, from the
+/// field's offset on.
 ///
 ///     slot:  | batch 0                    | batch 1                    | …
 ///     batch: | field 0: rows … pad | field 1: rows … pad |
@@ -44,10 +70,15 @@ class slot_layout {
     return offsets_[place];
   }
   /// Bytes of one sample's value of a field, and of each field.
-  [[nodiscard]] std::size_t row_bytes(std::size_t place) const noexcept {
-    return row_bytes_[place];
+  /// @param size Same as for `row_sizes`.
+  [[nodiscard]] std::size_t row_bytes(std::size_t place,
+                                      const std::optional<image_size>& size = {}) const noexcept {
+    return rows_.of(place, size);
   }
-  [[nodiscard]] const std::vector<std::size_t>& row_bytes() const noexcept { return row_bytes_; }
+  [[nodiscard]] const std::vector<std::size_t>& row_bytes() const noexcept {
+    return rows_.largest();
+  }
+  [[nodiscard]] const row_sizes& rows() const noexcept { return rows_; }
   /// Bytes of one sample's values of all fields.
   [[nodiscard]] std::size_t sample_bytes() const noexcept { return sample_bytes_; }
 
@@ -57,7 +88,7 @@ class slot_layout {
 
  private:
   std::vector<field> fields_;
-  std::vector<std::size_t> row_bytes_;
+  row_sizes rows_;
   std::vector<std::size_t> offsets_;
   std::uint64_t batch_size_;
   std::uint64_t batches_per_slot_;
@@ -79,7 +110,7 @@ class destination_layout {
   static constexpr std::size_t alignment = 16;
   static constexpr std::size_t word = sizeof(std::uint32_t);
 
-  /// @param row_bytes Row size of each field of the dataset.
+  /// @param rows     Row size of each field of the dataset.
   /// @param samples  Samples that a slot has table entries for.
   /// @param runs     How slots are cut.
   /// @param varies   Some conversion draws random numbers.
@@ -90,10 +121,9 @@ class destination_layout {
   /// on.
   /// @param passes For each field, whether its rows pass only through the device buffer, from
   ///               mapped memory to a conversion; empty: no field's do.
-  destination_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
-                     const request_layout& runs, bool varies, std::uint64_t arriving, bool keeps,
-                     std::uint64_t more_runs = 0, std::size_t loads_bytes = 0,
-                     const std::vector<bool>& passes = {});
+  destination_layout(row_sizes rows, std::uint64_t samples, const request_layout& runs, bool varies,
+                     std::uint64_t arriving, bool keeps, std::uint64_t more_runs = 0,
+                     std::size_t loads_bytes = 0, const std::vector<bool>& passes = {});
 
   [[nodiscard]] std::size_t sources_at() const noexcept { return 0; }
   [[nodiscard]] std::size_t random_bits_at() const noexcept { return random_bits_at_; }
@@ -104,7 +134,7 @@ class destination_layout {
   [[nodiscard]] bool keeps() const noexcept { return keeps_; }
 
   /// One run's entry in the directory.
-  [[nodiscard]] std::size_t entry_words() const noexcept { return 2 + row_bytes_.size(); }
+  [[nodiscard]] std::size_t entry_words() const noexcept { return 2 + fields(); }
   [[nodiscard]] std::size_t entry_at(std::uint64_t run) const noexcept {
     return directory_at_ + run * entry_words() * word;
   }
@@ -113,16 +143,19 @@ class destination_layout {
   [[nodiscard]] std::size_t keep_bytes(std::uint64_t rows) const noexcept {
     return keeps_ ? round_up(rows * word, alignment) : 0;
   }
-  /// Bytes of one field in a chunk.
-  [[nodiscard]] std::size_t field_bytes(std::size_t place, std::uint64_t rows) const noexcept {
-    return round_up(rows * row_bytes_[place], alignment);
+  /// Bytes of one field in a chunk. @param size Same as for `row_sizes`.
+  [[nodiscard]] std::size_t field_bytes(std::size_t place, std::uint64_t rows,
+                                        const std::optional<image_size>& size = {}) const noexcept {
+    return round_up(rows * rows_.of(place, size), alignment);
   }
   /// Bytes of a chunk.
-  [[nodiscard]] std::size_t chunk_bytes(std::uint64_t rows) const noexcept;
-  [[nodiscard]] std::size_t row_bytes(std::size_t place) const noexcept {
-    return row_bytes_[place];
+  [[nodiscard]] std::size_t chunk_bytes(std::uint64_t rows,
+                                        const std::optional<image_size>& size = {}) const noexcept;
+  [[nodiscard]] std::size_t row_bytes(std::size_t place,
+                                      const std::optional<image_size>& size = {}) const noexcept {
+    return rows_.of(place, size);
   }
-  [[nodiscard]] std::size_t fields() const noexcept { return row_bytes_.size(); }
+  [[nodiscard]] std::size_t fields() const noexcept { return rows_.largest().size(); }
   /// Offset where a field's rows pass through; 0 if they do not.
   [[nodiscard]] std::size_t passes_at(std::size_t place) const noexcept {
     return passes_at_[place];
@@ -134,7 +167,7 @@ class destination_layout {
   [[nodiscard]] std::size_t destination_bytes() const noexcept { return destination_bytes_; }
 
  private:
-  std::vector<std::size_t> row_bytes_;
+  row_sizes rows_;
   std::vector<std::size_t> passes_at_;
   bool varies_;
   bool keeps_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/image_size.hpp>
 #include <feedline/error.hpp>
 #include <feedline/index.hpp>
 
@@ -49,6 +50,12 @@ struct epoch_pass {
   bool ended = false;
 };
 
+/// The height and width of images in each batch of a ticket, where they differ from batch to batch.
+struct ticket_sizes {
+  std::uint64_t batch_size = 1;
+  std::vector<image_size> of_batches = {};
+};
+
 /// The content of a slot, staging or device: the batches of one ticket, or in a staging slot a
 /// piece of them.
 struct slot_work {
@@ -62,6 +69,14 @@ struct slot_work {
   bool ends_ticket = true;      ///< no samples of the ticket follow its last
   request_layout layout{1, 1};  ///< how it is divided into requests
   std::shared_ptr<slot_blocks> blocks = {};  ///< null where the device decodes none
+  /// Computed when the ticket is opened; null where all batches have one size.
+  std::shared_ptr<const ticket_sizes> sizes = {};
+
+  /// The size of the images of a sample. @param sample Its index in the slot.
+  [[nodiscard]] std::optional<image_size> size_at(std::uint64_t sample) const noexcept {
+    if (!sizes) return std::nullopt;
+    return sizes->of_batches[(begin + sample) / sizes->batch_size];
+  }
 
   /// Number of requests for samples; after them there is one for each block.
   [[nodiscard]] std::uint32_t sample_requests() const noexcept {

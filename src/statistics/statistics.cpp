@@ -35,6 +35,8 @@ loader_statistics loader_statistics::since(const loader_statistics& earlier) con
   part.cache_hits -= earlier.cache_hits;
   part.cache_misses -= earlier.cache_misses;
   part.network_wait -= earlier.network_wait;
+  part.pixels -= earlier.pixels;
+  part.padded_pixels -= earlier.padded_pixels;
   part.cached_samples -= earlier.cached_samples;
   part.unreadable_samples -= earlier.unreadable_samples;
   part.recovered_reads -= earlier.recovered_reads;

@@ -100,6 +100,8 @@ std::string to_json(const loader_statistics& seen) {
       .member("cache_hits", seen.cache_hits)
       .member("cache_misses", seen.cache_misses)
       .time("network_wait", seen.network_wait)
+      .member("pixels", seen.pixels)
+      .member("padded_pixels", seen.padded_pixels)
       .member("cached_samples", seen.cached_samples)
       .member("unreadable_samples", seen.unreadable_samples)
       .member("recovered_reads", seen.recovered_reads)
@@ -143,6 +145,10 @@ std::string report(const loader_statistics& seen) {
       text += formatted("; %.1f %% of %llu rows were in memory, already decoded",
                         100 * static_cast<double>(seen.cache_hits) / static_cast<double>(rows),
                         number(rows));
+    if (seen.pixels != 0)
+      text += formatted(
+          "; %.1f %% of the images' pixels are padding",
+          100 * static_cast<double>(seen.padded_pixels) / static_cast<double>(seen.pixels));
     text += '\n';
   }
   if (const tuning_statistics& tuned = seen.tuning; tuned.on) {

@@ -1,6 +1,7 @@
 #include "transfer/assembling_transfer.hpp"
 
 #include "device/leak.hpp"
+#include "device/transform_row.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -14,14 +15,16 @@ void batch_stage::run(std::byte* slot, const slot_work& work, std::uint64_t samp
   const std::byte* from = memory_.data();
   for (std::uint64_t done = 0; done < samples; done += in_.batch_size()) {
     const std::uint64_t count = std::min(in_.batch_size(), samples - done);
+    const auto size =
+        work.sizes ? std::optional{work.sizes->of_batches[done / in_.batch_size()]} : std::nullopt;
     views_.clear();
     for (std::size_t place = 0; place < in_.fields().size(); ++place) {
-      views_.emplace_back(in_.fields()[place], count, count * in_.row_bytes(place),
-                          from + in_.field_offset(place));
+      views_.emplace_back(in_.fields()[place], count, count * in_.row_bytes(place, size),
+                          from + in_.field_offset(place), size);
     }
     spans_.clear();
     for (std::size_t place = 0; place < out_.fields().size(); ++place)
-      spans_.emplace_back(slot + out_.field_offset(place), count * out_.row_bytes(place));
+      spans_.emplace_back(slot + out_.field_offset(place), count * out_.row_bytes(place, size));
     try {
       transform_.run({.in = views_,
                       .out = spans_,
@@ -156,31 +159,49 @@ void assembling_transfer::assemble(const staging_slot& from, const copy_destinat
                                    device_slot& to, std::uint64_t samples, bool keeps,
                                    stream_ref stream) {
   ticket_samples_ = samples + (from.work.begin == 0 ? 0 : ticket_samples_);
-  for (std::size_t place = 0; place < fields_.size(); ++place) {
-    fields_[place].to_offset =
-        formats_.batches.field_offset(place) + from.work.begin * formats_.batches.row_bytes(place);
-    const std::size_t passes_at = formats_.copy_destination.passes_at(place);
-    fields_[place].passing = passes_at == 0 ? nullptr : through.data + passes_at;
-  }
-  if (samples != 0)
-    device_->assemble({.slot = batch_stage_ ? batch_stage_->input() : to.data,
-                       .batch_size = formats_.batches.batch_size(),
+  // One call takes batches of one size.
+  const std::uint64_t batch_size = formats_.batches.batch_size();
+  for (std::uint64_t done = 0; done < samples;) {
+    const std::uint64_t count = from.work.sizes ? std::min(batch_size, samples - done) : samples;
+    set_fields(from, through, done);
+    const std::uint64_t batch = done / batch_size;
+    const destination_layout& tables = formats_.copy_destination;
+    std::byte* const slot = batch_stage_ ? batch_stage_->input() : to.data;
+    device_->assemble({.slot = slot + batch * formats_.batches.batch_bytes(),
+                       .batch_size = batch_size,
                        .batch_bytes = formats_.batches.batch_bytes(),
-                       .samples = samples,
+                       .samples = count,
                        .copy_destination = through.data,
                        .staged = from.data,
-                       .sources_at = formats_.copy_destination.sources_at(),
-                       .random_bits_at = formats_.copy_destination.random_bits_at(),
-                       .directory_at = formats_.copy_destination.directory_at(),
+                       .sources_at = tables.sources_at() + done * destination_layout::word,
+                       .random_bits_at = tables.random_bits_at() + done * destination_layout::word,
+                       .directory_at = tables.entry_at(batch * from.work.layout.runs_per_batch()),
                        .run_samples = from.work.layout.run_samples(),
                        .runs_per_batch = from.work.layout.runs_per_batch(),
-                       .varies = formats_.copy_destination.varies(),
+                       .varies = tables.varies(),
                        .keeps = keeps,
                        .fields = fields_,
                        .mixing = formats_.mixing ? &*formats_.mixing : nullptr},
                       stream);
+    done += count;
+  }
   if (batch_stage_ && from.work.ends_ticket)
     batch_stage_->run(to.data, from.work, ticket_samples_, stream);
+}
+
+void assembling_transfer::set_fields(const staging_slot& from, const copy_destination& through,
+                                     std::uint64_t done) {
+  const auto size = from.work.size_at(done);
+  for (std::size_t place = 0; place < fields_.size(); ++place) {
+    field_assembly& field = fields_[place];
+    field.row_bytes = formats_.rows.row_bytes(place, size);
+    field.to_row_bytes = formats_.batches.row_bytes(place, size);
+    field.to_offset = formats_.batches.field_offset(place) + from.work.begin * field.to_row_bytes;
+    const std::size_t passes_at = formats_.copy_destination.passes_at(place);
+    field.passing = passes_at == 0 ? nullptr : through.data + passes_at;
+    static_cast<row_conversion&>(field.conversion) =
+        sized_conversion(formats_.batches.fields()[place], formats_.conversions[place], size);
+  }
 }
 
 template <class Visit>

@@ -136,6 +136,8 @@ class assembling_transfer : public slot_transfer {
   };
 
   void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
+  /// Describes the fields of the batch, or batches, after the slot's first samples.
+  void set_fields(const staging_slot& from, const copy_destination& through, std::uint64_t done);
   void assemble(const staging_slot& from, const copy_destination& through, device_slot& to,
                 std::uint64_t samples, bool keeps, stream_ref stream);
   template <class Visit>

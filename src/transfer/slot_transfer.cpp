@@ -2,6 +2,8 @@
 
 #include "device/leak.hpp"
 
+#include <algorithm>
+
 namespace feedline::detail {
 
 void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
@@ -10,14 +12,11 @@ void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t sam
   const stream_ref stream = streams_[by_turns ? carried_++ % streams_.size() : 0].get();
   try {
     if (!follows) wait_for_room(from, to, stream);
-    if (samples != 0 && !holds_parts()) {
+    if (samples != 0 && !holds_parts() && !from.work.sizes) {
       copies_.copy(to.data, from.data, slots_.used_bytes(samples), stream);
-    } else if (samples != 0) {
-      for (std::size_t place = 0; place < slots_.fields().size(); ++place) {
-        const std::size_t row_bytes = slots_.row_bytes(place);
-        copies_.copy(to.data + slots_.field_offset(place) + from.work.begin * row_bytes,
-                     from.data + pieces_.field_offset(place), samples * row_bytes, stream);
-      }
+    } else {
+      for (std::uint64_t done = 0; done < samples; done += pieces_.batch_size())
+        copy_fields(from, to, done, std::min(pieces_.batch_size(), samples - done), stream);
     }
     device_->record(from.copied.get(), stream);
     if (follows && by_turns) device_->wait(stream, copied_before_);
@@ -31,6 +30,18 @@ void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t sam
     throw;
   }
   copied_before_ = from.copied.get();
+}
+
+void copy_transfer::copy_fields(const staging_slot& from, const device_slot& to, std::uint64_t done,
+                                std::uint64_t samples, stream_ref stream) {
+  const std::size_t batch = (from.work.begin + done) / slots_.batch_size() * slots_.batch_bytes();
+  const std::size_t piece = done / pieces_.batch_size() * pieces_.batch_bytes();
+  const std::uint64_t before = (from.work.begin + done) % slots_.batch_size();
+  for (std::size_t place = 0; place < slots_.fields().size(); ++place) {
+    const std::size_t row_bytes = slots_.row_bytes(place, from.work.size_at(done));
+    copies_.copy(to.data + batch + slots_.field_offset(place) + before * row_bytes,
+                 from.data + piece + pieces_.field_offset(place), samples * row_bytes, stream);
+  }
 }
 
 void copy_transfer::wait_for_room(const staging_slot& from, const device_slot& to,

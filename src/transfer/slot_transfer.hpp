@@ -60,7 +60,7 @@ class slot_transfer {
 };
 
 /// Moves slots that are a device slot's image by one copy, and parts of a batch by a copy for each
-/// field.
+/// field. So are batches whose size differs from batch to batch: only their bytes are copied.
 ///
 /// Parts of batches alternate between two streams, so that small copies on one of them overlap the
 /// large one on the other. They use one stream if the consumer was late to release the slot: each
@@ -93,6 +93,9 @@ class copy_transfer final : public slot_transfer {
   [[nodiscard]] bool takes_turns(const device_slot& to) const noexcept {
     return holds_parts() && !to.released_late;
   }
+  /// Copies samples of one batch. @param done Samples of the staging slot before them.
+  void copy_fields(const staging_slot& from, const device_slot& to, std::uint64_t done,
+                   std::uint64_t samples, stream_ref stream);
   void wait_for_room(const staging_slot& from, const device_slot& to, stream_ref first);
 
   device_ptr device_;

@@ -119,6 +119,32 @@ std::size_t place_of(const std::vector<field>& fields, const std::string& name) 
                     known};
 }
 
+/// Checks that a transform suits images whose size differs from batch to batch: it computes each
+/// pixel, or mirrors whole images.
+void check_by_batch(const field& of, const field_transform& transform) {
+  if (!of.by_batch) return;
+  const auto refuse = [&](const std::string& what, const std::string& why) {
+    throw usage_error{"transform of field '" + of.name + "': " + what +
+                      ", but the size of its images differs from batch to batch: " + why};
+  };
+  const std::string decoder = "let the decoder cut and resize (image_options)";
+  if (transform.one_hot != 0) refuse("one_hot is set", "leave it out");
+  if (!transform.layout) refuse("layout is not set", "set the layout of the dataset's field");
+  if (of.shape.size() == 3 && *transform.layout != of.by_batch->layout)
+    refuse("layout is not the one that its images have", "set the layout of the dataset's field");
+  if (transform.crop) refuse("crop is set", decoder);
+  if (transform.resize) refuse("resize is set", decoder);
+  if (transform.resized_crop) refuse("resized_crop is set", decoder);
+  if (!of.by_batch->padded) return;
+  const std::string moved =
+      "and they are padded on the right and at the bottom, which would move; ";
+  if (transform.flip != 0) refuse("flip is set", moved + "set image_options::flip instead");
+  if (!operations::name_of_first(transform).empty())
+    refuse(operations::name_of_first(transform) + " is set",
+           "and they are padded, and operations do not distinguish the padding from the image; "
+           "apply it after the loader, where the sizes of the images are known");
+}
+
 /// Checks that no transform blends the values of masks: fields with a tie and two extents.
 void check_classes(const std::vector<field>& fields,
                    const std::vector<field_transform>& transforms) {
@@ -156,16 +182,24 @@ converted_fields convert_fields(const std::vector<field>& fields,
     if (conversion.what != field_conversion::operation::copy)
       throw usage_error{"transform of field '" + transform.field +
                         "': there are two for this field; say all of it in one"};
+    check_by_batch(fields[place], transform);
     check_transform(fields[place], transform);
     conversion = conversion_of(fields[place], transform);
     converted.fields[place].type = transform.to;
     converted.fields[place].shape = shape_of(fields[place], transform, conversion);
+    if (auto& by_batch = converted.fields[place].by_batch)
+      by_batch->layout = transform.to_layout.value_or(*transform.layout);
     converted.any = true;
     converted.random = converted.random || conversion.is_random();
   }
   check_ties(fields, transforms, mixed);
   check_classes(fields, transforms);
   if (mixed) {
+    const auto image = std::ranges::find(fields, mixed->image, &field::name);
+    if (image != fields.end() && image->by_batch)
+      throw usage_error{"mixing: image is '" + mixed->image +
+                        "', whose size differs from batch to batch, and such images are not "
+                        "mixed: mix the batches that the loader delivers"};
     converted.mixing = mixing_of(*mixed, converted, transforms);
     converted.any = converted.random = true;
   }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,14 +23,16 @@ class tensor_view {
  public:
   /// @param spec    Must outlive the view.
   /// @param samples The batch dimension.
-  tensor_view(const field& spec, std::uint64_t samples, std::size_t bytes,
-              const std::byte* data) noexcept
-      : spec_{&spec}, samples_{samples}, bytes_{bytes}, data_{data} {}
+  /// @param size    Height and width of images, for a field whose size differs from batch to batch.
+  tensor_view(const field& spec, std::uint64_t samples, std::size_t bytes, const std::byte* data,
+              const std::optional<image_size>& size = {}) noexcept
+      : spec_{&spec}, samples_{samples}, bytes_{bytes}, data_{data}, size_{size} {}
 
   [[nodiscard]] const std::string& name() const noexcept { return spec_->name; }
   [[nodiscard]] element_type type() const noexcept { return spec_->type; }
 
-  /// The batch dimension first: {64, 28, 28}; {64} for a scalar field.
+  /// The batch dimension first: {64, 28, 28}; {64} for a scalar field. The height and width of a
+  /// field with `field::by_batch` are those of this batch.
   [[nodiscard]] std::vector<std::uint64_t> shape() const;
 
   /// The first dimension: number of samples in the batch.
@@ -73,6 +76,7 @@ class tensor_view {
   std::uint64_t samples_;
   std::size_t bytes_;
   const std::byte* data_;
+  std::optional<image_size> size_;
 };
 
 }  // namespace FEEDLINE_ABI

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/batch_sizes.hpp>
 #include <feedline/dataset/chunking.hpp>
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/field.hpp>
@@ -102,6 +103,11 @@ class dataset {
   /// valid for the dataset's life. Null: they are not stored in such blocks. Called by the thread
   /// that creates a loader.
   [[nodiscard]] virtual std::shared_ptr<const encoded_blocks> encoded() const { return nullptr; }
+
+  /// Height and width of the images of each batch, for fields that have `field::by_batch`; valid
+  /// for the dataset's life. Null: no field has it. Such a dataset returns true from
+  /// `varies_by_epoch`. Called by the thread that creates a loader.
+  [[nodiscard]] virtual batch_sizes_ptr sizes() const { return nullptr; }
 
   /// Whether `prefetch` would help now, because the samples are on a disk and not in memory yet.
   /// Reader threads call it repeatedly; it must be cheap.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/batch_sizes.hpp>
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/dataset/read_context.hpp>
@@ -33,7 +34,7 @@ class decoder {
 
   /// Decodes a value.
   /// @param as      The result of `describe`.
-  /// @param out     `sample_bytes(as)` bytes; every one must be written.
+  /// @param out     `sample_bytes(as, context.size)` bytes; every one must be written.
   /// @param context The sample that the value is decoded for, with its random numbers. A decoder
   /// that uses it, such as for a random crop, returns true from `varies_by_epoch`. Outside of a
   /// loader: `{}`, which has no epoch.
@@ -43,6 +44,9 @@ class decoder {
 
   /// Same as `dataset::varies_by_epoch`.
   [[nodiscard]] virtual bool varies_by_epoch() const { return false; }
+
+  /// Same as `dataset::sizes`, where the size of a batch does not depend on its samples.
+  [[nodiscard]] virtual batch_sizes_ptr sizes() const { return nullptr; }
 
   /// Encoding of the values, for devices that decode them instead of this decoder; same as
   /// `encoded_blocks::steps`. Empty: readers decode all values.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/dataset/image_size.hpp>
 #include <feedline/export.hpp>
 
 #include <cstddef>
@@ -35,6 +36,9 @@ struct field {
   /// Shape of one sample, without the batch dimension; empty: a scalar.
   std::vector<std::uint64_t> shape = {};
   std::optional<image_tie> tie = {};  ///< empty: it belongs to no image
+  /// Set: height and width differ from batch to batch, and `shape` has the largest of each. Empty:
+  /// `shape` is that of every batch.
+  std::optional<size_by_batch> by_batch = {};
 
   friend bool operator==(const field&, const field&) = default;
 };
@@ -43,7 +47,16 @@ struct field {
 /// @throws usage_error if the product does not fit in 64 bits, or is 0.
 [[nodiscard]] std::size_t sample_bytes(const field& field);
 
-/// "image: uint8[28, 28]"; with a tie also the image's name and the flip.
+/// Shape of one sample in a batch whose images have this size: that of the field, unless its size
+/// differs from batch to batch.
+[[nodiscard]] std::vector<std::uint64_t> shape_in(const field& field, image_size size);
+
+/// Size of one sample's value in such a batch. @param size Empty: the largest, as in the field's
+/// shape. @throws like the other `sample_bytes`.
+[[nodiscard]] std::size_t sample_bytes(const field& field, const std::optional<image_size>& size);
+
+/// "image: uint8[28, 28]"; with a tie also the image's name and the flip. A field whose size
+/// differs from batch to batch: "image: uint8[up to 640, up to 640, 3]".
 [[nodiscard]] std::string to_string(const field& field);
 
 }  // namespace FEEDLINE_ABI

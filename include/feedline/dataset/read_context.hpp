@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/image_size.hpp>
 #include <feedline/dataset/sample_random.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
@@ -24,6 +25,9 @@ struct sample_context {
   /// Position in the epoch's order, which all ranks share. A repeat's position is past the epoch's
   /// end. Empty if `epoch` is.
   std::optional<feedline::position> position = {};
+  /// Height and width of images in the sample's batch, where they differ from batch to batch
+  /// (`dataset::sizes`). Empty otherwise, and outside of a loader, where they are the largest.
+  std::optional<image_size> size = {};
 
   /// Random numbers for this sample in this epoch, keyed by (seed, epoch, sample) like those of the
   /// device's transforms. Without an epoch they are those of epoch 0.
@@ -58,10 +62,19 @@ class read_context {
   /// part of the loader's has other indices for the same samples.
   [[nodiscard]] std::span<const sample_index> samples() const noexcept { return samples_; }
 
+  /// Same as `sample_context::size`; all samples of a read have the same.
+  [[nodiscard]] std::optional<image_size> size() const noexcept { return size_; }
+  /// The same context with another size.
+  [[nodiscard]] read_context with(std::optional<image_size> size) const noexcept {
+    read_context other{*this};
+    other.size_ = size;
+    return other;
+  }
+
   /// Context of one sample. @param place Index of the sample in this read; less than
   /// `samples().size()`.
   [[nodiscard]] sample_context operator[](std::size_t place) const noexcept {
-    sample_context one{seed_, epoch_, samples_[place], std::nullopt};
+    sample_context one{seed_, epoch_, samples_[place], std::nullopt, size_};
     if (epoch_)
       one.position = positions_.empty() ? position{first_.value + place} : positions_[place];
     return one;
@@ -82,6 +95,7 @@ class read_context {
   std::span<const sample_index> samples_;
   position first_;
   std::span<const position> positions_;  ///< empty: consecutive from `first_` on
+  std::optional<image_size> size_ = {};
 };
 
 }  // namespace FEEDLINE_ABI

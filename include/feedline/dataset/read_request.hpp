@@ -24,8 +24,8 @@ struct read_request {
   /// Indices of the samples, in the wanted order; each less than the `size()` of the dataset that
   /// is read; may repeat; may be empty.
   std::span<const sample_index> samples;
-  /// Destinations: for each field, in `fields()` order, `samples.size() × sample_bytes(field)`
-  /// bytes. The value of `samples[i]` goes to row i.
+  /// Destinations: for each field, in `fields()` order, `samples.size() × sample_bytes(field,
+  /// context.size())` bytes. The value of `samples[i]` goes to row i.
   std::span<const std::span<std::byte>> out;
   /// One entry for each element of `samples`: the loader's sample for which it is read, with seed,
   /// epoch, position in the loader's order, and random numbers that depend on these alone. Outside

@@ -112,6 +112,9 @@ struct loader_statistics {
   /// Requested rows of each field whose chunk was already decoded in memory.
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;  ///< same for rows whose chunk had to be decoded
+  /// Pixels of images that are letterboxed or padded (`image_fit`), with their padding.
+  std::uint64_t pixels = 0;
+  std::uint64_t padded_pixels = 0;  ///< those of them that are padding
 
   /// Part of `reader.busy` that reads waited for other machines (`feedline::remote`).
   std::chrono::nanoseconds network_wait{};

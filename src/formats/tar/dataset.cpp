@@ -5,6 +5,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed_blocks.hpp"
+#include "dataset/sized_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"
@@ -60,6 +61,12 @@ class tar_dataset final : public dataset {
 
   bool varies_by_epoch() const override {
     return std::ranges::any_of(columns_, &record_columns::varies_by_epoch, &tar_column::decoded);
+  }
+
+  batch_sizes_ptr sizes() const override {
+    std::vector<batch_sizes_ptr> of_columns;
+    for (const tar_column& column : columns_) of_columns.push_back(column.decoded.sizes());
+    return common_sizes("tar", of_columns);
   }
 
   dataset_ptr select(std::span<const std::size_t> places) const override {

@@ -157,6 +157,8 @@ class pipeline {
     if (handed_out) {
       consumer_.count_batches(1);
       consumer_.count_samples(handed_out->size());
+      for (std::size_t i = 0; resolved_.sizes && i < handed_out->field_count(); ++i)
+        consumer_.count_bytes(handed_out->field_at(i).bytes().size());
     }
     return handed_out;
   }

@@ -48,13 +48,16 @@ loader_statistics pipeline::statistics() const {
     seen.decoded += reads.decoded;
     seen.cache_hits += reads.cache_hits;
     seen.cache_misses += reads.cache_misses;
+    seen.pixels += reads.pixels;
+    seen.padded_pixels += reads.padded_pixels;
     seen.cached_samples += each.cached.load(std::memory_order_relaxed);
     seen.network_wait +=
         std::chrono::nanoseconds{each.network_wait_ns.load(std::memory_order_relaxed)};
   }
   seen.cached_samples = std::min(seen.cached_samples, seen.reader.samples);
-  seen.reader.bytes =
-      (seen.reader.samples - seen.cached_samples) * resolved_.memory.rows().sample_bytes();
+  if (!resolved_.sizes)  // else readers have counted them
+    seen.reader.bytes =
+        (seen.reader.samples - seen.cached_samples) * resolved_.memory.rows().sample_bytes();
 
   seen.transfer.threads = plan_.background ? 1 : 0;
   seen.transfer.slots_there = staging_->count(staging_state::filled);
@@ -62,7 +65,8 @@ loader_statistics pipeline::statistics() const {
 
   seen.consumer.slots_there = ring_->count(device_state::filled);
   add(seen.consumer, consumer_.look(now));
-  seen.consumer.bytes = seen.consumer.samples * resolved_.memory.delivered().sample_bytes();
+  if (!resolved_.sizes)
+    seen.consumer.bytes = seen.consumer.samples * resolved_.memory.delivered().sample_bytes();
 
   exposed_time* const exposed = ring_->exposed();
   seen.exposed_on_stream = exposed != nullptr && exposed->works();

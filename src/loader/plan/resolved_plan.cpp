@@ -5,6 +5,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/error_policies.hpp"
+#include "dataset/sized_fields.hpp"
 #include "decoding/choice.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/cores.hpp"
@@ -119,6 +120,7 @@ class planner {
       : dataset_{dataset},
         device_{device},
         options_{options},
+        sizes_{checked_sizes(dataset)},
         share_{share_of(sampler, dataset, options)},
         choice_{choose_placement(dataset, device, options)},
         row_bytes_{row_bytes_of(dataset)},
@@ -168,7 +170,8 @@ class planner {
             .share = share_,
             .slots = slots,
             .memory = std::move(memory_),
-            .blocks = blocks_ ? std::make_shared<const block_plan>(std::move(*blocks_)) : nullptr};
+            .blocks = blocks_ ? std::make_shared<const block_plan>(std::move(*blocks_)) : nullptr,
+            .sizes = sizes_};
   }
 
  private:
@@ -273,6 +276,7 @@ class planner {
   const dataset& dataset_;
   const device_capabilities& device_;
   const loader_options& options_;
+  const batch_sizes_ptr sizes_;
   const epoch_share share_;
   const placement_choice choice_;
   const std::vector<std::size_t> row_bytes_;

@@ -24,6 +24,7 @@ struct resolved_plan {
   slot_memory memory;                        ///< settled: the layouts of slots
   std::shared_ptr<const block_plan> blocks;  ///< blocks that the device decodes; null: readers
                                              ///< decode
+  batch_sizes_ptr sizes;                     ///< null: all batches have one size
 };
 
 /// Allocates nothing, starts nothing. With tuning it is the plan for the whole budget, and contains

@@ -167,7 +167,7 @@ destination_layout slot_memory::destination_layout_of(std::uint64_t batches) con
   // A slot whose rows need not be read any more is one piece.
   const std::uint64_t tabled = placement_ == placement::resident ? batches * batch_size_ : samples;
   const bool arrive = placement_ != placement::gather && loads_bytes_ == 0;
-  return {rows_.row_bytes(),
+  return {rows_.rows(),
           std::min(tabled, batch_size_) * divide_up(tabled, batch_size_),
           requests(batches),
           conversions_.random,
