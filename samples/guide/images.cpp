@@ -5,6 +5,7 @@
 #include <feedline/image/coco.hpp>
 #include <feedline/image/joined.hpp>
 #include <feedline/image/list.hpp>
+#include <feedline/image/sizes.hpp>
 #include <feedline/image/voc.hpp>
 // [/includes]
 
@@ -56,6 +57,40 @@ feedline::loader boxes(const feedline::device_ptr& gpu) {
       {.field = "image", .scale = 1 / 255.0, .layout = feedline::image_layout::hwc, .flip = 0.5}};
   feedline::loader loader{found.dataset, feedline::shuffle{.seed = 42}, gpu, options};
   // [/boxes]
+  return loader;
+}
+
+feedline::loader multi_scale(const feedline::device_ptr& gpu) {
+  // [multi_scale]
+  // Squares of 320 to 640 pixels, one of which is drawn for each batch.
+  auto [train, classes, skipped_files, examples] = feedline::open_image_folder(
+      "train", {.image = {.resized_crop = feedline::crop_ranges{},
+                          .sizes = feedline::square_sizes(320, 640, 32)}});
+  using enum feedline::image_layout;
+  feedline::loader_options options{.batch_size = 64};
+  options.transforms = {
+      {.field = "image", .scale = 1 / 255.0, .layout = hwc, .to_layout = chw, .flip = 0.5}};
+  feedline::loader loader{train, feedline::shuffle{.seed = 42}, gpu, options};
+  for (const feedline::batch& batch : loader.epoch(0, gpu->make_stream()))
+    std::cout << batch["image"].shape()[2] << '\n';  // 448, 320, 608, …
+  // [/multi_scale]
+  return loader;
+}
+
+feedline::loader padded(const feedline::device_ptr& gpu) {
+  // [padded]
+  // Shorter sides of 800 pixels, longer ones of at most 1333; batches in multiples of 32.
+  feedline::image_options image{.height = 1333,
+                                .width = 1333,
+                                .shorter_side = 800,
+                                .fit = feedline::image_fit::pad,
+                                .fill = {124, 116, 104}};
+  auto found = feedline::open_coco("train2017", "annotations/instances_train2017.json",
+                                   {.image = image, .flip = 0.5});
+  auto order = feedline::bucket_by_aspect_ratio(feedline::stored_image_sizes(found.paths),
+                                                {.seed = 42});
+  feedline::loader loader{found.dataset, order, gpu, {.batch_size = 16}};
+  // [/padded]
   return loader;
 }
 

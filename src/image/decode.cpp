@@ -1,4 +1,3 @@
-#include <feedline/dataset/read_counts.hpp>
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
@@ -9,6 +8,7 @@
 #include "image/all_readers.hpp"
 #include "image/damage_count.hpp"
 #include "image/orientation.hpp"
+#include "image/place_pixels.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
@@ -35,7 +35,8 @@ struct image_worker {
   all_readers readers;
   pixel_image decoded;
   resampler resizes;
-  std::vector<std::byte> as_stored;  ///< a row before it is turned
+  std::vector<std::byte> as_stored;  ///< an image before it is turned
+  std::vector<std::byte> shown;      ///< an image before it is padded
 };
 
 block_step step_of(const image_options& options) {
@@ -59,23 +60,29 @@ class image_decoder final : public sized_decoder {
         }} {}
 
   field describe(std::span<const std::byte>) const override {
-    const std::uint64_t height = options_.height;
-    const std::uint64_t width = options_.width;
+    const std::uint64_t height = geometry_.largest().height;
+    const std::uint64_t width = geometry_.largest().width;
     const std::uint64_t channels = options_.channels;
-    if (options_.layout == image_layout::chw) return {{}, options_.type, {channels, height, width}};
-    return {{}, options_.type, {height, width, channels}};
+    field made{{}, options_.type, {height, width, channels}};
+    if (options_.layout == image_layout::chw) made.shape = {channels, height, width};
+    made.by_batch = by_batch_of(options_);
+    return made;
   }
+
+  batch_sizes_ptr sizes() const override { return sizes_; }
 
   bool varies_by_epoch() const override { return geometry_.is_random(); }
   const image_options& options() const noexcept override { return options_; }
 
   void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
               const sample_context& context) const override {
-    assert(out.size() == sample_bytes(as));
+    assert(out.size() == sample_bytes(as, context.size));
     static_cast<void>(as);
     const orientation turns = orientation_of(stored);
-    decode(stored, out, turns, [&](image_extents original) {
-      return turns.as_stored(geometry_.window(turns.turned(original), context), original);
+    placed_image placed;
+    decode(stored, out, turns, placed, [&](image_extents original) {
+      placed = geometry_.place(turns.turned(original), context);
+      return turns.as_stored(placed.window, original);
     });
   }
 
@@ -84,12 +91,18 @@ class image_decoder final : public sized_decoder {
                         std::span<std::byte> out) const override {
     assert(out.size() == sample_bytes(as));
     static_cast<void>(as);
-    decode(stored, out, {},
-           [&](image_extents original) { return geometry_.window(original, described.window); });
+    placed_image placed;
+    decode(stored, out, {}, placed, [&](image_extents original) {
+      placed.window = geometry_.window(original, described.window);
+      placed.sample = placed.window.extents;
+      return placed.window;
+    });
   }
 
   std::span<const block_step> steps() const noexcept override {
-    if (format_of(options_) != pixel_format{}) return {};  // devices make three bytes a pixel
+    const bool is_plain = options_.fit == image_fit::stretch && options_.sizes.empty() &&
+                          options_.flip == 0 && format_of(options_) == pixel_format{};
+    if (!is_plain) return {};  // devices make three bytes a pixel, and all samples of one size
     return steps_;
   }
 
@@ -152,8 +165,9 @@ class image_decoder final : public sized_decoder {
     return {};
   }
 
+  /// @param placed Set by `cut`.
   void decode(std::span<const std::byte> stored, std::span<std::byte> out, orientation turns,
-              const image_cut& cut) const {
+              const placed_image& placed, const image_cut& cut) const {
     const auto worker = workers_.take();
     resample_window window;
     try {
@@ -162,18 +176,26 @@ class image_decoder final : public sized_decoder {
       throw dataset_error{{}, std::string{"the image cannot be decoded: "} + error.what()};
     }
     worker->decoded.convert(format_of(options_));
-    if (turns.is_upright()) {
-      worker->resizes.resize(worker->decoded, window, options_.layout, out);
-    } else {
-      worker->as_stored.resize(out.size());
-      worker->resizes.resize(worker->decoded, window, options_.layout, worker->as_stored);
-      turns.turn(worker->as_stored, window.extents, worker->decoded.format(), options_.layout, out);
+    const pixel_format format = worker->decoded.format();
+    std::span<std::byte> shown = out;
+    if (!placed.is_all()) {
+      worker->shown.resize(placed.window.extents.pixels() * format.pixel_bytes());
+      shown = worker->shown;
     }
-    count_read({.decoded = 1});
+    if (turns.is_upright()) {
+      worker->resizes.resize(worker->decoded, window, options_.layout, shown);
+    } else {
+      worker->as_stored.resize(shown.size());
+      worker->resizes.resize(worker->decoded, window, options_.layout, worker->as_stored);
+      turns.turn(worker->as_stored, window.extents, format, options_.layout, shown);
+    }
+    if (!placed.is_all()) place_pixels(shown, placed, format, options_.layout, options_.fill, out);
+    count_placed(options_, placed);
   }
 
   image_options options_;
   image_geometry geometry_;
+  batch_sizes_ptr sizes_ = sizes_of(options_);
   std::array<block_step, 1> steps_;
   std::shared_ptr<std::atomic<bool>> palette_told_ = std::make_shared<std::atomic<bool>>(false);
   mutable std::atomic<bool> orientation_told_{false};
@@ -189,10 +211,12 @@ image_options checked_image_options(image_options options) {
                       ", but must be " + std::to_string(least) + " to " +
                       std::to_string(largest_side)};
   };
+  check_sizes(options);
   require_side("height", options.height, 1);
   require_side("width", options.width, 1);
   if (options.shorter_side != 0)
-    require_side("shorter_side", options.shorter_side, std::max(options.height, options.width));
+    require_side("shorter_side", options.shorter_side,
+                 options.fit == image_fit::pad ? 1 : std::max(options.height, options.width));
   if (options.resized_crop && options.shorter_side != 0)
     throw usage_error{
         "image_options::resized_crop and shorter_side are set: each says which part "
@@ -221,34 +245,6 @@ void report_palette(std::atomic<bool>& told, image_extents extents) {
       "if it is a mask of classes, decode it by make_mask_decoder. This is logged once for all "
       "images of one decoder",
       extents.width, extents.height);
-}
-
-void image_geometry::check(image_extents original) const {
-  const std::string size = std::to_string(original.width) + " x " + std::to_string(original.height);
-  const auto [shorter, longer] = std::minmax<std::uint64_t>({original.height, original.width});
-  if (shorter == 0 || longer > largest_side)
-    throw image_error{"it claims to be " + size + " pixels, and a side is 1 to " +
-                      std::to_string(largest_side) + " long"};
-  if (original.pixels() > max_pixels_)
-    throw image_error{"it claims to be " + size + " pixels, and more than " +
-                      std::to_string(max_pixels_) +
-                      " are refused; raise image_options::max_pixels if the size is right"};
-}
-
-resample_window image_geometry::window(image_extents original,
-                                       const sample_context& context) const {
-  check(original);
-  if (crop_) return resized_part(crop_->draw(original, context), wanted_);
-  const image_extents extents = resized_extents(original, wanted_, shorter_side_);
-  if (extents.pixels() == 0) throw image_error{"its sides are too unequal to resize it"};
-  return middle_window(extents, wanted_);
-}
-
-resample_window image_geometry::window(image_extents original, const source_window& drawn) const {
-  if (drawn.height == 0) return window(original, sample_context{});
-  check(original);
-  if (!is_within(drawn, original)) throw image_error{"its window is not within it"};
-  return resized_part(box_of(drawn), wanted_);
 }
 
 }  // namespace feedline::detail

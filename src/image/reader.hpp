@@ -3,7 +3,7 @@
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/image/decode.hpp>
 
-#include "image/random_crop.hpp"
+#include "image/image_geometry.hpp"
 #include "image/resize/resampler.hpp"
 
 #include <array>
@@ -19,41 +19,6 @@
 #include <string>
 
 namespace feedline::detail {
-
-/// An image that does not decode. The message is the library's.
-class image_error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// How an image of any size is turned into one of the wanted size. Options must be valid.
-class image_geometry {
- public:
-  explicit image_geometry(const image_options& options)
-      : wanted_{options.height, options.width},
-        shorter_side_{options.shorter_side},
-        max_pixels_{options.max_pixels} {
-    if (options.resized_crop) crop_.emplace(*options.resized_crop);
-  }
-
-  [[nodiscard]] bool is_random() const noexcept { return crop_.has_value(); }
-
-  /// The window that becomes a sample. @param original Extents of the image as it is stored.
-  /// @throws image_error if images of this size are refused, or would be too large once enlarged,
-  ///         such as 1 × 10 million pixels.
-  [[nodiscard]] resample_window window(image_extents original, const sample_context& context) const;
-  /// The same for a window that was drawn before. @throws image_error also if it is not within the
-  /// image.
-  [[nodiscard]] resample_window window(image_extents original, const source_window& drawn) const;
-
- private:
-  void check(image_extents original) const;
-
-  image_extents wanted_;
-  std::uint32_t shorter_side_;
-  std::uint64_t max_pixels_;
-  std::optional<random_crop> crop_;
-};
 
 /// How a C library leaves a call that fails: it writes its message here and jumps.
 struct image_library_exit {

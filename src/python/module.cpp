@@ -30,6 +30,7 @@ NB_MODULE(_feedline, module) {
   bind_workers(module);
   bind_composition(module);
   bind_ragged(module);
+  bind_image_options(module);
   bind_formats(module);
   bind_image_sets(module);
   bind_zarr(module);

@@ -10,6 +10,7 @@
 #include <feedline/error_policy.hpp>
 #include <feedline/formats/tokens.hpp>
 #include <feedline/image/annotations.hpp>
+#include <feedline/image/decode.hpp>
 #include <feedline/io/external_files.hpp>
 #include <feedline/loader/decode_on.hpp>
 #include <feedline/loader/on_held.hpp>
@@ -79,6 +80,21 @@ struct names<error_action> {
                                                       {"skip", error_action::skip},
                                                       {"substitute", error_action::substitute}};
 };
+template <>
+struct names<feedline::image_fit> {
+  static constexpr std::string_view what = "fit";
+  static constexpr named_value<feedline::image_fit> all[] = {{"stretch", image_fit::stretch},
+                                                             {"letterbox", image_fit::letterbox},
+                                                             {"pad", image_fit::pad}};
+};
+
+template <>
+struct names<feedline::larger_image> {
+  static constexpr std::string_view what = "larger";
+  static constexpr named_value<feedline::larger_image> all[] = {{"shrink", larger_image::shrink},
+                                                                {"error", larger_image::error}};
+};
+
 template <>
 struct names<feedline::interpolation> {
   static constexpr std::string_view what = "interpolation";

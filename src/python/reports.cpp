@@ -174,6 +174,9 @@ void bind_statistics(nb::module_& module) {
       .def_ro("cache_hits", &statistics::cache_hits)
       .def_ro("cache_misses", &statistics::cache_misses)
       .def_ro("network_wait", &statistics::network_wait)
+      .def_ro("pixels", &statistics::pixels,
+              "Pixels of images that are letterboxed or padded, with their padding.")
+      .def_ro("padded_pixels", &statistics::padded_pixels, "Those of them that are padding.")
       .def_ro("cached_samples", &statistics::cached_samples)
       .def_ro("unreadable_samples", &statistics::unreadable_samples)
       .def_ro("recovered_reads", &statistics::recovered_reads)

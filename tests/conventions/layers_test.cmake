@@ -30,10 +30,11 @@ set(rooms
   "codecs/blosc: detail codecs/lz"
   "codecs/jpeg: detail"
   "codecs/png: detail"
+  "sampler: detail dataset ragged"
   "image/resize: detail dataset"
-  "image: detail image/resize io rows dataset ragged codecs/jpeg codecs/png transform/options \
-transform/operations"
-  "image/sets: detail image/resize io dataset ragged image transform/operations"
+  "image: detail image/resize io rows dataset ragged sampler codecs/jpeg codecs/png \
+transform/options transform/operations"
+  "image/sets: detail image/resize io dataset ragged sampler image transform/operations"
   "formats: io rows dataset ragged image"
   "formats/open: detail io remote dataset image formats"
   "formats/npy: detail io rows dataset formats formats/open"
@@ -47,7 +48,6 @@ hdf5/library"
   "formats/zarr: detail io rows dataset dataset/memory rows/decoded hdf5/filter formats \
 formats/open formats/npy"
   "formats/*: detail io rows dataset ragged image hdf5 formats formats/open formats/npy"
-  "sampler: detail dataset ragged"
   "device: detail statistics dataset transform/options transform/operations"
   "device/trace: detail statistics dataset device"
   "results: detail device"
@@ -86,7 +86,7 @@ device statistics loader cuda programs/inputs programs/words"
   "python/datasets: io remote dataset ragged image formats hdf5 sampler python/interpreter python"
   "python/samples: detail dataset ragged python/interpreter python python/datasets"
   "python/workers: detail dataset device python/interpreter python python/samples"
-  "python/samplers: dataset ragged sampler python/interpreter python python/datasets"
+  "python/samplers: dataset ragged sampler image python/interpreter python python/datasets"
   "python/loader: sampler device statistics batch transform transform/options loader interop \
     python/interpreter python python/datasets python/samplers"
 )

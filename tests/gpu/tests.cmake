@@ -43,6 +43,7 @@ feedline_add_tests(feedline_gpu_tests
   gpu/page_uses_test.cpp
   gpu/pinned_memory_test.cpp
   gpu/results_test.cpp
+  gpu/sized_batches_test.cpp
   gpu/step_graphs_test.cpp
   gpu/sticky_error_test.cpp
   gpu/assembly/tile_plan_test.cpp

@@ -24,12 +24,12 @@ enum class box_format : std::uint8_t {
 struct annotation_options {
   image_options image = {};  ///< decoding, size and window of each image
   box_format format = box_format::xyxy;
-  /// Divide boxes and key points by the width and height of the result, so that they are 0 to 1.
-  /// Off: they are in pixels of the result.
+  /// Divide boxes and key points by the width and height of the result, so that they are 0 to 1. The
+  /// result of a padded image is as large as its batch. Off: they are in pixels of the result.
   bool normalized = false;
   /// Probability of a left-right flip, which the loader's transform of field "image" must have,
   /// too (`field_transform::flip`): readers flip coordinates, the device flips pixels. A loader
-  /// refuses another one.
+  /// refuses another one. With `image_fit::pad` readers flip both, and the transform has none.
   double flip = 0.0;
   /// A box is dropped, with its label and points, if less than this share of its area is within the
   /// sample's window. 0: it is dropped if nothing is.
@@ -60,6 +60,8 @@ struct annotated_image {
 struct annotated_images {
   /// Fields, where L is the largest number of boxes, and (h, w) the size of `image_options`:
   /// - "image": u8[h, w, 3], as `make_image_decoder` gives it
+  /// - "image_size": i32[2], with `image_fit::letterbox` and `pad`: height and width of the image
+  ///   within its sample
   /// - "image_id": i64; "size": i32[2], height and width of the image before it is cut
   /// - "boxes": f32[L, 4], of which the first "boxes_length" (i32) are used, the others are 0
   /// - "labels": i32[L], after the used ones -1

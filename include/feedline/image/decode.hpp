@@ -3,14 +3,17 @@
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/image_size.hpp>
 #include <feedline/dataset/interpolation.hpp>
 #include <feedline/export.hpp>
 #include <feedline/transform/augmentation.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
@@ -22,14 +25,36 @@ struct crop_ranges {
   value_range ratio = {3.0 / 4, 4.0 / 3.0};  ///< the window's width over its height
 };
 
+/// How an image of any shape becomes a sample.
+enum class image_fit : std::uint8_t {
+  stretch,  ///< all of the sample is the image: stretched, or cut
+  /// The image keeps its shape. It is resized until it touches two sides of the sample, and is in
+  /// the middle; the rest is `image_options::fill`. YOLO's LetterBox does the same.
+  letterbox,
+  /// The image keeps its size, and is at the top left; the rest is `image_options::fill`. Each
+  /// batch is as large as its largest image needs. Torchvision's detection models pad like this.
+  pad,
+};
+
+/// Handling of an image that is larger than `image_fit::pad` allows.
+enum class larger_image : std::uint8_t {
+  shrink,  ///< it is made smaller, and keeps its shape
+  error,   ///< a dataset_error, which an error policy may handle
+};
+
 /// Options for decoding. Every image becomes type[height, width, channels] or type[channels,
 /// height, width], whatever its size: u8 of three channels, unless the options say otherwise.
+///
+/// With `sizes` or `image_fit::pad` height and width differ from batch to batch
+/// (`field::by_batch`). Slots have room for the largest; only what a batch needs is copied.
 struct image_options {
-  std::uint32_t height = 224;
+  std::uint32_t height = 224;  ///< with `image_fit::pad` the most; so is `width`
   std::uint32_t width = 224;
   /// 0: the whole image is stretched or shrunk to height × width. Otherwise the shorter side is
   /// resized to this length, the other one in proportion, and height × width are cut from the
   /// middle, like torchvision's Resize and CenterCrop. At least the larger of height and width.
+  /// With `image_fit::pad` nothing is cut, and a longer side that would exceed height or width
+  /// makes the image smaller, like `min_size` and `max_size` of torchvision's detection models.
   std::uint32_t shorter_side = 0;
   /// Cuts a random window out of each image as it is stored, and resizes it once, to height ×
   /// width: torchvision's `RandomResizedCrop`. The window is drawn from (seed, epoch, sample), so
@@ -75,7 +100,31 @@ struct image_options {
   std::shared_ptr<std::atomic<std::uint64_t>> damaged_images = nullptr;
   /// An image with more pixels in its header is refused, because it would take gigabytes of memory.
   std::uint64_t max_pixels = std::uint64_t{1} << 26;
+  /// Letterbox and pad: the dataset also tells each image's height and width in its sample, where
+  /// the size of its file is known (`open_coco` and others; with pad also `open_image_folder`).
+  image_fit fit = image_fit::stretch;
+  /// Multi-scale training: each batch has one of these sizes, drawn with equal probability from
+  /// (seed, epoch, number of the batch), so it is the same for any number of readers, on all ranks,
+  /// and after resuming. Outside of a loader images have the largest height and width. Then height
+  /// and width above have no effect. Empty: all batches have them. `square_sizes` makes a list.
+  std::vector<image_size> sizes = {};
+  /// Pad: the height and width of a batch are multiples of this. At least 1.
+  std::uint32_t size_divisible = 32;
+  larger_image larger = larger_image::shrink;  ///< pad
+  /// Letterbox and pad: red, green and blue of what is not the image, as 8 bits. With one channel,
+  /// and for masks, the first counts.
+  std::array<std::uint8_t, 3> fill = {0, 0, 0};
+  /// Probability that readers mirror an image left to right, within its own width; drawn like the
+  /// `flip` of a loader's transform. For `image_fit::pad`, where a transform would move the padding
+  /// too. Otherwise a transform does it on the device. Outside of a loader nothing is mirrored.
+  double flip = 0.0;
 };
+
+/// Squares from `from` to `to` pixels, `step` apart, for `image_options::sizes`: square_sizes(320,
+/// 640, 32) are 11 sizes.
+/// @throws usage_error if `from` or `step` is 0, or `to` is less than `from`.
+[[nodiscard]] std::vector<image_size> square_sizes(std::uint32_t from, std::uint32_t to,
+                                                   std::uint32_t step = 32);
 
 /// Decodes JPEG, PNG, WebP, TIFF, BMP, PPM and PGM, detected by content, and resizes. Target
 /// `feedline::images`.

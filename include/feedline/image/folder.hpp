@@ -19,7 +19,9 @@ struct image_folder_options {
 
 /// One or several folders of images as a dataset.
 struct image_folder {
-  dataset_ptr dataset;  ///< fields "image" (see `image_options`) and "label" (a scalar)
+  /// Fields "image" (see `image_options`) and "label" (a scalar). With `image_fit::pad` also
+  /// "image_size", i32[2], between them: height and width of the image within its sample.
+  dataset_ptr dataset;
   std::vector<std::string> classes;  ///< names of the labels 0, 1, …
   std::uint64_t skipped_files = 0;   ///< files that are not images by name, or are in no class
   /// The first of these files, at most 10: relative to the root, or with several roots as full

@@ -53,9 +53,9 @@ struct joined_images {
 /// `skip_incomplete`), two files of a field have it, a root has no image, or no sample is left.
 /// When read: also an image of another size than the one that it belongs to.
 /// @throws usage_error if there are fewer than two fields, a name is empty or occurs twice, a
-/// decoder is missing, or the decoders differ in shorter_side, resized_crop or follow_orientation,
-/// or, with shorter_side, in height or width. Decoders of other kinds of values are refused,
-/// because they cannot follow.
+/// decoder is missing, or the decoders differ in shorter_side, resized_crop, follow_orientation,
+/// fit, sizes, size_divisible, larger or flip, or, with shorter_side or fit, in height or width.
+/// Decoders of other kinds of values are refused, because they cannot follow.
 [[nodiscard]] joined_images open_joined_images(const std::vector<joined_field>& fields,
                                                const joined_images_options& options = {});
 

@@ -13,7 +13,8 @@ inline namespace FEEDLINE_ABI {
 
 /// Images whose paths were found, or are listed in a file.
 struct image_list {
-  dataset_ptr dataset;                ///< "image" (see `image_options`), and "label" if it has one
+  /// "image" (see `image_options`), "image_size" as for `image_folder`, and "label" if it has one.
+  dataset_ptr dataset;
   std::vector<std::string> classes;   ///< names of the labels 0, 1, …; empty: labels are numbers
   std::vector<std::string> paths;     ///< file of each sample
   std::uint64_t skipped_files = 0;    ///< files that are not images by name

@@ -6,11 +6,12 @@
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
-#include "image/file_values.hpp"
 #include "image/reader.hpp"
 #include "image/sets/annotations.hpp"
+#include "image/sets/file_values.hpp"
 #include "image/sets/moved_boxes.hpp"
 #include "image/sets/named_paths.hpp"
+#include "image/sets/sized_images.hpp"
 #include "ragged/record_columns.hpp"
 #include "transform/operations/draws.hpp"
 
@@ -56,7 +57,7 @@ class annotation_decoder final : public record_decoder {
       : table_{std::move(table)},
         options_{options},
         geometry_{options.image},
-        flip_below_{draw_bound(options.flip)} {
+        flip_below_{draw_bound(options.image.flip == 0 ? options.flip : 0)} {
     fields_ = {{{"image_id", element_type::i64}},
                {{"size", element_type::i32, {2}}},
                {{"boxes", element_type::f32, {4}}, true},
@@ -66,7 +67,8 @@ class annotation_decoder final : public record_decoder {
       fields_.push_back({{"keypoints", element_type::f32, {table_.points_per_box, 3}}, true});
     for (described_field& each : fields_)
       if (each.spec.type == element_type::f32)
-        each.spec.tie = image_tie{.image = pixels_name, .flip = options.flip};
+        each.spec.tie =
+            image_tie{.image = pixels_name, .flip = options.image.flip == 0 ? options.flip : 0};
   }
 
   std::vector<described_field> describe(std::span<const std::byte>) const override {
@@ -96,7 +98,7 @@ class annotation_decoder final : public record_decoder {
         context.epoch &&
         draw(sample_random_bits(context.seed, *context.epoch, context.sample.value), choice::flip) <
             flip_below_;
-    return {geometry_.window(original, context), original, flipped};
+    return {geometry_.place(original, context), original, flipped};
   } catch (const image_error& error) {
     throw dataset_error{{}, error.what()};
   }
@@ -181,6 +183,10 @@ void check(const annotation_options& options) {
                         detail::text_of(value) + ", but must be 0 to 1"};
   };
   share("flip", options.flip);
+  if (options.image.flip != 0)
+    throw usage_error{
+        "annotation_options::image.flip is set; set annotation_options::flip, by which boxes and "
+        "points are flipped, too"};
   share("min_visible", options.min_visible);
 }
 
@@ -210,8 +216,12 @@ dataset_ptr boxes_of(const annotated_images& told, annotation_table table,
 }  // namespace
 
 annotated_images make_annotated(const std::vector<annotated_image>& images,
-                                const annotation_options& options, const annotation_names& names) {
-  check(options);
+                                const annotation_options& given, const annotation_names& names) {
+  check(given);
+  annotation_options options = given;
+  options.image = checked_image_options(options.image);
+  // Readers flip padded images: a transform would move the padding, too.
+  if (options.image.fit == image_fit::pad) options.image.flip = options.flip;
   const decoder_ptr decoder = make_image_decoder(options.image);
   annotated_images result;
   annotation_table table = checked_annotations(images, options, result);
@@ -221,8 +231,12 @@ annotated_images make_annotated(const std::vector<annotated_image>& images,
         "area and are left out; such as {}",
         result.clipped_boxes, result.dropped_boxes, printable(result.examples.front()));
   const auto extents = std::make_shared<sample_extents>(table.sizes.size());
-  for (std::uint64_t i = 0; i < table.sizes.size(); ++i)
-    extents->set(i, {table.sizes[i][0], table.sizes[i][1]});
+  auto known = std::make_shared<std::vector<image_extents>>();
+  for (const auto& [height, width] : table.sizes) {
+    extents->set(known->size(), {height, width});
+    known->push_back({height, width});
+  }
+  const bool is_padded = options.image.fit == image_fit::pad;
   field spec = decoder->describe({});
   spec.name = pixels_name;
   const auto source = [words = names.size_source](std::uint64_t) { return words; };
@@ -230,9 +244,14 @@ annotated_images make_annotated(const std::vector<annotated_image>& images,
       make_file_values(files_at(result.paths), pixels_name,
                        {.known = extents,
                         .follows_orientation = options.image.follow_orientation,
-                        .other = source}),
+                        .other = source},
+                       is_padded ? padded_sizes(options.image, known) : nullptr),
       {decoder, std::move(spec)});
-  result.dataset = zip({pixels, boxes_of(result, std::move(table), options, names.flags)});
+  std::vector<dataset_ptr> parts{pixels};
+  if (options.image.fit != image_fit::stretch)
+    parts.push_back(make_size_field(pixels_name, options.image, known));
+  parts.push_back(boxes_of(result, std::move(table), options, names.flags));
+  result.dataset = zip(std::move(parts));
   return result;
 }
 

@@ -6,7 +6,7 @@
 #include "detail/text.hpp"
 #include "detail/threads.hpp"
 #include "image/sets/named_paths.hpp"
-#include "image/stored_extents.hpp"
+#include "image/sets/sized_images.hpp"
 #include "io/byte_file.hpp"
 #include "io/file_system.hpp"
 
@@ -135,28 +135,18 @@ class annotation_check {
   bool has_boxes_ = false;
 };
 
-/// Reads a file's header for its extents.
-image_extents extents_in_file(const annotated_image& image, bool follows_orientation) {
-  constexpr std::uint64_t header_bytes = std::uint64_t{1} << 18U;  // with EXIF and profiles
-  const byte_file_ptr file = open_file(image.path);
-  for (const std::uint64_t limit : {header_bytes, file_system::max_whole_bytes}) {
-    std::vector<std::byte> bytes(std::min(limit, file->size()));
-    file->read(0, bytes);
-    if (const auto extents = stored_extents(bytes, follows_orientation)) return *extents;
-    if (bytes.size() == file->size()) break;
-  }
-  throw dataset_error{{.path = image.path, .field = {}},
-                      "image " + std::to_string(image.id) +
-                          " has no size: the file is of no format of images, or damaged"};
-}
-
 std::vector<image_extents> extents_of(const std::vector<annotated_image>& images,
                                       bool follows_orientation) {
   std::vector<image_extents> extents(images.size());
   parallel_for(images.size(), [&](std::size_t i) {
     extents[i] = {images[i].height, images[i].width};
-    if (images[i].height == 0 && images[i].width == 0)
-      extents[i] = extents_in_file(images[i], follows_orientation);
+    if (images[i].height != 0 || images[i].width != 0) return;
+    const auto found = extents_in_file(images[i].path, follows_orientation);
+    if (!found)
+      throw dataset_error{{.path = images[i].path, .field = {}},
+                          "image " + std::to_string(images[i].id) +
+                              " has no size: the file is of no format of images, or damaged"};
+    extents[i] = *found;
   });
   return extents;
 }

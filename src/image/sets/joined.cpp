@@ -4,9 +4,10 @@
 
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
-#include "image/file_values.hpp"
 #include "image/reader.hpp"
+#include "image/sets/file_values.hpp"
 #include "image/sets/named_paths.hpp"
+#include "image/sets/sized_images.hpp"
 #include "ragged/record_columns.hpp"
 
 #include <algorithm>
@@ -28,7 +29,10 @@ bool is_cut_alike(const image_options& one, const image_options& other) {
   const auto& other_crop = other.resized_crop;
   // The part that is cut out of the middle depends on the size.
   const bool is_same_size = one.height == other.height && one.width == other.width;
-  return one.shorter_side == other.shorter_side && (one.shorter_side == 0 || is_same_size) &&
+  const bool size_counts = one.shorter_side != 0 || one.fit != image_fit::stretch;
+  return one.shorter_side == other.shorter_side && (!size_counts || is_same_size) &&
+         one.fit == other.fit && one.sizes == other.sizes && one.flip == other.flip &&
+         one.size_divisible == other.size_divisible && one.larger == other.larger &&
          one.follow_orientation == other.follow_orientation &&
          crop.has_value() == other_crop.has_value() &&
          (!crop ||
@@ -52,9 +56,9 @@ const image_options& checked(const std::vector<joined_field>& fields) {
   for (const joined_field& one : fields)
     if (!is_cut_alike(*detail::sized_decoder::of(*one.decoder), first))
       throw usage_error{"joined images: fields '" + fields.front().name + "' and '" + one.name +
-                        "' have decoders that differ in shorter_side, resized_crop or "
-                        "follow_orientation, or in size with shorter_side, so they would show "
-                        "different parts"};
+                        "' have decoders that differ in shorter_side, resized_crop, "
+                        "follow_orientation, fit, sizes, size_divisible, larger or flip, or in "
+                        "size with shorter_side or fit, so they would show different parts"};
   return first;
 }
 
@@ -130,7 +134,8 @@ detail::image_files files_of(const named_files& named, const std::vector<std::st
 
 joined_images open_joined_images(const std::vector<joined_field>& fields,
                                  const joined_images_options& options) {
-  const bool turns = checked(fields).follow_orientation;
+  const image_options& cut = checked(fields);
+  const bool turns = cut.follow_orientation;
   joined_images result;
   std::vector<named_files> named;
   for (const joined_field& one : fields) named.push_back(list_field(one, result));
@@ -146,6 +151,13 @@ joined_images open_joined_images(const std::vector<joined_field>& fields,
   // Paths of the first two fields, by which a file's partner is named.
   const auto first = std::make_shared<const detail::image_files>(files_of(named[0], names));
   const auto second = std::make_shared<const detail::image_files>(files_of(named[1], names));
+  detail::known_extents known;
+  batch_sizes_ptr sizes;
+  if (cut.fit == image_fit::pad) {
+    known = detail::read_extents(*first, turns);
+    sizes = detail::padded_sizes(cut, known);
+    for (std::uint64_t i = 0; i < known->size(); ++i) extents->set(i, (*known)[i]);
+  }
   std::vector<dataset_ptr> parts;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto other = [of = i == 0 ? second : first,
@@ -157,9 +169,11 @@ joined_images open_joined_images(const std::vector<joined_field>& fields,
     if (i != 0) spec.tie = image_tie{.image = fields.front().name};
     parts.push_back(detail::make_decoded_dataset(
         detail::make_file_values(files_of(named[i], names), fields[i].name,
-                                 {.known = extents, .follows_orientation = turns, .other = other}),
+                                 {.known = extents, .follows_orientation = turns, .other = other},
+                                 sizes),
         {fields[i].decoder, std::move(spec)}));
   }
+  if (known) parts.push_back(detail::make_size_field(fields.front().name, cut, known));
   result.dataset = zip(std::move(parts));
   return result;
 }

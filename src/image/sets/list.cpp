@@ -7,9 +7,8 @@
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
-#include "image/file_values.hpp"
 #include "image/sets/named_paths.hpp"
-#include "ragged/record_columns.hpp"
+#include "image/sets/sized_images.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -134,10 +133,7 @@ class label_numbers {
 };
 
 dataset_ptr images_of(detail::image_files files, const decoder_ptr& decoder) {
-  field spec = decoder->describe({});
-  spec.name = image_name;
-  return detail::make_decoded_dataset(detail::make_file_values(std::move(files), image_name),
-                                      {decoder, std::move(spec)});
+  return detail::make_image_dataset(std::move(files), image_name, decoder);
 }
 
 }  // namespace

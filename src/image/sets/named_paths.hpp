@@ -1,6 +1,6 @@
 #pragma once
 
-#include "image/image_files.hpp"
+#include "image/sets/image_files.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -161,7 +161,12 @@ void bind_datasets(nb::module_& module) {
       .def_prop_ro("dtype", [](const field& self) { return dtype_argument{self.type}; })
       .def_prop_ro(
           "shape", [](const field& self) { return nb::tuple(nb::cast(self.shape)); },
-          "Shape of one sample; empty: a scalar.")
+          "Shape of one sample; empty: a scalar. Where height and width differ from batch to "
+          "batch, "
+          "it has the largest.")
+      .def_prop_ro(
+          "by_batch", [](const field& self) { return self.by_batch.has_value(); },
+          "Whether height and width differ from batch to batch (ImageOptions, `sizes` and `fit`).")
       .def("__eq__", [](const field& self, const field& other) { return self == other; })
       .def("__repr__",
            [](const field& self) { return any_name{"<feedline.Field " + to_string(self) + ">"}; });

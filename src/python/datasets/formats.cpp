@@ -40,76 +40,8 @@ strings paths_of(const files& given) {
   return paths;
 }
 
-void bind_crop_ranges(nb::module_& module) {
-  using range = std::pair<double, double>;
-  const crop_ranges usual;
-  nb::class_<crop_ranges>(module, "CropRanges",
-                          "Ranges from which a window of an image is drawn, as in torchvision's "
-                          "RandomResizedCrop.")
-      .def(
-          "__init__",
-          [](crop_ranges* self, range scale, range ratio) {
-            new (self) crop_ranges{.scale = {scale.first, scale.second},
-                                   .ratio = {ratio.first, ratio.second}};
-          },
-          nb::kw_only(), "scale"_a = range{usual.scale.low, usual.scale.high},
-          "ratio"_a = range{usual.ratio.low, usual.ratio.high})
-      .def_prop_ro("scale",
-                   [](const crop_ranges& self) {
-                     return range{self.scale.low, self.scale.high};
-                   })
-      .def_prop_ro("ratio", [](const crop_ranges& self) {
-        return range{self.ratio.low, self.ratio.high};
-      });
-}
-
 void bind_decoders(nb::module_& module) {
-  bind_crop_ranges(module);
   const image_options image;
-  nb::class_<image_options>(module, "ImageOptions", "Size and layout of decoded images.")
-      .def(
-          "__init__",
-          [](image_options* self, std::uint32_t height, std::uint32_t width,
-             std::uint32_t shorter_side, const std::optional<crop_ranges>& resized_crop,
-             const named<interpolation>& interpolation, const named<image_layout>& layout,
-             std::uint32_t channels, const dtype_argument& dtype, bool follow_orientation,
-             bool reduced_decoding, bool allow_damaged, std::uint64_t max_pixels) {
-            new (self) image_options{.height = height,
-                                     .width = width,
-                                     .shorter_side = shorter_side,
-                                     .resized_crop = resized_crop,
-                                     .interpolation = interpolation,
-                                     .layout = layout,
-                                     .channels = channels,
-                                     .type = dtype,
-                                     .follow_orientation = follow_orientation,
-                                     .reduced_decoding = reduced_decoding,
-                                     .allow_damaged = allow_damaged,
-                                     .max_pixels = max_pixels};
-          },
-          nb::kw_only(), "height"_a = image.height, "width"_a = image.width,
-          "shorter_side"_a = image.shorter_side, "resized_crop"_a = nb::none(),
-          "interpolation"_a = named<interpolation>{image.interpolation},
-          "layout"_a = named<image_layout>{image.layout}, "channels"_a = image.channels,
-          "dtype"_a = dtype_argument{image.type}, "follow_orientation"_a = image.follow_orientation,
-          "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
-          "max_pixels"_a = image.max_pixels)
-      .def_ro("height", &image_options::height)
-      .def_ro("width", &image_options::width)
-      .def_ro("shorter_side", &image_options::shorter_side)
-      .def_ro("resized_crop", &image_options::resized_crop)
-      .def_prop_ro(
-          "interpolation",
-          [](const image_options& self) { return named<interpolation>{self.interpolation}; })
-      .def_prop_ro("layout",
-                   [](const image_options& self) { return named<image_layout>{self.layout}; })
-      .def_ro("channels", &image_options::channels)
-      .def_prop_ro("dtype", [](const image_options& self) { return name_of(self.type); })
-      .def_ro("follow_orientation", &image_options::follow_orientation)
-      .def_ro("reduced_decoding", &image_options::reduced_decoding)
-      .def_ro("allow_damaged", &image_options::allow_damaged)
-      .def_ro("max_pixels", &image_options::max_pixels);
-
   (void)nb::class_<decoder_ptr>(module, "Decoder", nb::dynamic_attr(),
                                 "Turns stored values into a field's values.");
   module.def("make_image_decoder", &make_image_decoder, "options"_a = image,

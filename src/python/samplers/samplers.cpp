@@ -1,4 +1,5 @@
 #include <feedline/feedline.hpp>
+#include <feedline/image/sizes.hpp>
 
 #include "python/bindings.hpp"
 #include "python/datasets/arrays.hpp"
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -77,6 +79,16 @@ sampler_object make_bucket_by_length(const ragged_dataset_ptr& of, std::uint64_t
                                      std::vector<std::uint64_t> boundaries, std::uint64_t buckets) {
   const bucket_options how{.seed = seed, .boundaries = std::move(boundaries), .buckets = buckets};
   return {interruptible([=] { return sampler{bucket_by_length{*of, how}}; })};
+}
+
+sampler_object make_bucket_by_aspect_ratio(
+    const std::vector<std::pair<std::uint32_t, std::uint32_t>>& given, std::uint64_t seed,
+    std::vector<double> boundaries, std::uint64_t buckets) {
+  std::vector<image_size> sizes;
+  for (const auto& [height, width] : given) sizes.push_back({height, width});
+  const aspect_ratio_options how{
+      .seed = seed, .boundaries = std::move(boundaries), .buckets = buckets};
+  return {interruptible([=] { return sampler{bucket_by_aspect_ratio(sizes, how)}; })};
 }
 
 /// The dataset's order, in states of datasets that are identified by more than fields and size.
@@ -166,6 +178,12 @@ void bind_samplers(nb::module_& module) {
   module.def("bucket_by_length", &make_bucket_by_length, "dataset"_a, nb::kw_only(),
              "seed"_a = bucket.seed, "boundaries"_a = bucket.boundaries,
              "buckets"_a = bucket.buckets, "Batches of samples of similar length.");
+  const aspect_ratio_options shape;
+  module.def(
+      "bucket_by_aspect_ratio", &make_bucket_by_aspect_ratio, "sizes"_a, nb::kw_only(),
+      "seed"_a = shape.seed, "boundaries"_a = shape.boundaries, "buckets"_a = shape.buckets,
+      "Batches of images of similar shape. `sizes` are (height, width) of each, such as from "
+      "stored_image_sizes; `boundaries` are ratios of width over height.");
   module.def(
       "take",
       [](const sampler_object& of, const count_or_share& size, const named<take_from>& begin) {

@@ -219,7 +219,8 @@ TEST_CASE("boxes: one up to the window's edge is whole, and nothing is left of o
     for (const std::uint32_t to : {224U, 640U, 800U})
       for (const bool flipped : {false, true}) {
         const detail::moved_coordinates by{
-            {.resized = {to, to}, .extents = {to, to}, .source = {0, side, {side, side}}},
+            {{.resized = {to, to}, .extents = {to, to}, .source = {0, side, {side, side}}},
+             {to, to}},
             {2 * side, 3 * side},
             flipped};
         const auto n = static_cast<float>(side);
@@ -251,7 +252,7 @@ TEST_CASE("boxes: points go with their boxes, and are 0 outside", "[dataset][hos
   CHECK((points({.image = {.height = 50, .width = 40, .shorter_side = 50}}) ==
          std::vector<float>{0, 0, 0, 39, 30, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
   // A flip moves a point to W - 1 - x.
-  const detail::moved_coordinates flipped{{{50, 80}, 0, 0, {50, 80}}, {50, 80}, true};
+  const detail::moved_coordinates flipped{{{{50, 80}, 0, 0, {50, 80}}, {50, 80}}, {50, 80}, true};
   double x = 10;
   double y = 15;
   CHECK(flipped.move_point(x, y));

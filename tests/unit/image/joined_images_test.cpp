@@ -169,8 +169,8 @@ TEST_CASE("joined images: decoders that would show different parts are refused",
   };
   const std::string words =
       "joined images: fields 'image' and 'mask' have decoders that differ in shorter_side, "
-      "resized_crop or follow_orientation, or in size with shorter_side, so they would show "
-      "different parts";
+      "resized_crop, follow_orientation, fit, sizes, size_divisible, larger or flip, or in size "
+      "with shorter_side or fit, so they would show different parts";
   image_options crop = whole;
   crop.resized_crop = crop_ranges{};
   CHECK(differ(whole, crop) == words);

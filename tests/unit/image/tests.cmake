@@ -5,8 +5,10 @@ feedline_add_tests(feedline_images_left_out_tests SOURCES
   ${PROJECT_SOURCE_DIR}/src/image/bmp_reader.cpp
   ${PROJECT_SOURCE_DIR}/src/image/damage_count.cpp
   ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/image_geometry.cpp
   ${PROJECT_SOURCE_DIR}/src/image/orientation.cpp
   ${PROJECT_SOURCE_DIR}/src/image/resize/pixel_image.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/place_pixels.cpp
   ${PROJECT_SOURCE_DIR}/src/image/pnm_reader.cpp
   ${PROJECT_SOURCE_DIR}/src/image/random_crop.cpp
   ${PROJECT_SOURCE_DIR}/src/image/resize/resampler.cpp
@@ -52,6 +54,13 @@ feedline_add_tests(feedline_image_tests
   unit/image/shard_blocks_test.cpp
   unit/image/stray_bytes_test.cpp
   unit/image/value_blocks_test.cpp
+)
+feedline_add_tests(feedline_batch_size_tests
+  LIBRARIES feedline::images JPEG::JPEG PNG::PNG
+  SOURCES
+  support/images/image_bytes.cpp
+  unit/image/drawn_sizes_test.cpp
+  unit/image/padded_batches_test.cpp
 )
 foreach(format TIFF WEBP)
   target_compile_definitions(feedline_image_tests PRIVATE

@@ -1,4 +1,4 @@
-#include "image/file_values.hpp"
+#include "image/sets/file_values.hpp"
 
 #include <feedline/error.hpp>
 
@@ -13,10 +13,14 @@ namespace {
 
 class file_values final : public coded_values {
  public:
-  file_values(image_files files, std::string field, extents_check check)
-      : files_{std::move(files)}, field_{std::move(field)}, check_{std::move(check)} {}
+  file_values(image_files files, std::string field, extents_check check, batch_sizes_ptr sizes)
+      : files_{std::move(files)},
+        field_{std::move(field)},
+        check_{std::move(check)},
+        sizes_{std::move(sizes)} {}
 
   std::uint64_t size() const override { return files_.files.size(); }
+  batch_sizes_ptr sizes() const override { return sizes_; }
 
   std::uint64_t stored_bytes(std::uint64_t sample) const override {
     const std::string path = files_.path_of(sample);
@@ -81,13 +85,16 @@ class file_values final : public coded_values {
   image_files files_;
   std::string field_;
   extents_check check_;
+  batch_sizes_ptr sizes_;
   mutable std::atomic<std::int64_t> hints_left_{0};
 };
 
 }  // namespace
 
-coded_values_ptr make_file_values(image_files files, std::string field, extents_check check) {
-  return std::make_shared<const file_values>(std::move(files), std::move(field), std::move(check));
+coded_values_ptr make_file_values(image_files files, std::string field, extents_check check,
+                                  batch_sizes_ptr sizes) {
+  return std::make_shared<const file_values>(std::move(files), std::move(field), std::move(check),
+                                             std::move(sizes));
 }
 
 }  // namespace feedline::detail

@@ -1,4 +1,4 @@
-#include "image/foreign_folder.hpp"
+#include "image/sets/foreign_folder.hpp"
 
 #include <feedline/error.hpp>
 

@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 #include <feedline/image/folder.hpp>
 
-#include "image/foreign_folder.hpp"
+#include "image/sets/foreign_folder.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "image/image_files.hpp"
 #include "image/resize/geometry.hpp"
+#include "image/sets/image_files.hpp"
 #include "ragged/coded_values.hpp"
 
 #include <atomic>
@@ -51,7 +51,9 @@ struct extents_check {
 };
 
 /// Image files, one for each sample. @param field Its name, for messages.
+/// @param sizes Sizes of batches, if they depend on the files.
 [[nodiscard]] coded_values_ptr make_file_values(image_files files, std::string field,
-                                                extents_check check = {});
+                                                extents_check check = {},
+                                                batch_sizes_ptr sizes = nullptr);
 
 }  // namespace feedline::detail

@@ -7,9 +7,8 @@
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
-#include "image/file_values.hpp"
-#include "image/image_files.hpp"
-#include "ragged/record_columns.hpp"
+#include "image/sets/image_files.hpp"
+#include "image/sets/sized_images.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -40,7 +39,7 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
                                const image_folder_options& options) {
   if (roots.empty()) throw usage_error{"image folder: there is no root"};
   const std::uint64_t largest = detail::largest_label(options.label_type);
-  decoder_ptr decoder =
+  const decoder_ptr decoder =
       make_image_decoder(options.image);  // checks the options before a long listing
   image_folder result;
   std::vector<detail::image_lister> listers;
@@ -80,11 +79,8 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
         "image folders {}: not every one has all classes; labels count the classes of all of them, "
         "from 0: {}",
         detail::printable(detail::list_names(roots)), detail::list_names(result.classes));
-  field image = decoder->describe({});
-  image.name = image_field;
   result.dataset =
-      zip({detail::make_decoded_dataset(detail::make_file_values(std::move(found), image_field),
-                                        {std::move(decoder), std::move(image)}),
+      zip({detail::make_image_dataset(std::move(found), image_field, decoder),
            make_memory_dataset({{{"label", options.label_type, {}}, *labels, labels}})});
   return result;
 }

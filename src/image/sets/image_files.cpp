@@ -1,4 +1,4 @@
-#include "image/image_files.hpp"
+#include "image/sets/image_files.hpp"
 
 #include <feedline/error.hpp>
 

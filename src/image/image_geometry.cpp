@@ -1,0 +1,217 @@
+#include "image/image_geometry.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/known_value.hpp"
+#include "detail/text.hpp"
+#include "transform/operations/draws.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::uint32_t max_side = 65535;  // the same as JPEG's
+/// Selects the random numbers of sizes, which are keyed by batch and not by sample.
+constexpr std::uint64_t size_stream = 0x73697A65;  // "size"
+
+class drawn_sizes final : public batch_sizes {
+ public:
+  explicit drawn_sizes(std::vector<image_size> sizes) : sizes_{std::move(sizes)} {}
+
+  image_size largest() const override {
+    image_size largest;
+    for (const image_size& each : sizes_)
+      largest = {std::max(largest.height, each.height), std::max(largest.width, each.width)};
+    return largest;
+  }
+  bool depends_on_samples() const override { return false; }
+  image_size of(const sized_batch& batch) const override {
+    return sizes_[sample_random{batch.seed, batch.epoch, batch.number, size_stream}.below(
+        sizes_.size())];
+  }
+  bool equals(const batch_sizes& other) const override {
+    const auto* const same = dynamic_cast<const drawn_sizes*>(&other);
+    return same != nullptr && same->sizes_ == sizes_;
+  }
+
+ private:
+  std::vector<image_size> sizes_;
+};
+
+/// The most of `room` that an image of this shape takes. @param half 1: sides are rounded to the
+/// nearest, 0: down.
+image_extents within(image_extents original, image_extents room, std::uint64_t half) noexcept {
+  const auto scaled = [half](std::uint64_t side, std::uint64_t to, std::uint64_t of,
+                             std::uint32_t most) {
+    const std::uint64_t rounded = (2 * side * to + half * of) / (2 * of);
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(rounded, 1, most));
+  };
+  const bool is_tall =
+      std::uint64_t{original.height} * room.width >= std::uint64_t{original.width} * room.height;
+  if (is_tall)
+    return {room.height, scaled(original.width, room.height, original.height, room.width)};
+  return {scaled(original.height, room.width, original.width, room.height), room.width};
+}
+
+bool fits(image_extents one, image_extents room) noexcept {
+  return one.height <= room.height && one.width <= room.width;
+}
+
+std::uint32_t next_multiple(std::uint32_t side, std::uint32_t of) noexcept {
+  return (side + of - 1) / of * of;
+}
+
+std::string text_of(image_extents extents) {
+  return std::to_string(extents.width) + " x " + std::to_string(extents.height);
+}
+
+}  // namespace
+
+image_geometry::image_geometry(const image_options& options)
+    : wanted_{options.height, options.width},
+      largest_{wanted_},
+      shorter_side_{options.shorter_side},
+      max_pixels_{options.max_pixels},
+      fit_{options.fit},
+      larger_{options.larger},
+      flip_below_{draw_bound(options.flip)},
+      by_batch_{by_batch_of(options).has_value()} {
+  if (options.resized_crop) crop_.emplace(*options.resized_crop);
+  if (fit_ == image_fit::pad)
+    largest_ = {next_multiple(wanted_.height, options.size_divisible),
+                next_multiple(wanted_.width, options.size_divisible)};
+}
+
+void image_geometry::check(image_extents original) const {
+  const auto [shorter, longer] = std::minmax<std::uint64_t>({original.height, original.width});
+  if (shorter == 0 || longer > max_side)
+    throw image_error{"it claims to be " + text_of(original) + " pixels, and a side is 1 to " +
+                      std::to_string(max_side) + " long"};
+  if (original.pixels() > max_pixels_)
+    throw image_error{"it claims to be " + text_of(original) + " pixels, and more than " +
+                      std::to_string(max_pixels_) +
+                      " are refused; raise image_options::max_pixels if the size is right"};
+}
+
+placed_image image_geometry::place(image_extents original, const sample_context& context) const {
+  check(original);
+  image_extents sample = largest_;
+  if (by_batch_ && context.size) sample = {context.size->height, context.size->width};
+  placed_image placed = place_whole(original, sample);
+  if (crop_) placed.window = resized_part(crop_->draw(original, context), sample);
+  placed.sample = sample;
+  placed.is_mirrored = is_flipped(context);
+  return placed;
+}
+
+placed_image image_geometry::place_whole(image_extents original, image_extents sample) const {
+  if (fit_ == image_fit::stretch) {
+    const image_extents extents = resized_extents(original, sample, shorter_side_);
+    if (extents.pixels() == 0) throw image_error{"its sides are too unequal to resize it"};
+    return {middle_window(extents, sample), sample};
+  }
+  image_extents extents = fit_ == image_fit::pad ? padded(original) : within(original, sample, 1);
+  if (fit_ == image_fit::letterbox) {
+    const std::uint32_t top = (sample.height - extents.height) / 2;
+    const std::uint32_t left = (sample.width - extents.width) / 2;
+    return {middle_window(extents, extents), sample, top, left};
+  }
+  const image_extents natural = resized_extents(original, original, shorter_side_);
+  if (larger_ == larger_image::error && (natural.pixels() == 0 || !fits(natural, wanted_)))
+    throw image_error{"it would be " + text_of(natural) + " pixels, and more than " +
+                      text_of(wanted_) +
+                      " are refused (image_options::larger); shrink larger images, or raise "
+                      "image_options::height and width"};
+  if (!fits(extents, sample)) extents = within(original, sample, 0);  // a replacement sample
+  return {middle_window(extents, extents), sample};
+}
+
+image_extents image_geometry::padded(image_extents original) const noexcept {
+  const image_extents natural = resized_extents(original, original, shorter_side_);
+  const bool is_within = natural.pixels() != 0 && fits(natural, wanted_);
+  return is_within ? natural : within(original, wanted_, 0);
+}
+
+bool image_geometry::is_flipped(const sample_context& context) const noexcept {
+  if (flip_below_ == 0 || !context.epoch) return false;
+  return draw(sample_random_bits(context.seed, *context.epoch, context.sample.value),
+              choice::flip) < flip_below_;
+}
+
+resample_window image_geometry::window(image_extents original, const source_window& drawn) const {
+  if (drawn.height == 0) return window(original, sample_context{});
+  check(original);
+  if (!is_within(drawn, original)) throw image_error{"its window is not within it"};
+  return resized_part(box_of(drawn), wanted_);
+}
+
+batch_sizes_ptr sizes_of(const image_options& options) {
+  if (options.sizes.empty()) return nullptr;
+  return std::make_shared<const drawn_sizes>(options.sizes);
+}
+
+std::optional<size_by_batch> by_batch_of(const image_options& options) {
+  const bool is_padded = options.fit == image_fit::pad;
+  if (!is_padded && options.sizes.empty()) return std::nullopt;
+  return size_by_batch{options.layout, is_padded};
+}
+
+void check_sizes(image_options& options) {
+  require_known("image_options::fit", options.fit, {"stretch", "letterbox", "pad"});
+  require_known("image_options::larger", options.larger, {"shrink", "error"});
+  const bool is_padded = options.fit == image_fit::pad;
+  if (options.fit != image_fit::stretch && options.resized_crop)
+    throw usage_error{
+        "image_options::resized_crop is set, and fit is not stretch: a window that is cut out of "
+        "an image has the shape of the sample, so nothing is left to pad; set one"};
+  if (options.fit == image_fit::letterbox && options.shorter_side != 0)
+    throw usage_error{
+        "image_options::shorter_side is set, and fit is letterbox, which shows the whole image in "
+        "height x width; set one"};
+  if (!(options.flip >= 0 && options.flip <= 1))
+    throw usage_error{"image_options::flip is " + detail::text_of(options.flip) +
+                      ", but must be 0 to 1"};
+  constexpr std::uint32_t max_divisor = 4096;
+  if (is_padded && (options.size_divisible == 0 || options.size_divisible > max_divisor))
+    throw usage_error{"image_options::size_divisible is " + std::to_string(options.size_divisible) +
+                      ", but must be 1 to " + std::to_string(max_divisor)};
+  if (options.sizes.empty()) return;
+  if (is_padded)
+    throw usage_error{
+        "image_options::sizes is set, and fit is pad, where the size of a batch follows from its "
+        "images; set one"};
+  options.height = options.width = 0;
+  for (const image_size& each : options.sizes) {
+    if (each.height == 0 || each.width == 0 || std::max(each.height, each.width) > max_side)
+      throw usage_error{"image_options::sizes has " + std::to_string(each.height) + " x " +
+                        std::to_string(each.width) + ", but a side must be 1 to " +
+                        std::to_string(max_side)};
+    options.height = std::max(options.height, each.height);
+    options.width = std::max(options.width, each.width);
+  }
+}
+
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+std::vector<image_size> square_sizes(std::uint32_t from, std::uint32_t to, std::uint32_t step) {
+  if (from == 0 || step == 0 || to < from)
+    throw usage_error{"square_sizes: " + std::to_string(from) + " to " + std::to_string(to) +
+                      " by steps of " + std::to_string(step) +
+                      ": the first side and the step are at least 1, and the last side is not less "
+                      "than the first"};
+  std::vector<image_size> sizes;
+  for (std::uint64_t side = from; side <= to; side += step)
+    sizes.push_back({static_cast<std::uint32_t>(side), static_cast<std::uint32_t>(side)});
+  return sizes;
+}
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline
