@@ -3,6 +3,7 @@
 // [includes]
 #include <feedline/feedline.hpp>
 #include <feedline/image/coco.hpp>
+#include <feedline/image/folder.hpp>
 #include <feedline/image/joined.hpp>
 #include <feedline/image/list.hpp>
 #include <feedline/image/sizes.hpp>
@@ -60,7 +61,7 @@ feedline::loader boxes(const feedline::device_ptr& gpu) {
   return loader;
 }
 
-feedline::loader multi_scale(const feedline::device_ptr& gpu) {
+feedline::loader multi_scale(const feedline::device_ptr& gpu, feedline::stream_ref stream) {
   // [multi_scale]
   // Squares of 320 to 640 pixels, one of which is drawn for each batch.
   auto [train, classes, skipped_files, examples] = feedline::open_image_folder(
@@ -71,7 +72,7 @@ feedline::loader multi_scale(const feedline::device_ptr& gpu) {
   options.transforms = {
       {.field = "image", .scale = 1 / 255.0, .layout = hwc, .to_layout = chw, .flip = 0.5}};
   feedline::loader loader{train, feedline::shuffle{.seed = 42}, gpu, options};
-  for (const feedline::batch& batch : loader.epoch(0, gpu->make_stream()))
+  for (const feedline::batch& batch : loader.epoch(0, stream))
     std::cout << batch["image"].shape()[2] << '\n';  // 448, 320, 608, …
   // [/multi_scale]
   return loader;
@@ -87,8 +88,8 @@ feedline::loader padded(const feedline::device_ptr& gpu) {
                                 .fill = {124, 116, 104}};
   auto found = feedline::open_coco("train2017", "annotations/instances_train2017.json",
                                    {.image = image, .flip = 0.5});
-  auto order = feedline::bucket_by_aspect_ratio(feedline::stored_image_sizes(found.paths),
-                                                {.seed = 42});
+  auto order =
+      feedline::bucket_by_aspect_ratio(feedline::stored_image_sizes(found.paths), {.seed = 42});
   feedline::loader loader{found.dataset, order, gpu, {.batch_size = 16}};
   // [/padded]
   return loader;

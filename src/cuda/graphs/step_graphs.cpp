@@ -26,18 +26,21 @@ struct free_graph {
 using graph_ptr = std::unique_ptr<CUgraph_st, free_graph>;
 using launchable_ptr = std::unique_ptr<CUgraphExec_st, free_graph>;
 
-/// The memory of a batch.
+/// The memory of a batch, and the shapes of its fields, which may differ from batch to batch.
 struct place {
   std::vector<const void*> fields;
-  std::uint64_t samples;
+  std::vector<std::vector<std::uint64_t>> shapes;
 
   friend auto operator<=>(const place&, const place&) = default;
 };
 
 place place_of(const batch& of) {
-  place found{{}, of.size()};
-  for (std::size_t i = 0; i < of.field_count(); ++i)
-    found.fields.push_back(of.field_at(i).bytes().data());
+  place found;
+  for (std::size_t i = 0; i < of.field_count(); ++i) {
+    const tensor_view field = of.field_at(i);
+    found.fields.push_back(field.bytes().data());
+    found.shapes.push_back(field.shape());
+  }
   return found;
 }
 
