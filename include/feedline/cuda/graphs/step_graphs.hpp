@@ -21,9 +21,9 @@ inline namespace FEEDLINE_ABI {
 ///
 /// A graph is identified by the addresses and shapes of the batch's fields. If the size of images
 /// differs from batch to batch, each size has graphs of its own. Otherwise there are at most
-/// `loader_plan::device_slots` times `batches_per_slot` graphs, plus one for each slot that receives
-/// an epoch's smaller last batch. A graph takes some kilobytes for each kernel. If slots hold
-/// hundreds of batches, limit the number of graphs with `expert_options::batches_per_slot`.
+/// `loader_plan::device_slots` times `batches_per_slot` graphs, plus one for each slot that
+/// receives an epoch's smaller last batch. A graph takes some kilobytes for each kernel. If slots
+/// hold hundreds of batches, limit the number of graphs with `expert_options::batches_per_slot`.
 ///
 /// Arguments that a step passes by value are captured with it. So keep a changing learning rate or
 /// the step's number in device memory. `clear` makes every graph be captured again.
