@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
+#include "dataset/sized_fields.hpp"
 #include "detail/known_value.hpp"
 #include "detail/threads.hpp"
 
@@ -104,6 +105,12 @@ record_columns::record_columns(std::string_view who, record_decoder_ptr by,
     : by_{std::move(by)}, columns_(all.size()) {
   const std::vector<field> specs = specs_of(all);
   (void)checked_row_bytes(who, specs);
+  for (const described_field& each : all)
+    if (each.is_ragged && each.spec.by_batch)
+      throw usage_error{std::string{who} + ": field '" + each.spec.name +
+                        "' has several images a sample, whose size differs from batch to batch "
+                        "(field::by_batch), which is possible for one image a sample: decode them "
+                        "to one size"};
   all_ = std::make_shared<const std::vector<described_field>>(std::move(all));
   const std::string name{who};
   std::vector<std::string> names = options.fields;
@@ -181,6 +188,17 @@ std::optional<std::size_t> record_columns::coded_column(std::size_t place) const
   const decoder_ptr by = by_->coded_by(of.column);
   if (!by || by->steps().empty()) return std::nullopt;
   return of.column;
+}
+
+batch_sizes_ptr record_columns::sizes() const {
+  if (one_field_) return one_field_->sizes();
+  std::vector<batch_sizes_ptr> all;
+  for (const target& each : targets_) {
+    if (!each.spec.by_batch) continue;
+    const decoder_ptr by = by_->coded_by(each.column);
+    all.push_back(by ? by->sizes() : nullptr);
+  }
+  return common_sizes("records", all);
 }
 
 record_columns record_columns::select(std::span<const std::size_t> places) const {

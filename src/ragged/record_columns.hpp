@@ -79,8 +79,8 @@ class record_columns {
 
   [[nodiscard]] std::vector<field> fields() const;
   [[nodiscard]] bool varies_by_epoch() const { return by_->varies_by_epoch(); }
-  /// Sizes of batches, if the decoder of one field gives them; null: it does not.
-  [[nodiscard]] batch_sizes_ptr sizes() const { return one_field_ ? one_field_->sizes() : nullptr; }
+  /// Sizes of batches, if decoders of fields give them; null: none does.
+  [[nodiscard]] batch_sizes_ptr sizes() const;
   /// The decoder, if it is one of one field.
   [[nodiscard]] const decoder_ptr& one_field() const noexcept { return one_field_; }
 

@@ -6,6 +6,8 @@
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/zip.hpp>
+#include <feedline/formats/tar.hpp>
+#include <feedline/formats/tfrecord.hpp>
 #include <feedline/image/folder.hpp>
 #include <feedline/image/joined.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -13,6 +15,8 @@
 
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
+#include "support/files/tar_bytes.hpp"
+#include "support/files/tfrecord_bytes.hpp"
 #include "unit/image/sized_batches.hpp"
 
 #include <algorithm>
@@ -183,6 +187,42 @@ TEST_CASE("multi-scale: sizes go through compositions", "[loader][host]") {
                    (void)map(data, {{"x", element_type::u8}}, [](auto, auto, auto) {});
                  }),
                  "differs from batch to batch"));
+}
+
+TEST_CASE("multi-scale: images of shards and records have the sizes of those of folders",
+          "[loader][host]") {
+  const photo_tree tree{20};
+  const auto decoder = make_image_decoder(with(three));
+  const loader_options options{.batch_size = 4};
+  const auto alone = delivered(opened(tree, with(three)), on::host, sequential{}, options, 1);
+  tar_bytes shard;
+  byte_vector records;
+  for (std::uint64_t i = 0; i < tree.count(); ++i) {
+    const byte_vector file = png_bytes(photo(i));
+    shard.add(std::to_string(100 + i) + ".png", file);
+    shard.add(std::to_string(100 + i) + ".cls", "7");
+    records = joined(
+        {records, tfrecord::framed(tfrecord::example({{"image", tfrecord::bytes_feature({file})},
+                                                      {"label", tfrecord::int64_feature({7})}}))});
+  }
+  const temporary_directory folder;
+  const auto tar = open_tar({folder.write("a.tar", shard.ended()).string()},
+                            {{"label", {"cls"}, decode_decimal()}, {"image", {"png"}, decoder}});
+  const auto examples = open_tfrecord({folder.write("a.tfrecord", records).string()},
+                                      {.fields = {"label", "image"}, .image = decoder});
+  for (const auto& data : {tar, examples}) {
+    REQUIRE(data->fields()[1].by_batch);
+    const auto batches = delivered(data, on::scripted, sequential{}, options, 1);
+    REQUIRE(batches.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) CHECK(batches[i].fields[1] == alone[i].fields[0]);
+  }
+  // Padding needs the sizes of all files, which shards do not have.
+  const auto padded = open_tar({folder.path() / "a.tar"},
+                               {{"image", {"png"}, make_image_decoder({.fit = image_fit::pad})}});
+  CHECK(contains(message_of<usage_error>([&] {
+                   loader{padded, sequential{}, make_host_device(), options};
+                 }),
+                 "does not know the sizes of batches"));
 }
 
 TEST_CASE("multi-scale: statistics count the bytes of the batches that there were",
