@@ -130,8 +130,8 @@ foreach(file IN LISTS created)
   if(file MATCHES "^(src|tests)/(.*\\.cpp)$")
     set(entry "${CMAKE_MATCH_2}")
     set(listed FALSE)
-    foreach(list_file IN ITEMS ${CMAKE_MATCH_1}/CMakeLists.txt tests/unit/hdf5/tests.cmake
-        tests/pipeline/tests.cmake)
+    foreach(list_file IN ITEMS ${CMAKE_MATCH_1}/CMakeLists.txt src/cmake/filters.cmake
+        tests/unit/hdf5/tests.cmake tests/pipeline/tests.cmake)
       if("${text_${list_file}}" MATCHES "\n *${entry}\n")
         set(listed TRUE)
       endif()
