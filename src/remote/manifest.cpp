@@ -22,9 +22,17 @@ std::string prefix_of(std::string_view folder) {
   return prefix;
 }
 
-std::shared_ptr<const manifest>& mounted() {
-  static auto& it = *new std::shared_ptr<const manifest>;  // a thread may outlast the process's end
-  return it;
+/// Manifests that were mounted, the last one first. None goes: a thread may outlast the process's
+/// end, and a child of fork may be made at any moment.
+struct mounted {
+  std::shared_ptr<const manifest> now;
+  const mounted* before = nullptr;
+};
+constinit std::atomic<const mounted*> last_mounted{nullptr};
+
+void mount(std::shared_ptr<const manifest> now, const mounted* before) {
+  auto* const made = new mounted{std::move(now), before};
+  last_mounted.store(made, std::memory_order_release);
 }
 
 }  // namespace
@@ -122,7 +130,8 @@ std::string manifest_line(const std::string& address, const object_pin& pin) {
 }
 
 std::shared_ptr<const manifest> mounted_manifest() noexcept {
-  return std::atomic_load(&mounted());
+  const mounted* const last = last_mounted.load(std::memory_order_acquire);
+  return last == nullptr ? nullptr : last->now;
 }
 
 entry_kind kind_in_manifest(const std::string& address) {
@@ -133,14 +142,14 @@ entry_kind kind_in_manifest(const std::string& address) {
 }
 
 void add_to_manifest(manifest::entries more) {
-  if (const auto before = mounted_manifest())
-    for (const auto& each : before->all()) more.insert(each);
-  std::shared_ptr<const manifest> all = std::make_shared<const manifest>(std::move(more));
-  std::atomic_store(&mounted(), std::move(all));
+  const mounted* const before = last_mounted.load();
+  if (before != nullptr && before->now)
+    for (const auto& each : before->now->all()) more.insert(each);
+  mount(std::make_shared<const manifest>(std::move(more)), before);
 }
 
-void forget_manifest() noexcept {
-  std::atomic_store(&mounted(), std::shared_ptr<const manifest>{});
+void forget_manifest() {
+  mount(nullptr, last_mounted.load());
 }
 
 }  // namespace feedline::detail
