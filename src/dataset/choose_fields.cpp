@@ -180,12 +180,15 @@ dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields) {
   std::vector<field> called = some->fields();
   for (std::size_t i = 0; i < called.size(); ++i)
     if (!fields[i].as.empty()) called[i].name = fields[i].as;
-  for (field& one : called)  // ties follow the new name of an image
-    for (const selected_field& image : fields)
-      if (one.tie && one.tie->image == image.name && !image.as.empty()) {
-        one.tie->image = image.as;
-        break;
-      }
+  for (field& one : called) {
+    if (!one.tie) continue;
+    // A tie follows its image's new name. If the image is left out, another field may be called so.
+    const auto image = std::ranges::find(fields, one.tie->image, &selected_field::name);
+    if (image != fields.end())
+      one.tie->image = image->as.empty() ? image->name : image->as;
+    else if (std::ranges::find(called, one.tie->image, &field::name) != called.end())
+      one.tie.reset();
+  }
   (void)detail::checked_row_bytes("select", called);
   return detail::named(std::move(some), std::move(called));
 }

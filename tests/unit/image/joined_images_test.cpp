@@ -1,5 +1,6 @@
 /// Images that belong together, such as an image and its mask, as fields of one sample.
 
+#include <feedline/dataset/select.hpp>
 #include <feedline/error.hpp>
 #include <feedline/image/joined.hpp>
 #include <feedline/sampler/shuffle.hpp>
@@ -84,6 +85,18 @@ TEST_CASE("joined images: a pair of images has one window and one flip, on devic
                    (void)deliver(opened.dataset, decode_on::cpu, shuffle{.seed = 4}, loading);
                  }),
                  "transforms: field 'right' belongs to 'left'"));
+  // The second image alone, by the first one's name, belongs to no image; by its own it still does.
+  const auto tie_of = [&](const std::vector<selected_field>& fields, std::size_t place) {
+    return select(opened.dataset, fields)->fields().at(place).tie;
+  };
+  CHECK(tie_of({{"right", "left"}}, 0) == std::nullopt);
+  CHECK(tie_of({"right"}, 0) == image_tie{.image = "left"});
+  CHECK(tie_of({{"right", "left"}, {"left", "right"}}, 0) == image_tie{.image = "right"});
+  CHECK(tie_of({"left", {"right", "other"}}, 1) == image_tie{.image = "left"});
+  const dataset_ptr second = select(opened.dataset, {{"right", "left"}});
+  loading.transforms = {{.field = "left", .layout = image_layout::hwc}};
+  loading.transforms[0].rand_augment = rand_augment{};
+  CHECK(deliver(second, decode_on::cpu, shuffle{.seed = 4}, loading).error == std::nullopt);
 }
 
 TEST_CASE("joined images: a mask is matched by name, wherever its folder lists it",
