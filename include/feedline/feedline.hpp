@@ -3,7 +3,7 @@
 /// All headers of the core. These parts have headers of their own:
 ///
 ///     feedline/cuda/device.hpp                              feedline::cuda
-///     feedline/hdf5/dataset.hpp, feedline/hdf5/ragged.hpp   feedline::hdf5
+///     feedline/hdf5/dataset.hpp, ragged.hpp, arrays.hpp     feedline::hdf5
 ///     feedline/image/decode.hpp, sizes, folder, list, joined, annotations, coco, voc
 ///                                                           feedline::images
 ///     feedline/formats/open.hpp                             feedline::formats
@@ -12,6 +12,10 @@
 /// feedline/interop/mdspan.hpp, feedline/interop/cuda_mdspan.hpp for device code,
 /// feedline/backend/ for those who write devices, and feedline/testing/ for tests.
 
+#include <feedline/arrays/array_views.hpp>
+#include <feedline/arrays/csr.hpp>
+#include <feedline/arrays/memory_array.hpp>
+#include <feedline/arrays/windows.hpp>
 #include <feedline/batch/batch.hpp>
 #include <feedline/batch/batch_transform.hpp>
 #include <feedline/batch/stream_use.hpp>

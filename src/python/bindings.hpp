@@ -23,6 +23,7 @@ void bind_workers(nb::module_& module);      // in their parent
 void bind_formats(nb::module_& module);
 void bind_image_options(nb::module_& module);
 void bind_image_sets(nb::module_& module);
+void bind_windows(nb::module_& module);
 void bind_zarr(nb::module_& module);
 void bind_hdf5(nb::module_& module);    // where HDF5 is
 void bind_remote(nb::module_& module);  // where libcurl and Expat are

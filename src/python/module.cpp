@@ -33,6 +33,7 @@ NB_MODULE(_feedline, module) {
   bind_image_options(module);
   bind_formats(module);
   bind_image_sets(module);
+  bind_windows(module);
   bind_zarr(module);
 #ifdef FEEDLINE_HAS_HDF5
   bind_hdf5(module);

@@ -19,6 +19,7 @@ set(rooms
   "dataset: detail io rows"
   "dataset/memory: detail rows dataset"
   "rows/decoded: detail io rows dataset"
+  "arrays: detail io rows dataset"
   "ragged: detail io rows dataset"
   "transform/options: dataset"
   "transform/operations: detail dataset transform/options"
@@ -35,19 +36,19 @@ set(rooms
   "image: detail image/resize io rows dataset ragged sampler codecs/jpeg codecs/png \
 transform/options transform/operations"
   "image/sets: detail image/resize io dataset ragged sampler image transform/operations"
-  "formats: io rows dataset ragged image"
+  "formats: io rows dataset arrays ragged image"
   "formats/open: detail io remote dataset image formats"
-  "formats/npy: detail io rows dataset formats formats/open"
-  "hdf5: io dataset ragged"
+  "formats/npy: detail io rows dataset arrays formats formats/open"
+  "hdf5: io dataset arrays ragged"
   "hdf5/filter: detail"
   "hdf5/format: detail io"
-  "hdf5/library: detail io io/local dataset hdf5 hdf5/filter hdf5/format"
-  "hdf5/rows: detail io rows dataset dataset/memory rows/decoded hdf5 hdf5/filter hdf5/format \
-hdf5/library"
+  "hdf5/library: detail io io/local dataset arrays hdf5 hdf5/filter hdf5/format"
+  "hdf5/rows: detail io rows dataset dataset/memory rows/decoded arrays hdf5 hdf5/filter \
+hdf5/format hdf5/library"
   "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
   "formats/zarr: detail io rows dataset dataset/memory rows/decoded hdf5/filter formats \
 formats/open formats/npy"
-  "formats/*: detail io rows dataset ragged image hdf5 formats formats/open formats/npy"
+  "formats/*: detail io rows dataset arrays ragged image hdf5 formats formats/open formats/npy"
   "device: detail statistics dataset transform/options transform/operations"
   "device/trace: detail statistics dataset device"
   "results: detail device"
@@ -81,7 +82,7 @@ programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
 device statistics loader cuda programs/inputs programs/words"
   "python/interpreter: detail"
-  "python: detail io dataset ragged image formats sampler device statistics loader remote cuda \
+  "python: detail io dataset arrays ragged image formats sampler device statistics loader remote cuda \
     transform/options python/interpreter"
   "python/datasets: io remote dataset ragged image formats hdf5 sampler python/interpreter python"
   "python/samples: detail dataset ragged python/interpreter python python/datasets"

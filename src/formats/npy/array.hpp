@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/arrays/array_source.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/formats/open.hpp>
 
@@ -28,6 +29,14 @@ namespace feedline::detail {
 /// @throws dataset_error: see `open_npy`.
 [[nodiscard]] rows_field read_npy_array(byte_source& from, std::uint64_t bytes,
                                         const file_field& name);
+
+/// The array that is a stretch of a file, to be read in boxes.
+/// @throws dataset_error as `open_npy_array`.
+[[nodiscard]] array_ptr open_npy_box_array(const byte_file_ptr& file, std::uint64_t begin,
+                                           std::uint64_t bytes, const file_field& name);
+/// The same as `read_npy_array`, to be read in boxes.
+[[nodiscard]] array_ptr read_npy_box_array(byte_source& from, std::uint64_t bytes,
+                                           const file_field& name);
 
 /// The field described by a `.npy` file's header. Its elements are not read.
 [[nodiscard]] listed_field list_npy(const std::string& file, const std::string& field_name);

@@ -59,22 +59,32 @@ struct numeric_type {
   element_type type;
   std::string_view word;
   std::string_view letters;
+  bool is_complex = false;  ///< an element is two numbers of the type
 };
 
 constexpr std::array numeric_types{
-    numeric_type{element_type::boolean, "b1", "?"}, numeric_type{element_type::u8, "u1", "B"},
-    numeric_type{element_type::i8, "i1", "b"},      numeric_type{element_type::u16, "u2", "H"},
-    numeric_type{element_type::i16, "i2", "h"},     numeric_type{element_type::u32, "u4", "I"},
-    numeric_type{element_type::i32, "i4", "i"},     numeric_type{element_type::u64, "u8", "LQ"},
-    numeric_type{element_type::i64, "i8", "lq"},    numeric_type{element_type::f16, "f2", "e"},
-    numeric_type{element_type::f32, "f4", "f"},     numeric_type{element_type::f64, "f8", "d"},
+    numeric_type{element_type::boolean, "b1", "?"},
+    numeric_type{element_type::u8, "u1", "B"},
+    numeric_type{element_type::i8, "i1", "b"},
+    numeric_type{element_type::u16, "u2", "H"},
+    numeric_type{element_type::i16, "i2", "h"},
+    numeric_type{element_type::u32, "u4", "I"},
+    numeric_type{element_type::i32, "i4", "i"},
+    numeric_type{element_type::u64, "u8", "LQ"},
+    numeric_type{element_type::i64, "i8", "lq"},
+    numeric_type{element_type::f16, "f2", "e"},
+    numeric_type{element_type::f32, "f4", "f"},
+    numeric_type{element_type::f64, "f8", "d"},
+    numeric_type{element_type::f32, "c8", "F", true},
+    numeric_type{element_type::f64, "c16", "D", true},
+    // The package ml_dtypes: its own name, and what numpy.save makes of it.
+    numeric_type{element_type::bf16, "bfloat16", ""},
+    numeric_type{element_type::bf16, "V2", ""},
 };
 
 /// Kinds without an element_type of any size, and what to save instead.
 constexpr std::array<std::array<std::string_view, 2>, 5> reasons{{
-    {"c",
-     "complex numbers, which have no element_type; save array.real and array.imag as arrays of "
-     "their own"},
+    {"c", "complex numbers of a size that has no element_type; save array.astype('complex128')"},
     {"f",
      "floating-point numbers of a size that has no element_type; save array.astype('float64')"},
     {"O", "Python objects, which feedline never unpickles; save an array of numbers"},
@@ -90,13 +100,6 @@ struct added_type {
 };
 
 constexpr std::array added_types{
-    added_type{"bfloat16",
-               "bfloat16, which is not supported yet; save array.astype('float32'), or "
-               "array.view('uint16') for its bits"},
-    added_type{"V2",
-               "raw values of 2 bytes, their type not stated: numpy.save writes bfloat16 so, which "
-               "is not supported yet; save array.astype('float32'), or array.view('uint16') for "
-               "its bits"},
     added_type{"float8_",
                "float8, which is not supported; save array.astype('float16') or 'float32'"},
     added_type{"float6_",
@@ -147,6 +150,7 @@ void set_type(npy_header& header, const npy_literal& literal, const file_field& 
     throw name.error(literal.descr_offset,
                      "the elements ('" + literal.descr + "') are " + std::string{reason(rest)});
   header.type = known->type;
+  header.is_complex = known->is_complex;
   header.is_swapped = size_bytes(known->type) > 1 && order != std::endian::native;
 }
 
@@ -162,6 +166,12 @@ void set_extents(npy_header& header, const npy_literal& literal, const file_fiel
   if (std::ranges::count(header.extents, 0U) != 0)
     throw name.error(literal.shape_offset, "a dimension of the array, " + header.describe() +
                                                ", is 0, so a sample would hold nothing");
+  header.is_fortran = literal.fortran_order && header.extents.size() > 1;
+  if (header.is_complex && header.is_fortran)
+    throw name.error(literal.shape_offset,
+                     "complex numbers in Fortran order are not supported; save "
+                     "numpy.ascontiguousarray(array)");
+  if (header.is_complex) header.extents.push_back(2);
   header.count_payload(literal.shape_offset, name);
 }
 
@@ -193,7 +203,6 @@ npy_header read_npy_header(byte_source& file, const file_field& name) {
   header.header_bytes = offset + length;
   set_type(header, literal, name);
   set_extents(header, literal, name);
-  header.is_fortran = literal.fortran_order && header.extents.size() > 1;
   return header;
 }
 

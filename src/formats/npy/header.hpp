@@ -25,6 +25,7 @@ inline constexpr std::string_view npy_suffix = ".npy";
 struct npy_header : array_header {
   bool is_swapped = false;  ///< elements of more than one byte are not in the machine's byte order
   bool is_fortran = false;  ///< the first dimension is the one that varies fastest
+  bool is_complex = false;  ///< elements were complex: the last extent is 2
 
   [[nodiscard]] std::size_t row_bytes() const noexcept { return payload_bytes / extents.front(); }
 

@@ -1,3 +1,4 @@
+#include <feedline/arrays/csr.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/npz.hpp>
 #include <feedline/formats/open.hpp>
@@ -11,7 +12,12 @@
 #include "io/range_source.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -36,7 +42,10 @@ class npz_file {
 
   dataset_ptr open(const std::vector<std::string>& names) const {
     std::vector<wanted_member> wanted = names.empty() ? all() : find(names);
-    for (wanted_member& member : wanted) look_at(member);
+    if (names.empty())
+      leave_out_unreadable(wanted);
+    else
+      for (wanted_member& member : wanted) look_at(member);
     require_equal_samples(wanted);
     require_memory(wanted);
     std::vector<detail::rows_field> columns;
@@ -46,6 +55,32 @@ class npz_file {
       detail::log()->warn("{}: members that are no arrays (.npy) are left out: {}",
                           detail::printable(file_->name()), detail::list_names(others));
     return detail::make_rows_dataset("file dataset", std::move(columns));
+  }
+
+  array_ptr array(const std::string& name) const {
+    wanted_member member = find({name}).front();
+    look_at(member);
+    const std::uint64_t bytes = archive_->members()[member.number].bytes;
+    array_ptr array = member.place
+                          ? detail::open_npy_box_array(file_, *member.place, bytes, member.name)
+                          : detail::read_npy_box_array(*archive_->open(member.number, member.name),
+                                                       bytes, member.name);
+    file_->require_unchanged();
+    return array;
+  }
+
+  /// The end of a member's bytes, such as a text that is an array without dimensions.
+  std::string end_of(const std::string& name, std::size_t length) const {
+    const wanted_member member = find({name}).front();
+    const auto from = archive_->open(member.number, member.name);
+    constexpr std::size_t most = 4096;  // more is no such text
+    std::string bytes(most, '\0');
+    bytes.resize(from->read(std::as_writable_bytes(std::span{bytes})));
+    return bytes.substr(bytes.size() - std::min(bytes.size(), length));
+  }
+
+  dataset_error error(const std::string& message) const {
+    return {{.path = file_->name(), .field = {}}, message};
   }
 
   std::vector<listed_field> list_fields() const {
@@ -120,6 +155,23 @@ class npz_file {
     return wanted;
   }
 
+  /// Drops members that cannot be read, and tells why; throws if none is left.
+  void leave_out_unreadable(std::vector<wanted_member>& wanted) const {
+    std::optional<dataset_error> first;
+    std::erase_if(wanted, [&](wanted_member& member) {
+      try {
+        look_at(member);
+        return false;
+      } catch (const dataset_error& refusal) {
+        detail::log()->warn("{}: left out: {}", detail::printable(file_->name()),
+                            detail::printable(refusal.what()));
+        if (!first) first = refusal;
+        return true;
+      }
+    });
+    if (wanted.empty()) throw dataset_error{*first};
+  }
+
   void look_at(wanted_member& member) const {
     const detail::zip_member& claimed = archive_->members()[member.number];
     if (claimed.is_encrypted)
@@ -173,10 +225,6 @@ class npz_file {
     return detail::read_npy_array(*archive_->open(member.number, member.name), bytes, member.name);
   }
 
-  dataset_error error(const std::string& message) const {
-    return {{.path = file_->name(), .field = {}}, message};
-  }
-
   npz_options options_;
   detail::byte_file_ptr file_;
   std::unique_ptr<detail::zip_archive> archive_;
@@ -187,6 +235,30 @@ class npz_file {
 dataset_ptr open_npz(const std::string& file, const std::vector<std::string>& members,
                      const npz_options& options) {
   return npz_file{file, options}.open(members);
+}
+
+array_ptr open_npz_array(const std::string& file, const std::string& member) {
+  return npz_file{file, {}}.array(member);
+}
+
+dataset_ptr open_npz_csr(const std::string& file, std::string field_name) {
+  const npz_file archive{file, {}};
+  if (const std::string format = archive.end_of("format", 3); format != "csr")
+    throw archive.error("holds a sparse matrix of the format '" + detail::printable(format) +
+                        "', but rows are read from 'csr'; save matrix.tocsr()");
+  std::array<std::int64_t, 2> shape{};
+  const array_ptr stored = archive.array("shape");
+  if (stored->spec().type != element_type::i64 ||
+      stored->spec().shape != std::vector<std::uint64_t>{2})
+    throw archive.error("its member shape is " + to_string(stored->spec()) +
+                        ", but should be two int64; save it by scipy.sparse.save_npz");
+  stored->read_all(std::as_writable_bytes(std::span{shape}));
+  if (shape[1] < 1)
+    throw archive.error("claims a matrix of " + std::to_string(shape[1]) + " columns");
+  return make_csr_dataset(std::move(field_name), {.data = archive.array("data"),
+                                                  .indices = archive.array("indices"),
+                                                  .indptr = archive.array("indptr"),
+                                                  .columns = static_cast<std::uint64_t>(shape[1])});
 }
 
 }  // namespace FEEDLINE_ABI

@@ -40,7 +40,9 @@ std::string packing_of(hid_t dataset) {
   return "is packed, as NetCDF does it: its values are the stored numbers * " +
          text_of(factor.value_or(1)) + " (attribute scale_factor) + " +
          text_of(offset.value_or(0)) +
-         " (attribute add_offset). feedline does not unpack numbers: write them unpacked, or " +
+         " (attribute add_offset). Rows are not unpacked: open the array by open_hdf5_array, "
+         "unpack "
+         "it, and make its samples by make_windows; or " +
          remedy + " and unpack them in your program";
 }
 
@@ -83,7 +85,8 @@ std::string convention_of(const hdf5_session& hdf5, hid_t dataset,
   return "was written by MATLAB, whose dimensions lie in the file the other way round: " +
          list_of(extents, true) + " there is " + list_of(extents, false) +
          " here, so that MATLAB's last dimension would be the samples. If it is, " + remedy +
-         "; if its first one is, save the array permuted (A = permute(A, " +
+         "; if its first one is, open the array by open_hdf5_array and make samples by "
+         "make_windows along axis -1, or save it permuted (A = permute(A, " +
          (extents.size() == 2 ? "[2 1]" : "[2:ndims(A) 1]") + ")), then do the same";
 }
 

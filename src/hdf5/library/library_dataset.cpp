@@ -168,30 +168,49 @@ void hdf5_library_dataset::require_readable(const hdf5_session& hdf5, const hdf5
     transfer_ = with_small_buffer(hdf5, id(), element_.memory.get());
 }
 
+std::string hdf5_library_dataset::try_select(const hdf5_session& hdf5,
+                                             std::span<const hsize_t> start,
+                                             std::span<const hsize_t> step,
+                                             std::span<const hsize_t> count,
+                                             std::span<std::byte> out) const {
+  if (zero_first_) std::memset(out.data(), 0, out.size());
+  const hdf5_space_id memory_space{
+      H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr)};
+  hdf5_driver* const driver = opened_->driver.get();
+  if (driver != nullptr) driver->begin();
+  const bool is_read = memory_space &&
+                       H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), step.data(),
+                                           count.data(), nullptr) >= 0 &&
+                       H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
+                               transfer_ ? transfer_.get() : H5P_DEFAULT, out.data()) >= 0;
+  std::string words = is_read ? "" : "cannot be read: " + hdf5.last_message();
+  if (std::string fault = fault_of_files(hdf5, path_, driver, files_, start[0],
+                                         start[0] + (count[0] - 1) * step[0]);
+      !fault.empty())
+    return fault;
+  if (is_read) reverse_elements(out, element_.left_swapped_bytes);
+  return words;
+}
+
 std::string hdf5_library_dataset::try_read(const hdf5_session& hdf5, std::uint64_t first,
                                            std::uint64_t count, std::byte* out) const {
-  if (zero_first_) std::memset(out, 0, count * row_bytes_);
   std::vector<hsize_t> start(extents_.size(), 0);
   std::vector<hsize_t> counts = extents_;
   start[0] = first;
   counts[0] = count;
-  const hdf5_space_id memory_space{
-      H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
-  hdf5_driver* const driver = opened_->driver.get();
-  if (driver != nullptr) driver->begin();
-  const bool is_read = memory_space &&
-                       H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr,
-                                           counts.data(), nullptr) >= 0 &&
-                       H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
-                               transfer_ ? transfer_.get() : H5P_DEFAULT, out) >= 0;
-  std::string words = is_read ? "" : "cannot be read: " + hdf5.last_message();
-  if (std::string fault = fault_of_files(hdf5, path_, driver, files_, first, first + count - 1);
-      !fault.empty())
-    return fault;
-  if (is_read)
-    reverse_elements({out, static_cast<std::size_t>(count) * row_bytes_},
-                     element_.left_swapped_bytes);
-  return words;
+  return try_select(hdf5, start, std::vector<hsize_t>(extents_.size(), 1), counts,
+                    {out, static_cast<std::size_t>(count) * row_bytes_});
+}
+
+void hdf5_library_dataset::read_box(const hdf5_session& hdf5, std::span<const std::uint64_t> begin,
+                                    std::span<const std::uint64_t> count,
+                                    std::span<const std::uint64_t> step,
+                                    std::span<std::byte> out) const {
+  const std::vector<hsize_t> start(begin.begin(), begin.end());
+  if (const auto why = try_select(hdf5, start, std::vector<hsize_t>(step.begin(), step.end()),
+                                  std::vector<hsize_t>(count.begin(), count.end()), out);
+      !why.empty())
+    throw hdf5_error{{.path = path_, .field = name_}, why};
 }
 
 void hdf5_library_dataset::read_run(const hdf5_session& hdf5, std::uint64_t first,

@@ -99,7 +99,20 @@ class hdf5_library_dataset {
   /// @throws like `read_run`.
   void read(const hdf5_session& hdf5, std::span<const sample_index> samples, std::byte* out) const;
 
+  /// Extents of the dataset, without those of its elements.
+  [[nodiscard]] std::span<const hsize_t> extents() const noexcept { return extents_; }
+  /// Reads elements at equal distances along each dimension, dense and row-major.
+  /// @throws hdf5_error that names no sample.
+  void read_box(const hdf5_session& hdf5, std::span<const std::uint64_t> begin,
+                std::span<const std::uint64_t> count, std::span<const std::uint64_t> step,
+                std::span<std::byte> out) const;
+
  private:
+  /// @return Like `try_read`.
+  [[nodiscard]] std::string try_select(const hdf5_session& hdf5, std::span<const hsize_t> start,
+                                       std::span<const hsize_t> step,
+                                       std::span<const hsize_t> count,
+                                       std::span<std::byte> out) const;
   /// @return The reason why they cannot be read; empty if they were read.
   [[nodiscard]] std::string try_read(const hdf5_session& hdf5, std::uint64_t first,
                                      std::uint64_t count, std::byte* out) const;

@@ -131,9 +131,9 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
     if (!known.row_chunks)
       known.row_chunks = find_row_chunks(*found.file, found.name, storage, *known.chunks);
     found.row_chunks = known.row_chunks;
-    return;
   }
   found.chunks = known.chunks;
+  if (found.row_chunks) return;
   if (storage.is_spread()) found.shared_decoder = known.members;
 }
 

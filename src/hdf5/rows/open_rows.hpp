@@ -25,7 +25,7 @@ struct hdf5_resolved_field {
   hdf5_storage_layout storage;
   byte_file_ptr file = nullptr;                            ///< if feedline reads it itself
   hdf5_row_chunks row_chunks = nullptr;                    ///< if rows are read out of chunks
-  std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< if chunks are read whole
+  std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< if there are chunks
   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder =
       nullptr;                                                ///< the same for a member of records
   std::optional<hdf5_library_dataset> column = std::nullopt;  ///< if the library reads it

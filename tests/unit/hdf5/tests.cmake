@@ -47,6 +47,7 @@ feedline_add_tests(feedline_hdf5_format_tests LIBRARIES feedline_hdf5_format SOU
 feedline_add_tests(feedline_hdf5_tests
   LIBRARIES feedline_test_encoders feedline_test_hdf5 SOURCES
   support/hdf5/records.cpp
+  unit/hdf5/arrays_test.cpp
   unit/hdf5/bad_input_test.cpp
   unit/hdf5/compound_bad_input_test.cpp
   unit/hdf5/compound_test.cpp

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <feedline/arrays/array_source.hpp>
+#include <feedline/export.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+/// Arrays that are made of others. None copies values: each passes reads on.
+
+/// The same array under another name, or with other names of its dimensions.
+/// @param name Empty: unchanged. @param dimensions One for each dimension. Empty: unchanged.
+/// @throws usage_error if they are not as many as the dimensions, or two have the same name.
+[[nodiscard]] array_ptr rename_array(array_ptr array, std::string name,
+                                     std::vector<std::string> dimensions = {});
+
+/// Some indices along an axis, in the given order, such as levels of the atmosphere.
+/// @param indices At least one; may repeat.
+/// @throws usage_error if there is no such axis or index.
+[[nodiscard]] array_ptr choose_along(array_ptr array, const array_axis& axis,
+                                     std::vector<std::uint64_t> indices);
+
+/// Arrays one after the other along an axis that they have, such as the files of several years. All
+/// other extents, the types and the packing are equal: `unpack` arrays first that are packed
+/// differently.
+/// @param parts At least one.
+/// @throws usage_error naming the parts that differ.
+[[nodiscard]] array_ptr concatenate_arrays(std::vector<array_ptr> parts, const array_axis& axis);
+
+/// How `unpack` makes numbers.
+struct unpack_options {
+  /// F32 or f64; empty: the type that xarray chooses. A value is computed in the type that xarray
+  /// chooses, and rounded to this one.
+  std::optional<element_type> type = {};
+  /// Stands for missing values, and for each NaN of the file.
+  double missing = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// The numbers that stored numbers stand for: those that equal `_FillValue` or `missing_value` are
+/// missing, the others become stored × scale_factor + add_offset. Types and rounding are those of
+/// xarray's `open_dataset`, except that an integer scale_factor gives f64. Without attributes, the
+/// values are converted. Source: CF Conventions 1.11, sections 2.5.1 and 8.1; xarray
+/// `coding/variables.py`.
+///
+/// Values are computed by the thread that reads, in pieces of 64 Ki elements.
+/// @throws usage_error if the values are booleans, or the type is neither f32 nor f64.
+[[nodiscard]] array_ptr unpack(array_ptr array, const unpack_options& options = {});
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline

@@ -1,0 +1,181 @@
+#include <feedline/hdf5/arrays.hpp>
+
+#include "arrays/chunked_array.hpp"
+#include "arrays/constant_array.hpp"
+#include "arrays/file_array.hpp"
+#include "detail/log.hpp"
+#include "detail/printable.hpp"
+#include "hdf5/library/array_attributes.hpp"
+#include "hdf5/library/conventions.hpp"
+#include "hdf5/rows/blocks.hpp"
+#include "hdf5/rows/library_array.hpp"
+#include "hdf5/rows/open_rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using layout = hdf5_storage_layout::layout;
+
+/// Chunks of a dataset, each by itself.
+class hdf5_chunk_source final : public chunk_source {
+ public:
+  hdf5_chunk_source(const hdf5_resolved_field& found)
+      : file_{found.file},
+        chunks_{found.chunks},
+        blocks_{found.file, found.name, found.storage, found.chunks, true} {}
+
+  bool is_written(std::uint64_t chunk) const noexcept override {
+    return (*chunks_)[chunk].is_written();
+  }
+  void read(std::uint64_t chunk, std::span<std::byte> out) const override try {
+    static_cast<const hdf5_blocks&>(blocks_).read(chunk, out);
+  } catch (const hdf5_error& failure) {
+    dataset_location where = failure.where();
+    where.sample.reset();  // there are no samples yet
+    throw hdf5_error{std::move(where), failure.message()};
+  }
+  bool is_cold() const noexcept override { return file_->is_cold(); }
+  void prefetch(std::uint64_t chunk) const noexcept override { blocks_.prefetch(chunk); }
+  void require_unchanged() const override { file_->require_unchanged(); }
+
+ private:
+  const byte_file_ptr file_;
+  const std::shared_ptr<const hdf5_chunk_map> chunks_;
+  const hdf5_chunk_blocks blocks_;
+};
+
+struct found_array {
+  hdf5_resolved_field field;
+  array_spec spec;
+};
+
+found_array find_array(const hdf5_session& hdf5, const hdf5_file& file, hdf5_open_context& common,
+                       const std::string& path) {
+  found_array found{find_field(hdf5, file, common, {.dataset = path}), {}};
+  hdf5_resolved_field& field = found.field;
+  found.spec = {.name = field.spec.name,
+                .path = file.path(),
+                .type = field.spec.type,
+                .shape = field.spec.shape};
+  found.spec.shape.insert(found.spec.shape.begin(), field.samples);
+  std::string member;
+  const hdf5_dataset_id dataset = file.open_dataset(hdf5, path, &member);
+  const hdf5_space_id space{H5Dget_space(dataset.get())};
+  const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0));
+  found.spec.dimensions = dimension_names(hdf5, dataset.get(), rank);
+  if (!found.spec.dimensions.empty()) found.spec.dimensions.resize(found.spec.shape.size());
+  if (member.empty()) found.spec.packing = packing_attributes(hdf5, dataset.get());
+  if (field.column) return found;
+  if (field.storage.stored == layout::chunked) {
+    found.spec.chunk = field.storage.chunk;
+    found.spec.chunk.insert(found.spec.chunk.end(),
+                            found.spec.shape.begin() + static_cast<std::ptrdiff_t>(rank),
+                            found.spec.shape.end());
+  }
+  return found;
+}
+
+/// The fill value as one number; nothing if an element's numbers have different ones.
+std::optional<std::vector<std::byte>> fill_of(const hdf5_resolved_field& field) {
+  const std::size_t bytes = size_bytes(field.spec.type);
+  const std::vector<std::byte>& fill = field.storage.fill;
+  std::vector<std::byte> one(bytes, std::byte{0});
+  if (fill.size() >= bytes) std::copy_n(fill.begin(), bytes, one.begin());
+  for (std::size_t i = 0; i < fill.size(); ++i)
+    if (fill[i] != one[i % bytes]) return std::nullopt;
+  return one;
+}
+
+file_array_place place_of(const hdf5_resolved_field& field, const array_spec& spec) {
+  const hdf5_storage_layout& storage = field.storage;
+  const std::size_t bytes = size_bytes(spec.type);
+  file_array_place place{.offset = storage.offset,
+                         .strides = std::vector<std::ptrdiff_t>(spec.shape.size()),
+                         .is_swapped = storage.swapped_bytes > 1};
+  // The last dimensions are those of an element; elements are `stored_bytes` apart.
+  std::size_t stride = bytes;
+  std::size_t d = spec.shape.size();
+  for (std::size_t inner = 1; d > 0 && inner * bytes < storage.element_bytes; --d) {
+    place.strides[d - 1] = static_cast<std::ptrdiff_t>(stride);
+    inner *= spec.shape[d - 1];
+    stride *= spec.shape[d - 1];
+  }
+  stride = storage.stored_bytes;
+  for (; d > 0; --d) {
+    place.strides[d - 1] = static_cast<std::ptrdiff_t>(stride);
+    stride *= spec.shape[d - 1];
+  }
+  return place;
+}
+
+array_ptr open_array(found_array& found, std::size_t cache_bytes) {
+  hdf5_resolved_field& field = found.field;
+  const hdf5_storage_layout& storage = field.storage;
+  if (field.column) {
+    log()->warn("{}: array '{}' is read through the HDF5 library, one thread at a time: {}",
+                printable(found.spec.path), printable(field.name), printable(storage.refusal));
+    hdf5_library_column column{new hdf5_library_dataset{std::move(*field.column)}};
+    field.column.reset();
+    return make_library_array(std::move(found.spec), std::move(column));
+  }
+  const auto fill = fill_of(field);
+  if (!fill && storage.stored != layout::contiguous)
+    throw hdf5_error{{.path = found.spec.path, .field = field.name},
+                     "the numbers of an element have different fill values; open it by open_hdf5"};
+  if (storage.stored == layout::unwritten) return make_constant_array(std::move(found.spec), *fill);
+  if (storage.stored == layout::contiguous)
+    return make_file_array(found.spec, field.file, place_of(field, found.spec));
+  return make_chunked_array(std::move(found.spec), std::make_unique<const hdf5_chunk_source>(field),
+                            *fill, cache_bytes);
+}
+
+double weight_of(const found_array& found) {
+  return found.spec.chunk.empty() ? 0
+                                  : static_cast<double>(found.field.samples) *
+                                        static_cast<double>(found.field.row_bytes);
+}
+
+}  // namespace
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+std::vector<array_ptr> open_hdf5_arrays(const std::string& file,
+                                        const std::vector<std::string>& datasets,
+                                        const hdf5_options& options) {
+  detail::require_known(options);
+  if (datasets.empty()) throw usage_error{"open_hdf5_arrays: there is no dataset to open"};
+  std::vector<detail::found_array> found;
+  {
+    const detail::hdf5_session hdf5;
+    const detail::hdf5_file opened{hdf5, file, options.external};
+    detail::hdf5_open_context common{.conventions = value_conventions::ignore};
+    for (const std::string& path : datasets)
+      found.push_back(detail::find_array(hdf5, opened, common, path));
+    if (opened.driver()) opened.driver()->admit_no_more();
+  }
+  double all = 0;
+  for (const auto& each : found) all += detail::weight_of(each);
+  const auto cache_bytes = static_cast<double>(detail::cache_bytes_of(options));
+  std::vector<array_ptr> arrays;
+  for (auto& each : found) {
+    const double share = all == 0 ? 0 : detail::weight_of(each) / all;
+    arrays.push_back(detail::open_array(each, static_cast<std::size_t>(cache_bytes * share)));
+    if (each.field.file) each.field.file->require_unchanged();
+  }
+  return arrays;
+}
+
+array_ptr open_hdf5_array(const std::string& file, const std::string& dataset,
+                          const hdf5_options& options) {
+  return open_hdf5_arrays(file, {dataset}, options).front();
+}
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline

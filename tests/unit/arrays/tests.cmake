@@ -1,0 +1,9 @@
+# Arrays of N dimensions, and windows of them. Included by tests/CMakeLists.txt.
+
+feedline_add_tests(feedline_arrays_tests SOURCES
+  pipeline/windows_test.cpp
+  unit/arrays/csr_test.cpp
+  unit/arrays/stacked_test.cpp
+  unit/arrays/unpack_test.cpp
+  unit/arrays/windows_test.cpp
+)
