@@ -93,9 +93,9 @@ struct window_options {
 /// The samples are the positions of all windows: the first window's position changes slowest, and
 /// draws change fastest. With `drop`, positions are those where every field lies within the array,
 /// `stride` apart from the first one. With `pad` and `reflect`, they are 0, stride, 2 × stride, …
-/// An axis without a window is in each sample as a whole. Arrays that do not have a window's axis by name,
-/// such as coordinates or a map of heights, are the same at all its positions. The extents of all
-/// arrays along a window's axis are equal.
+/// An axis without a window is in each sample as a whole. Arrays that do not have a window's axis
+/// by name, such as coordinates or a map of heights, are the same at all its positions. All extents
+/// along one window's axis are equal.
 ///
 /// A chunk that several samples of a read need is decoded once, and kept while memory allows.
 /// `chunks()` follows the chunks along the first axis: `shuffle{.within = …}` then stays among

@@ -30,8 +30,8 @@ struct npz_options {
 ///
 /// Needs a feedline that was built with libzip.
 /// @param members Names, with or without ".npy", in the wanted order. Empty: all arrays of the
-/// archive that can be read; the log names members that are not arrays, and those that cannot be
-/// read, with the reason.
+/// archive that can be fields; the log names members that are not arrays, and those whose type or
+/// dimensions are refused by `open_npy`, with the reason.
 /// @throws dataset_error naming file and member: not a zip archive, damaged, no such member (with
 /// the existing ones), several with the same name, different first dimensions, encrypted, more
 /// memory needed than allowed (found before any is allocated), and all errors of `open_npy`.

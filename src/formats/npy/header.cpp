@@ -147,8 +147,9 @@ void set_type(npy_header& header, const npy_literal& literal, const file_field& 
                (rest.size() == 1 && each.letters.find(rest) != each.letters.npos);
       });
   if (known == numeric_types.end())
-    throw name.error(literal.descr_offset,
-                     "the elements ('" + literal.descr + "') are " + std::string{reason(rest)});
+    throw npy_not_a_field{
+        name.error(literal.descr_offset,
+                   "the elements ('" + literal.descr + "') are " + std::string{reason(rest)})};
   header.type = known->type;
   header.is_complex = known->is_complex;
   header.is_swapped = size_bytes(known->type) > 1 && order != std::endian::native;
@@ -157,20 +158,22 @@ void set_type(npy_header& header, const npy_literal& literal, const file_field& 
 void set_extents(npy_header& header, const npy_literal& literal, const file_field& name) {
   header.extents = literal.shape;
   if (header.extents.empty())
-    throw name.error(literal.shape_offset,
-                     "the array is a single number; a dataset needs a dimension that counts its "
-                     "samples");
+    throw npy_not_a_field{
+        name.error(literal.shape_offset,
+                   "the array is a single number; a dataset needs a dimension that counts its "
+                   "samples")};
   if (header.extents.front() == 0)
-    throw name.error(literal.shape_offset,
-                     "the array, " + header.describe() + ", holds zero samples");
+    throw npy_not_a_field{name.error(literal.shape_offset,
+                                     "the array, " + header.describe() + ", holds zero samples")};
   if (std::ranges::count(header.extents, 0U) != 0)
-    throw name.error(literal.shape_offset, "a dimension of the array, " + header.describe() +
-                                               ", is 0, so a sample would hold nothing");
+    throw npy_not_a_field{
+        name.error(literal.shape_offset, "a dimension of the array, " + header.describe() +
+                                             ", is 0, so a sample would hold nothing")};
   header.is_fortran = literal.fortran_order && header.extents.size() > 1;
   if (header.is_complex && header.is_fortran)
-    throw name.error(literal.shape_offset,
-                     "complex numbers in Fortran order are not supported; save "
-                     "numpy.ascontiguousarray(array)");
+    throw npy_not_a_field{name.error(literal.shape_offset,
+                                     "complex numbers in Fortran order are not supported; save "
+                                     "numpy.ascontiguousarray(array)")};
   if (header.is_complex) header.extents.push_back(2);
   header.count_payload(literal.shape_offset, name);
 }

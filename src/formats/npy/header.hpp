@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/error.hpp>
+
 #include "formats/array.hpp"
 
 #include <cstddef>
@@ -35,9 +37,15 @@ struct npy_header : array_header {
   }
 };
 
+/// The header is sound, but the array cannot be a field: its type, or a dimension.
+class npy_not_a_field : public dataset_error {
+ public:
+  explicit npy_not_a_field(const dataset_error& why) : dataset_error{why.where(), why.message()} {}
+};
+
 /// Reads a `.npy` header and stops at the first element. Its claims are trusted only within the
 /// limits of the numbers themselves. Format: numpy.lib.format in NumPy's reference.
-/// @throws dataset_error naming the byte: see `open_npy`.
+/// @throws npy_not_a_field, dataset_error naming the byte: see `open_npy`.
 [[nodiscard]] npy_header read_npy_header(byte_source& file, const file_field& name);
 
 /// The content of a `.npy` header: a Python dictionary of these three.

@@ -60,9 +60,10 @@ class literal_reader {
 
   std::string read_descr() {
     if (peek() == '[' || peek() == '(')
-      throw name_.error(found_.descr_offset,
-                        "the elements are records of several values, which have no element_type; "
-                        "save each of their fields as an array of its own");
+      throw npy_not_a_field{
+          name_.error(found_.descr_offset,
+                      "the elements are records of several values, which have no element_type; "
+                      "save each of their fields as an array of its own")};
     return read_string();
   }
 

@@ -43,7 +43,7 @@ class npz_file {
   dataset_ptr open(const std::vector<std::string>& names) const {
     std::vector<wanted_member> wanted = names.empty() ? all() : find(names);
     if (names.empty())
-      leave_out_unreadable(wanted);
+      leave_out_others(wanted);
     else
       for (wanted_member& member : wanted) look_at(member);
     require_equal_samples(wanted);
@@ -155,14 +155,14 @@ class npz_file {
     return wanted;
   }
 
-  /// Drops members that cannot be read, and tells why; throws if none is left.
-  void leave_out_unreadable(std::vector<wanted_member>& wanted) const {
+  /// Drops members that cannot be fields, and tells why; throws if none is left.
+  void leave_out_others(std::vector<wanted_member>& wanted) const {
     std::optional<dataset_error> first;
     std::erase_if(wanted, [&](wanted_member& member) {
       try {
         look_at(member);
         return false;
-      } catch (const dataset_error& refusal) {
+      } catch (const detail::npy_not_a_field& refusal) {
         detail::log()->warn("{}: left out: {}", detail::printable(file_->name()),
                             detail::printable(refusal.what()));
         if (!first) first = refusal;

@@ -117,13 +117,14 @@ TEST_CASE("hdf5 arrays: what was never written is the fill value", "[dataset][ho
     H5Pset_fill_value(creation, H5T_NATIVE_INT16, &value);
   };
   (void)writer.make("none", H5T_STD_I16BE, {5, 6}, {"none", fill});
-  const auto some =
+  auto some =
       writer.make("some", H5T_STD_I16BE, {5, 6}, chunked("some", {2, 4}, [&](hid_t creation) {
                     fill(creation);
                     deflated(creation);
                   }));
   const std::vector<std::int16_t> two(12, 3);
   writer.write_rows(some.get(), 0, 2, H5T_NATIVE_INT16, two.data());
+  some = {};  // a dataset that is open keeps the file open for writing
   const auto file = writer.close();
   for (const std::string name : {"none", "some"}) {
     std::vector<std::int16_t> values(30);
@@ -137,11 +138,12 @@ TEST_CASE("hdf5 arrays: a damaged chunk is named, and the sample that needs it",
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "a.h5"};
-  const auto dataset =
+  auto dataset =
       writer.make("x", H5T_STD_I32LE, {8, 4},
                   chunked("x", {4, 4}, [](hid_t creation) { H5Pset_deflate(creation, 1); }));
   const std::vector<std::byte> bad(40, std::byte{0x55});
   writer.write_chunk(dataset.get(), {4, 0}, bad);
+  dataset = {};
   const auto file = writer.close();
   const auto set = make_windows({{0, 2}}, {{"x", {open_hdf5_array(file, "x")}}});
   std::vector<std::byte> out(7 * 2 * 4 * 4);

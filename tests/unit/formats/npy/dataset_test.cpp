@@ -158,6 +158,33 @@ TEST_CASE("npy: every type has its element_type, by either name, in either byte 
   }
 }
 
+TEST_CASE("npy: complex numbers are pairs, and raw values of 2 bytes are bfloat16",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const std::vector<float> pairs{1, 2, 3, 4, 5, 6, 7, 8};
+  const auto open = [&](const std::string& dictionary, const test::byte_vector& bytes) {
+    return open_npy(folder.write("a.npy", test::npy_bytes(dictionary, bytes)), "x");
+  };
+  for (const bool is_swapped : {false, true}) {
+    const auto bytes = is_swapped ? test::with_elements_reversed(test::memory_of(pairs), 4)
+                                  : test::memory_of(pairs);
+    const auto set = open(test::npy_dictionary(is_swapped ? ">c8" : "<c8", "(2, 2)"), bytes);
+    CHECK(set->size() == 2);
+    CHECK(set->fields() == std::vector{field{"x", element_type::f32, {2, 2}}});
+    CHECK(test::read_sample(*set, sample_index{1})[0] ==
+          test::memory_of(std::vector<float>{5, 6, 7, 8}));
+  }
+  const auto wide = open(test::npy_dictionary("<c16", "(3,)", true), test::byte_vector(48));
+  CHECK(wide->fields() == std::vector{field{"x", element_type::f64, {2}}});
+  const std::vector<std::uint16_t> bits{0x3F80, 0x4000};
+  for (const std::string descr : {"<V2", "|V2", "bfloat16"}) {
+    const auto set = open(test::npy_dictionary(descr, "(2,)"), test::memory_of(bits));
+    CHECK(set->fields() == std::vector{field{"x", element_type::bf16, {}}});
+    CHECK(test::read_sample(*set, sample_index{1})[0] ==
+          test::memory_of(std::vector<std::uint16_t>{0x4000}));
+  }
+}
+
 TEST_CASE("npy: big-endian and little-endian files hold the values that they spell",
           "[dataset][host]") {
   const test::temporary_directory folder;

@@ -170,8 +170,33 @@ TEST_CASE("npz: a listing shows every member, also those that open_npz refuses",
   CHECK(listed[2].refusal.find("<U5") != std::string::npos);
   CHECK(listed[3].name == "notes.txt");
   CHECK_FALSE(listed[3].left_out.empty());
-  CHECK(refusal(file).find("<U5") != std::string::npos);
+  CHECK(refusal(file, {"text"}).find("<U5") != std::string::npos);
   CHECK(open_npz(file, {"image"})->size() == samples);
+}
+
+TEST_CASE("npz: members of types that no field has are left out with their reason, unless named",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto text = npy_bytes(npy_dictionary("<U5", "(30,)"), byte_vector(600));
+  const auto records =
+      npy_bytes("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", byte_vector(4));
+  const bool compressed = GENERATE(false, true);
+  const std::string file = folder.write("a.npz", zip_bytes({{"text.npy", text, compressed},
+                                                            image_entry(compressed),
+                                                            {"records.npy", records, compressed}}));
+  const test::log_capture log;
+  CHECK(open_npz(file)->fields() == std::vector{image});
+  CHECK(log.lines() == 2);
+  CHECK(log.text().find(file + ": left out: " + file +
+                        ": field 'text', byte 20: the elements "
+                        "('<U5') are strings") != std::string::npos);
+  CHECK(log.text().find("field 'records', byte 20: the elements are records") != std::string::npos);
+  CHECK(refusal(file, {"image", "text"}).find("<U5") != std::string::npos);
+  // Damage is no such reason.
+  const std::string damaged = folder.write(
+      "b.npz", zip_bytes({image_entry(compressed),
+                          {"cut.npy", byte_vector(text.begin(), text.begin() + 40), compressed}}));
+  CHECK(refusal(damaged).find("cut short") != std::string::npos);
 }
 
 TEST_CASE("npz: members that are no arrays are left out, with a warning if all are opened",

@@ -100,7 +100,9 @@ TEST_CASE("tokens: an array of numpy.save and a stranger's archive are read righ
                                            {.tokens_per_sample = 10, .type = element_type::u16});
                        }),
                        "no shard of tokens but a zip archive"));
-  const auto message = test::message_of<dataset_error>([&] { (void)open_npz(*archive); });
+  const auto message = test::message_of<dataset_error>([&] {
+    for (const field& each : open_npz(*archive)->fields()) CHECK(each.type == element_type::bf16);
+  });
   if (test::contains(message, "built without libzip")) return;
-  CHECK(test::contains(message, "bfloat16"));
+  CHECK(message == "[nothing was thrown]");
 }
