@@ -72,7 +72,7 @@ void volumes(const std::string& scans, const std::string& masks) {
 // [/volumes]
 
 // [cells]
-// The expression of all genes in a cell, as AnnData stores it: sparse in the file, dense in batches.
+// All genes of a cell, as AnnData stores them: sparse in the file, dense in batches.
 void cells(const std::string& file) {
   const auto expression = feedline::open_hdf5_csr(file, "X");
   feedline::loader loader{expression,
