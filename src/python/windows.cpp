@@ -66,7 +66,8 @@ array_object made_of(array_ptr made, const array_object& of) {
   return {std::move(made), of.held};
 }
 
-array_object of_memory(nb::handle values, const std::string& name, const strings& dimensions) {
+array_object array_of_memory(nb::handle values, const std::string& name,
+                             const strings& dimensions) {
   dense_array dense = as_dense(values);
   const nb::object held = held_objects::make();
   const bool is_view = nb::object{dense.held.attr("base")}.is(values);
@@ -121,7 +122,8 @@ void bind_array(nb::module_& module) {
         return any_name{"<feedline.Array " + to_string(self.of->spec()) + ">"};
       });
 
-  module.def("make_memory_array", &of_memory, "values"_a, "name"_a, "dimensions"_a = strings{},
+  module.def("make_memory_array", &array_of_memory, "values"_a, "name"_a,
+             "dimensions"_a = strings{},
              nb::sig("def make_memory_array(values: typing.Any, name: str, dimensions: "
                      "collections.abc.Sequence[str] = []) -> Array"),
              "An array in memory: what numpy.asarray accepts. It must not change.");

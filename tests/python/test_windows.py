@@ -24,7 +24,7 @@ def window_of(values, axis, at, size, step, edges, pad):
 
 def open_as(kind, values, folder):
     if kind == "memory":
-        return feedline.make_memory_array(values, "x")
+        return feedline.make_memory_array(values.astype(values.dtype.newbyteorder("=")), "x")
     if kind in ("npy", "fortran"):
         np.save(folder / "x.npy", np.asfortranarray(values) if kind == "fortran" else values)
         return feedline.open_npy_array(folder / "x.npy", "x")
@@ -99,7 +99,7 @@ def batches(readers, seek=None, take=None, **options):
     )
     assert dataset.varies_by_epoch
     loader = feedline.Loader(
-        dataset, feedline.shuffle(seed=1), batch_size=3, seed=2, readers=readers, device="host",
+        dataset, feedline.shuffle(seed=1), batch_size=3, seed=2, readers=readers, device="cpu",
         **options,
     )
     if seek is not None:
