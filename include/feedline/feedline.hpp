@@ -58,6 +58,7 @@
 #include <feedline/loader/loader_state.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/loader/tuning_budget.hpp>
+#include <feedline/queue/queue_dataset.hpp>
 #include <feedline/ragged/dataset.hpp>
 #include <feedline/ragged/decode.hpp>
 #include <feedline/ragged/pack.hpp>

@@ -37,6 +37,7 @@ class batch_cursor {
     failure_.reset();
     if (exposed_time* const exposed = ring_->exposed()) exposed->give_up();
     handed_out_ = 0;
+    is_last_slot_ = false;
     tally_.begin(pass_ ? pass_->losses_before : epoch_losses{});
   }
   [[nodiscard]] stream_ref stream() const noexcept { return stream_; }
@@ -65,6 +66,7 @@ class batch_cursor {
     if (wanted) {
       failure_ = std::exchange(content.failure, std::nullopt);
       tally_.accept(content.repairs);
+      is_last_slot_ = content.ends_pass;
     }
     if (!wanted || content.batches == 0) return ring_->discard(slot);
     ring_->lease(slot, stream_);
@@ -79,7 +81,8 @@ class batch_cursor {
   /// Whether all of the epoch's batches were handed out. @param batches Batches of the epoch,
   /// unless samples were left out.
   [[nodiscard]] bool at_end(std::uint64_t batches) {
-    if (pass_->first_batch + handed_out_ < std::min(batches, tally_.epoch_batches())) return false;
+    const std::uint64_t end = std::min(batches, tally_.epoch_batches());
+    if (!is_last_slot_ && pass_->first_batch + handed_out_ < end) return false;
     tally_.end();
     return true;
   }
@@ -104,6 +107,7 @@ class batch_cursor {
   std::optional<slot_index> slot_;  ///< the current slot, held
   std::uint64_t next_ = 0;          ///< index of the next batch in it
   std::uint64_t handed_out_ = 0;
+  bool is_last_slot_ = false;  ///< the pass ends with the current slot, or ended with the last one
   std::optional<failure> failure_;  ///< reason why the batch after the current slot cannot be
                                     ///< delivered
   failure_tally tally_;

@@ -4,13 +4,16 @@
 #include <feedline/index.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "queue/live_source.hpp"
 #include "reader/read_retries.hpp"
 #include "sampler/epoch_share.hpp"
 #include "staging/slot_repairs.hpp"
 #include "staging/staging_slot.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,6 +34,7 @@ class sample_source {
   sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed = 0,
                 const epoch_share& share = {}, const error_policy& errors = {})
       : dataset_{std::move(dataset)},
+        live_{dynamic_cast<const live_source*>(dataset_.get())},
         order_{std::move(order)},
         samples_{dataset_->size()},
         seed_{seed},
@@ -67,13 +71,25 @@ class sample_source {
   void read(const epoch_pass& pass, const read_request& request,
             std::vector<unreadable_sample>& bad) const;
 
+  /// The dataset, if its samples come while it is read; else null.
+  [[nodiscard]] const live_source* live() const noexcept { return live_; }
+  /// Same as `live_source::take`, until the pass is abandoned or the source is stopped.
+  live_source::taken take(const std::shared_ptr<epoch_pass>& pass, std::uint64_t most,
+                          std::span<const std::span<std::byte>> out) const;
+
   /// Reads that failed at first and succeeded on a retry. Any thread.
   [[nodiscard]] std::uint64_t recovered_reads() const noexcept { return retries_.recovered(); }
-  /// Stops all retries; threads that pause before one wake. Any thread.
-  void stop() noexcept { retries_.stop(); }
+  /// Stops all retries, and waits for samples; threads that pause wake. Any thread.
+  void stop() noexcept {
+    retries_.stop();
+    is_stopped_.store(true);
+    if (live_ != nullptr) live_->wake();
+  }
 
  private:
   dataset_ptr dataset_;
+  const live_source* live_;
+  std::atomic<bool> is_stopped_{false};
   feedline::sampler order_;
   std::uint64_t samples_;
   std::uint64_t seed_;

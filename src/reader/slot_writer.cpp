@@ -20,6 +20,17 @@ void count_bytes(reader_scratch& use) {
   for (const std::span<std::byte>& field : use.out) use.clock.count_bytes(field.size());
 }
 
+/// Reads what a live source has: the slot, of one run, then has only these samples.
+/// @return Number of samples.
+std::uint64_t take_live(const sample_source& source, staging_slot& slot, std::uint64_t most,
+                        const reader_scratch& use) {
+  const live_source::taken taken = source.take(slot.work.pass, most, use.out);
+  slot.work.samples = taken.samples;
+  slot.work.is_short = taken.samples < most;
+  slot.work.ends_pass = taken.is_end;
+  return taken.samples;
+}
+
 }  // namespace
 
 void draw_samples(const sample_source& source, const staging_slot& slot, sample_run run,
@@ -57,6 +68,10 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
   draw_samples(source_, slot, run, use);
   if (!held_.empty()) return copy_held(slot, run, use);
   set_destinations(slot, run, use);
+  if (source_.live() != nullptr) {
+    use.samples = use.samples.first(take_live(source_, slot, run.end - run.begin, use));
+    return convert(slot, run, use);
+  }
   const epoch_pass& pass = *slot.work.pass;
   const position first = source_.in_epoch(position{slot.work.first.value + run.begin});
   const read_context context{source_.seed(), pass.epoch, use.samples, first};
@@ -226,6 +241,10 @@ void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scr
     entry[2 + place] = units(at);
     use.out.emplace_back(slot.data + at, rows * layout_.row_bytes(place, size));
     at += layout_.field_bytes(place, rows, size);
+  }
+  if (source_.live() != nullptr) {
+    entry[0] = static_cast<std::uint32_t>(take_live(source_, slot, rows, use));
+    return;
   }
   const read_context context{source_.seed(), slot.work.pass->epoch, use.missing, use.missing_at};
   source_.read(*slot.work.pass, {use.missing, use.out, context.with(size)}, use.bad);

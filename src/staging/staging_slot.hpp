@@ -64,10 +64,14 @@ struct slot_work {
   position first = {};            ///< position of its first sample in the epoch's order
   std::uint64_t first_batch = 0;  ///< number within the epoch
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;    ///< number of batches that it holds, or holds a part of
-  std::uint64_t begin = 0;      ///< samples of the ticket before its first
-  bool ends_ticket = true;      ///< no samples of the ticket follow its last
-  request_layout layout{1, 1};  ///< how it is divided into requests
+  std::uint64_t batches = 0;  ///< number of batches that it holds, or holds a part of
+  std::uint64_t begin = 0;    ///< samples of the ticket before its first
+  bool ends_ticket = true;    ///< no samples of the ticket follow its last
+  /// A live source gave fewer samples than the ticket has, and no sample of the pass follows. Set
+  /// by the reader of the slot's only request.
+  bool is_short = false;
+  bool ends_pass = false;
+  request_layout layout{1, 1};               ///< how it is divided into requests
   std::shared_ptr<slot_blocks> blocks = {};  ///< null where the device decodes none
   /// Computed when the ticket is opened; null where all batches have one size.
   std::shared_ptr<const ticket_sizes> sizes = {};

@@ -66,6 +66,10 @@ set_source_files_properties(pipeline/mixing/mixing_test.cpp pipeline/mixing/unre
   unit/device/mix_on_host_test.cpp unit/device/sample_mix_test.cpp PROPERTIES
   COMPILE_OPTIONS "-ffp-contract=off")
 
+feedline_add_tests(feedline_queue_tests SOURCES
+  pipeline/queue/queue_test.cpp
+)
+
 feedline_add_tests(feedline_results_tests SOURCES
   pipeline/results/edge_test.cpp
   pipeline/results/end_test.cpp

@@ -46,8 +46,8 @@ struct tfrecord_options {
   record_decoder_ptr record = nullptr;
   /// An existing folder of this machine in which the index of each file is kept, 8 bytes a record,
   /// for later runs. An index is used if its checksum is right and if the file's path, size and
-  /// version (time of its last change) are those it was made for; otherwise it is made again. Empty:
-  /// indexes are kept in memory only.
+  /// version (time of its last change) are those it was made for; otherwise it is made again.
+  /// Empty: indexes are kept in memory only.
   std::string index_folder = {};
   /// Number of records, spread evenly over all files, that are looked at to choose fields.
   std::size_t looked_at = 128;
@@ -83,8 +83,8 @@ struct tfrecord_options {
 /// @param files Paths or patterns: see `expand_paths`.
 /// @throws dataset_error naming file, byte and sample: no record, a wrong checksum, cut short,
 /// compressed (gzip and zlib cannot be read in any order: decompress the file), no protocol buffer.
-/// @throws usage_error if there is no file, a field or feature is not in the records that are looked
-/// at, or options of a feature do not suit its values; errors of `decode` about `pad`.
+/// @throws usage_error if there is no file, a field or feature is not in the records that are
+/// looked at, or options of a feature do not suit its values; errors of `decode` about `pad`.
 [[nodiscard]] dataset_ptr open_tfrecord(const std::vector<std::string>& files,
                                         const tfrecord_options& options = {});
 

@@ -6,6 +6,7 @@
 #include "detail/known_value.hpp"
 #include "detail/log.hpp"
 #include "loader/pipeline/pipeline.hpp"
+#include "loader/plan/live_options.hpp"
 #include "loader/plan/resolved_plan.hpp"
 
 #include <chrono>
@@ -25,6 +26,7 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
   loader_options planned = validated(options);
   detail::require_known("dataset::concurrency()", dataset->concurrency(),
                         {"parallel", "serialized"});
+  if (detail::is_live(*dataset)) planned = detail::options_for_live(planned, sampler);
   const auto world = static_cast<std::uint64_t>(planned.shard.world);
   const auto order = sampler.bind(*dataset, planned.batch_size * world);
   for (;;) {

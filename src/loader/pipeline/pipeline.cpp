@@ -64,6 +64,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots,
                       growth_of(options, plan_))},
       source_{dataset, format_->sampler, options.seed, resolved_.share, options.errors},
+      reading_{source_.live()},
       strategy_{make_slot_strategy(resolved_, *dataset, device_, options, source_)},
       progress_{dataset, sampler, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},

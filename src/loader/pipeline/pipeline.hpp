@@ -155,6 +155,7 @@ class pipeline {
   [[nodiscard]] optional_lease<batch> hand_out() {
     optional_lease<batch> handed_out = cursor_.hand_out();
     if (handed_out) {
+      if (reading_.source() != nullptr) reading_.source()->handed_out(cursor_.pass());
       consumer_.count_batches(1);
       consumer_.count_samples(handed_out->size());
       for (std::size_t i = 0; resolved_.sizes && i < handed_out->field_count(); ++i)
@@ -224,6 +225,7 @@ class pipeline {
   const std::shared_ptr<staging_ring> staging_;
   const std::shared_ptr<device_ring> ring_;
   sample_source source_;
+  live_reading reading_;
   slot_strategy strategy_;
   progress progress_;
   epoch_schedule schedule_;

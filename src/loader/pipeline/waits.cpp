@@ -208,7 +208,7 @@ void pipeline::shut_down(const std::shared_ptr<pipeline>& owner) noexcept {
   const bool ended = wait_for_threads(owner != nullptr);
   if (ended) threads_.join();
   cursor_.let_go();
-  if (ended) return;
+  if (ended) return reading_.end();
   turns_.give_up(request_executor_.stopping());
   threads_.leave(owner);
 }
