@@ -7,12 +7,17 @@
 #include <feedline/image/folder.hpp>
 // [/includes]
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -143,4 +148,50 @@ feedline::dataset_ptr held_in_part(const feedline::dataset_ptr& damaged) {
                 }});
   // [/patient]
   return readable;
+}
+
+void tfrecord() {
+  // [tfrecord]
+  // Two features of ImageNet's files. The images are decoded by readers, or by a GPU that can.
+  auto images = feedline::open(
+      "imagenet/train-*-of-01024",
+      {.fields = {"image/encoded", "image/class/label"}, .image = {.shorter_side = 256}});
+
+  // Features that not all records show, and an index that the next run finds again:
+  auto texts =
+      feedline::open_tfrecord({"texts-*.tfrecord"}, {.features = {{"tokens", {.is_ragged = true}}},
+                                                     .pad = {{"tokens", {.length = 512}}},
+                                                     .index_folder = "indexes"});
+
+  // One ragged field, to be packed:
+  auto rows = feedline::pack(feedline::open_tfrecord_ragged({"texts-*.tfrecord"}, "tokens"),
+                             {.capacity = 4096});
+  // [/tfrecord]
+}
+
+using answer = std::function<void(const feedline::batch&)>;
+
+void queue(const answer& answer_all, const std::atomic<bool>& is_open) {
+  // [queue]
+  const auto queue = feedline::make_queue_dataset(
+      {{"image", feedline::element_type::u8, {224, 224, 3}}, {"id", feedline::element_type::u64}},
+      {.capacity = 1024, .max_delay = std::chrono::microseconds{500}});
+
+  // A thread for each connection. When the last producer ends, the queue is closed.
+  std::thread connection{[&is_open, requests = feedline::queue_producer{queue}] {
+    std::vector<std::byte> image(224 * 224 * 3);
+    for (std::uint64_t id = 0; is_open; ++id) {
+      const std::array<std::span<const std::byte>, 2> sample{image,
+                                                             std::as_bytes(std::span{&id, 1})};
+      if (requests.put(sample) != feedline::put_result::accepted) return;
+    }
+  }};
+
+  feedline::loader loader{queue,
+                          feedline::sequential{},
+                          feedline::make_host_device(),
+                          {.batch_size = 64, .transforms = {{.field = "image", .mean = {128}}}}};
+  for (const auto& batch : loader.epoch(0)) answer_all(batch);  // 1 to 64 samples each
+  connection.join();
+  // [/queue]
 }

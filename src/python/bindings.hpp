@@ -20,13 +20,16 @@ void bind_sequence_dataset(nb::module_& module);
 void bind_sample_info(nb::module_& module);
 void bind_worker_side(nb::module_& module);  // in worker processes
 void bind_workers(nb::module_& module);      // in their parent
+void bind_padding(nb::module_& module);
 void bind_formats(nb::module_& module);
 void bind_image_options(nb::module_& module);
+void bind_tfrecord(nb::module_& module);
 void bind_image_sets(nb::module_& module);
 void bind_windows(nb::module_& module);
 void bind_zarr(nb::module_& module);
 void bind_hdf5(nb::module_& module);    // where HDF5 is
 void bind_remote(nb::module_& module);  // where libcurl and Expat are
+void bind_queue(nb::module_& module);
 void bind_ragged(nb::module_& module);
 void bind_ragged_samples(nb::module_& module);
 void bind_samplers(nb::module_& module);

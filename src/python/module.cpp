@@ -29,9 +29,12 @@ NB_MODULE(_feedline, module) {
   bind_worker_side(module);
   bind_workers(module);
   bind_composition(module);
+  bind_queue(module);
   bind_ragged(module);
   bind_image_options(module);
+  bind_padding(module);
   bind_formats(module);
+  bind_tfrecord(module);
   bind_image_sets(module);
   bind_windows(module);
   bind_zarr(module);

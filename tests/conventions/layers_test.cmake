@@ -83,9 +83,10 @@ programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
 device statistics loader cuda programs/inputs programs/words"
   "python/interpreter: detail"
-  "python: detail io dataset arrays ragged image formats sampler device statistics loader remote cuda \
+  "python: detail io dataset ragged image formats sampler device statistics loader remote cuda \
     transform/options python/interpreter"
-  "python/datasets: io remote dataset ragged image formats hdf5 sampler python/interpreter python"
+  "python/datasets: io remote dataset arrays queue ragged image formats hdf5 sampler \
+python/interpreter python"
   "python/samples: detail dataset ragged python/interpreter python python/datasets"
   "python/workers: detail dataset device python/interpreter python python/samples"
   "python/samplers: dataset ragged sampler image python/interpreter python python/datasets"

@@ -10,6 +10,7 @@
 #include "python/named.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -64,13 +66,15 @@ void bind_open(nb::module_& module) {
       "open",
       [](const files& path, strings fields, std::string format, std::string like,
          const image_options& image, const dtype_argument& label_type,
-         std::uint64_t tokens_per_sample, const named<external_files>& external) {
+         std::uint64_t tokens_per_sample, const std::map<std::string, pad_options>& pad,
+         const named<external_files>& external) {
         const open_options how{.fields = std::move(fields),
                                .format = std::move(format),
                                .like = std::move(like),
                                .image = image,
                                .label_type = label_type,
                                .tokens_per_sample = tokens_per_sample,
+                               .pad = pad,
                                .external = external};
         const strings paths = paths_of(path);
         return interruptible(
@@ -79,7 +83,7 @@ void bind_open(nb::module_& module) {
       "path"_a, nb::kw_only(), "fields"_a = options.fields, "format"_a = options.format,
       "like"_a = options.like, "image"_a = options.image,
       "label_type"_a = dtype_argument{options.label_type},
-      "tokens_per_sample"_a = options.tokens_per_sample,
+      "tokens_per_sample"_a = options.tokens_per_sample, "pad"_a = options.pad,
       "external"_a = named<external_files>{options.external},
       "Opens a file or folder of any known format: the one that is named, such as 'tar', or as its "
       "content tells. Several paths, and patterns such as 'shard-{0000..0146}.tar' or "

@@ -51,6 +51,20 @@ ragged_object make_ragged(const dataset_object& values, const dataset_object& of
 
 }  // namespace
 
+void bind_padding(nb::module_& module) {
+  const pad_options usual;
+  nb::class_<pad_options>(module, "PadOptions", "How a ragged field is padded.")
+      .def(
+          "__init__",
+          [](pad_options* self, std::uint64_t length, const padding& value,
+             const named<pad_longer>& longer) {
+            new (self) pad_options{.length = length, .value = as_value(value), .longer = longer};
+          },
+          nb::kw_only(), "length"_a = usual.length, "value"_a = 0,
+          "longer"_a = named<pad_longer>{usual.longer})
+      .def_ro("length", &pad_options::length);
+}
+
 void bind_ragged(nb::module_& module) {
   nb::class_<ragged_object>(module, "RaggedDataset", nb::dynamic_attr(),
                             nb::type_slots(collected<ragged_object>),
