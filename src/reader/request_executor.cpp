@@ -122,7 +122,7 @@ void request_executor::read_samples(staging_slot& slot, sample_run samples, read
       }
       done = end;
     }
-    use.clock.count_samples(done - samples.begin);
+    use.clock.count_samples(work.is_short ? work.samples : done - samples.begin);
   }
   use.clock.at(work.pass->epoch, work.first_batch + first_batch, 0);  // after these
 }
