@@ -2,7 +2,7 @@
 #include <feedline/formats/zarr.hpp>
 
 #include "python/bindings.hpp"
-#include "python/interruptible.hpp"
+#include "python/interpreter/interruptible.hpp"
 
 #include <cstddef>
 #include <filesystem>

@@ -11,10 +11,10 @@
 #endif
 
 #include "python/array_object.hpp"
-#include "python/arrays.hpp"
+#include "python/datasets/arrays.hpp"
 #include "python/bindings.hpp"
 #include "python/errors.hpp"
-#include "python/interruptible.hpp"
+#include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 
 #include <filesystem>
