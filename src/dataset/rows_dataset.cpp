@@ -67,8 +67,7 @@ class rows_dataset final : public dataset {
   }
 
   bool wants_prefetch() const noexcept override {
-    return std::ranges::any_of(fields_,
-                               [](const rows_field& one) { return one.rows->is_cold(); });
+    return std::ranges::any_of(fields_, [](const rows_field& one) { return one.rows->is_cold(); });
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {

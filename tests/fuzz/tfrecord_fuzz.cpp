@@ -5,7 +5,7 @@
 
 #include <feedline/error.hpp>
 
-#include "detail/crc32c.hpp"
+#include "formats/crc32c.hpp"
 #include "formats/tfrecord/records.hpp"
 #include "support/files/memory_file.hpp"
 

@@ -1,7 +1,7 @@
 #include "formats/tfrecord/index.hpp"
 
 #include "detail/byte_order.hpp"
-#include "detail/crc32c.hpp"
+#include "formats/crc32c.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 #include "detail/byte_order.hpp"
-#include "detail/crc32c.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
+#include "formats/crc32c.hpp"
 #include "formats/tfrecord/index.hpp"
 
 #include <system_error>

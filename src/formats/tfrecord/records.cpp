@@ -3,12 +3,12 @@
 #include <feedline/formats/expand_paths.hpp>
 
 #include "detail/byte_order.hpp"
-#include "detail/crc32c.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/sample_range.hpp"
 #include "detail/text.hpp"
 #include "detail/threads.hpp"
+#include "formats/crc32c.hpp"
 #include "formats/tfrecord/example_decoder.hpp"
 #include "formats/tfrecord/index.hpp"
 #include "io/file_system.hpp"

@@ -1,7 +1,7 @@
 #include "formats/zarr/codecs.hpp"
 
 #include "detail/byte_order.hpp"
-#include "detail/crc32c.hpp"
+#include "formats/crc32c.hpp"
 #include "formats/zarr/numbers.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "hdf5/filter/planes.hpp"

@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/byte_order.hpp"
-#include "detail/crc32c.hpp"
+#include "formats/crc32c.hpp"
 #include "formats/zarr/chunks.hpp"
 
 #include <algorithm>

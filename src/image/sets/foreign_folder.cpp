@@ -71,10 +71,9 @@ std::string other_files::describe() const {
 void refuse_foreign_folder(const fs::path& root, const std::vector<std::string>& folders) {
   for (const char* const name : {".zarray", ".zgroup", "zarr.json"})
     if (kind_of_entry((root / name).string()) != entry_kind::nothing)
-      throw dataset_error{
-          {.path = root.string(), .field = {}},
-          "a Zarr store (it holds " + std::string{name} +
-              "), and no folder of images; open it by open or open_zarr"};
+      throw dataset_error{{.path = root.string(), .field = {}},
+                          "a Zarr store (it holds " + std::string{name} +
+                              "), and no folder of images; open it by open or open_zarr"};
   refuse_pairs(root, folders);
 }
 

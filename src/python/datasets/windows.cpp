@@ -10,9 +10,9 @@
 #include <feedline/hdf5/arrays.hpp>
 #endif
 
-#include "python/array_object.hpp"
-#include "python/datasets/arrays.hpp"
 #include "python/bindings.hpp"
+#include "python/datasets/array_object.hpp"
+#include "python/datasets/arrays.hpp"
 #include "python/errors.hpp"
 #include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"

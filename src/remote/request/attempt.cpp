@@ -6,6 +6,8 @@
 
 #include "remote/request/counts.hpp"
 
+#include <system_error>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +16,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace feedline::detail {

@@ -15,7 +15,6 @@
 #include "support/files/npy_bytes.hpp"
 #include "support/http/server.hpp"
 
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +25,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#include <sched.h>
 
 using namespace feedline;
 
@@ -144,13 +145,16 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(rows), static_cast<unsigned long long>(row_bytes), latency_ms,
       in_order ? "in order" : "full shuffle", batch, readers);
 
-  mount_remote_files({.max_in_flight = most, .read_ahead_bytes = ahead_mib << 20,
-                      .threads = threads});
+  mount_remote_files(
+      {.max_in_flight = most, .read_ahead_bytes = ahead_mib << 20, .threads = threads});
   const auto data = open(server.address());
-  loader loader{data, in_order ? sampler{sequential{}} : sampler{shuffle{}}, make_host_device(),
+  loader loader{data,
+                in_order ? sampler{sequential{}} : sampler{shuffle{}},
+                make_host_device(),
                 {.batch_size = static_cast<std::uint64_t>(batch), .readers = readers}};
-  std::printf("| epoch | GB/s | first batch, ms | CPU of the client, ns a byte | requests |\n"
-              "| --- | --- | --- | --- | --- |\n");
+  std::printf(
+      "| epoch | GB/s | first batch, ms | CPU of the client, ns a byte | requests |\n"
+      "| --- | --- | --- | --- | --- |\n");
   for (int epoch = 0; epoch < epochs; ++epoch) {
     const auto begun = std::chrono::steady_clock::now();
     const double cpu_before = cpu_seconds();

@@ -1,7 +1,6 @@
 #include "rows/decoded/cached_rows.hpp"
 
 #include <feedline/error.hpp>
-#include <feedline/error.hpp>
 
 #include "dataset/read_tally.hpp"
 #include "support/checks/catch.hpp"
@@ -99,13 +98,13 @@ TEST_CASE(
   std::latch first_is_being_read{1};
   bool others_were_read = false;
   const cached_rows rows{rows_of(block_count),
-                              std::make_unique<gated_blocks>([&](std::uint64_t block) {
-                                if (block == 0) {
-                                  first_is_being_read.count_down();
-                                  others_were_read = seen.wait_for({3, 7});
-                                }
-                                seen.add(block);
-                              })};
+                         std::make_unique<gated_blocks>([&](std::uint64_t block) {
+                           if (block == 0) {
+                             first_is_being_read.count_down();
+                             others_were_read = seen.wait_for({3, 7});
+                           }
+                           seen.add(block);
+                         })};
   detail::read_tally of_reader;
   detail::read_tally of_helper;
   std::vector<std::byte> busy;
@@ -130,20 +129,19 @@ TEST_CASE(
   CHECK(of_reader.look().cache_hits + of_helper.look().cache_hits == 0);
 }
 
-TEST_CASE(
-    "cached rows: a block that cannot be read for another ends in that one's error alone",
-    "[dataset][host]") {
+TEST_CASE("cached rows: a block that cannot be read for another ends in that one's error alone",
+          "[dataset][host]") {
   read_blocks seen;
   std::latch first_is_being_read{1};
   const cached_rows rows{rows_of(block_count),
-                              std::make_unique<gated_blocks>([&](std::uint64_t block) {
-                                if (block == 0) {
-                                  first_is_being_read.count_down();
-                                  (void)seen.wait_for({7});
-                                }
-                                seen.add(block);
-                                if (block == 7) throw dataset_error{{}, "damaged"};
-                              })};
+                         std::make_unique<gated_blocks>([&](std::uint64_t block) {
+                           if (block == 0) {
+                             first_is_being_read.count_down();
+                             (void)seen.wait_for({7});
+                           }
+                           seen.add(block);
+                           if (block == 7) throw dataset_error{{}, "damaged"};
+                         })};
   std::optional<std::uint64_t> failed;
   std::thread reader{[&] {
     try {
@@ -164,13 +162,13 @@ TEST_CASE("cached rows: however many readers there are, no more blocks are read 
   std::atomic<std::uint64_t> being_read{0};
   std::atomic<std::uint64_t> max_read{0};
   const cached_rows rows{rows_of(kept), std::make_unique<gated_blocks>([&](std::uint64_t) {
-                                const std::uint64_t now = being_read.fetch_add(1) + 1;
-                                std::uint64_t most = max_read.load();
-                                while (most < now && !max_read.compare_exchange_weak(most, now)) {
-                                }
-                                std::this_thread::yield();
-                                being_read.fetch_sub(1);
-                              })};
+                           const std::uint64_t now = being_read.fetch_add(1) + 1;
+                           std::uint64_t most = max_read.load();
+                           while (most < now && !max_read.compare_exchange_weak(most, now)) {
+                           }
+                           std::this_thread::yield();
+                           being_read.fetch_sub(1);
+                         })};
   std::vector<int> wrong(300, 0);
   std::vector<std::thread> readers;
   for (std::size_t reader = 0; reader < wrong.size(); ++reader)
@@ -188,8 +186,7 @@ TEST_CASE("cached rows: however many readers there are, no more blocks are read 
   CHECK(max_read.load() <= kept);
 }
 
-TEST_CASE("cached rows: 8 readers of all rows in any order find each its own",
-          "[dataset][host]") {
+TEST_CASE("cached rows: 8 readers of all rows in any order find each its own", "[dataset][host]") {
   const std::uint64_t kept = GENERATE(as<std::uint64_t>{}, 4, 64, 100);
   const cached_rows rows{rows_of(kept), std::make_unique<gated_blocks>([](std::uint64_t) {})};
   std::latch start{8};

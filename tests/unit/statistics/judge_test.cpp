@@ -131,7 +131,8 @@ std::vector<constructed_case> constructed_cases() {
       {"slow storage", [] { return slow_readers(0.03); }, bottleneck::storage, "more readers (8)"},
       {"a page cache that is cold", [] { return slow_readers(0.35); }, bottleneck::storage,
        "more readers"},
-      {"a network", [] {
+      {"a network",
+       [] {
          auto seen = slow_readers(0.35);
          seen.network_wait = seen.reader.busy * 9 / 10;
          return seen;

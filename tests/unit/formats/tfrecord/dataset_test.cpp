@@ -5,7 +5,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "detail/crc32c.hpp"
+#include "formats/crc32c.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/log_capture.hpp"

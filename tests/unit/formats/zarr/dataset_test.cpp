@@ -4,7 +4,7 @@
 #include <feedline/formats/open.hpp>
 #include <feedline/formats/zarr.hpp>
 
-#include "detail/crc32c.hpp"
+#include "formats/crc32c.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"

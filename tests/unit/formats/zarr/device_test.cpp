@@ -6,7 +6,7 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "detail/crc32c.hpp"
+#include "formats/crc32c.hpp"
 #include "formats/zarr/codecs.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"

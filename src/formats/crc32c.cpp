@@ -1,4 +1,4 @@
-#include "detail/crc32c.hpp"
+#include "formats/crc32c.hpp"
 
 #include <array>
 #include <bit>
