@@ -134,7 +134,8 @@ const detail::format_entry& format_of(const paths& files, const open_options& op
   for (const std::string& path : files) {
     const detail::format_entry* const format = format_of(path);
     if (format == nullptr) throw unknown_format(path);
-    if (format->is_folder) require_no_foreign_folder(path);
+    // A format with documents of its own in its folders is sure.
+    if (format->is_folder != nullptr && format->is == nullptr) require_no_foreign_folder(path);
     if (first == nullptr) first = format;
     if (format != first)
       throw dataset_error{{.path = path, .field = {}},
