@@ -33,7 +33,7 @@ class hdf5_chunk_source final : public chunk_source {
     return (*chunks_)[chunk].is_written();
   }
   void read(std::uint64_t chunk, std::span<std::byte> out) const override try {
-    static_cast<const hdf5_blocks&>(blocks_).read(chunk, out);
+    static_cast<const decoded_blocks&>(blocks_).read(chunk, out);
   } catch (const hdf5_error& failure) {
     dataset_location where = failure.where();
     where.sample.reset();  // there are no samples yet
