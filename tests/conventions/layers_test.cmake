@@ -47,7 +47,7 @@ transform/options transform/operations"
   "hdf5/rows: detail io rows dataset dataset/memory rows/decoded arrays hdf5 hdf5/filter \
 hdf5/format hdf5/library"
   "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
-  "formats/zarr: detail io rows dataset dataset/memory rows/decoded hdf5/filter formats \
+  "formats/zarr: detail io rows dataset dataset/memory rows/decoded arrays hdf5/filter formats \
 formats/open formats/npy"
   "formats/*: detail io rows dataset arrays ragged image hdf5 formats formats/open formats/npy"
   "device: detail statistics dataset transform/options transform/operations"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/arrays/array_source.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/export.hpp>
 
@@ -57,6 +58,22 @@ struct zarr_options {
 /// @throws usage_error if there is no field, or two have the same name.
 [[nodiscard]] dataset_ptr open_zarr(const std::string& store, std::vector<zarr_field> fields,
                                     const zarr_options& options = {});
+
+/// Opens arrays of one Zarr store as arrays of N dimensions, for `make_windows`. Dimensions have
+/// the names that the store gives them. Complex numbers have one dimension more, of two parts.
+/// `array_spec::packing` is empty: attributes such as scale_factor are not read. Chunks are decoded
+/// whole, once for all boxes of a read, and cached. All arrays of a call share
+/// `options.max_host_cache_bytes`, in proportion to their sizes: open arrays that are used together
+/// by one call.
+/// @param arrays Paths within the store; "": the store is an array.
+/// @param options `max_resident_bytes` is not used.
+/// @throws dataset_error as `open_zarr`, and if the two parts of a complex fill value differ.
+[[nodiscard]] std::vector<array_ptr> open_zarr_arrays(const std::string& store,
+                                                      const std::vector<std::string>& arrays,
+                                                      const zarr_options& options = {});
+/// The same for one array.
+[[nodiscard]] array_ptr open_zarr_array(const std::string& store, const std::string& array,
+                                        const zarr_options& options = {});
 
 }  // namespace FEEDLINE_ABI
 }  // namespace feedline

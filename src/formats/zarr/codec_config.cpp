@@ -3,7 +3,6 @@
 #include "formats/zarr/codec_config.hpp"
 
 #include "formats/zarr/data_type.hpp"
-#include "formats/zarr/numbers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,6 @@
 
 #include "detail/byte_order.hpp"
 #include "formats/crc32c.hpp"
-#include "formats/zarr/numbers.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "hdf5/filter/planes.hpp"
 

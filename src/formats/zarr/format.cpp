@@ -103,6 +103,15 @@ dataset_ptr open_zarr(const std::string& store, std::vector<zarr_field>, const z
   detail::refuse_zarr(store);
 }
 
+std::vector<array_ptr> open_zarr_arrays(const std::string& store, const std::vector<std::string>&,
+                                        const zarr_options&) {
+  detail::refuse_zarr(store);
+}
+
+array_ptr open_zarr_array(const std::string& store, const std::string&, const zarr_options&) {
+  detail::refuse_zarr(store);
+}
+
 }  // namespace FEEDLINE_ABI
 }  // namespace feedline
 #endif

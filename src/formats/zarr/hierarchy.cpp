@@ -213,11 +213,13 @@ zarr_array load_zarr_array(const zarr_store& store, const std::string& path) {
                           found.where(prefix + ".zarray", path));
   }
   std::string there;
-  if (store.can_list()) {
-    std::vector<std::string> names;
-    for (const zarr_node& node : find_zarr_arrays(store)) names.push_back(node.path);
-    there = "; there are: " + list_names(names);
-  }
+  if (store.can_list()) try {
+      std::vector<std::string> names;
+      for (const zarr_node& node : find_zarr_arrays(store)) names.push_back(node.path);
+      there = "; there are: " + list_names(names);
+    } catch (const dataset_error& why) {
+      there = "; the arrays cannot be listed: " + why.message();
+    }
   throw dataset_error{{.path = store.name(), .field = path}, "has no array of this path" + there};
 }
 

@@ -1,4 +1,4 @@
-#include "formats/zarr/numbers.hpp"
+#include "formats/zarr/codecs.hpp"
 
 #include "hdf5/filter/undo.hpp"
 

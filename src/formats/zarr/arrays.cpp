@@ -1,0 +1,125 @@
+#ifdef FEEDLINE_HAS_JSON
+
+#include <feedline/error.hpp>
+#include <feedline/formats/zarr.hpp>
+
+#include "arrays/chunked_array.hpp"
+#include "formats/zarr/blocks.hpp"
+#include "formats/zarr/hierarchy.hpp"
+#include "rows/row_storage.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// Chunks of an array, each by itself.
+class zarr_chunk_source final : public chunk_source {
+ public:
+  explicit zarr_chunk_source(std::shared_ptr<const zarr_chunks> chunks)
+      : chunks_{chunks}, blocks_{std::move(chunks), true} {}
+
+  bool is_written(std::uint64_t chunk) const noexcept override {
+    return chunks_->is_written(chunk);
+  }
+  void read(std::uint64_t chunk, std::span<std::byte> out) const override try {
+    blocks_.read(chunk, out);
+  } catch (const dataset_error& failure) {
+    dataset_location where = failure.where();
+    where.sample.reset();  // there are no samples yet
+    throw dataset_error{std::move(where), failure.message()};
+  }
+  bool is_cold() const noexcept override { return blocks_.is_cold(); }
+  void prefetch(std::uint64_t chunk) const noexcept override { blocks_.prefetch(chunk); }
+  void require_unchanged() const override {
+    if (const byte_file_ptr file = chunks_->store().file()) file->require_unchanged();
+  }
+
+ private:
+  const std::shared_ptr<const zarr_chunks> chunks_;
+  const zarr_blocks blocks_;
+};
+
+struct found_array {
+  array_spec spec;
+  std::vector<std::byte> fill;  ///< one number
+  std::shared_ptr<const zarr_chunks> chunks;
+
+  [[nodiscard]] double weight() const {
+    double elements = 1;
+    for (const std::uint64_t extent : spec.shape) elements *= static_cast<double>(extent);
+    return elements * static_cast<double>(size_bytes(spec.type));
+  }
+};
+
+found_array find_box_array(const zarr_store_ptr& store, std::string path) {
+  while (path.starts_with('/')) path.erase(0, 1);
+  zarr_array array = load_zarr_array(*store, path);
+  const auto refuse = [&](const std::string& why) {
+    throw dataset_error{{.path = store->name(), .field = array.path}, why};
+  };
+  if (array.shape.empty()) refuse("is a single value, and no array");
+  if (std::ranges::count(array.shape, 0U) != 0) refuse("has no values");
+  if (const std::string why = array.codecs.refusal(); !why.empty()) refuse(why);
+  found_array found;
+  found.spec = {.name = default_zarr_name(store->name(), array.path),
+                .path = store->name(),
+                .type = array.type.type,
+                .shape = array.shape,
+                .dimensions = array.dimension_names,
+                .chunk = array.chunk};
+  found.fill = array.fill;
+  if (array.type.is_complex) {
+    found.spec.shape.push_back(2);
+    found.spec.chunk.push_back(2);
+    if (!found.spec.dimensions.empty()) found.spec.dimensions.emplace_back();
+    const auto half = static_cast<std::ptrdiff_t>(found.fill.size() / 2);
+    if (!std::equal(found.fill.begin(), found.fill.begin() + half, found.fill.begin() + half))
+      refuse("has a fill value with two different parts; open it by open_zarr");
+    found.fill.resize(found.fill.size() / 2);
+  }
+  found.chunks = std::make_shared<const zarr_chunks>(store, std::move(array));
+  return found;
+}
+
+}  // namespace
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+std::vector<array_ptr> open_zarr_arrays(const std::string& store,
+                                        const std::vector<std::string>& arrays,
+                                        const zarr_options& options) {
+  if (arrays.empty()) throw usage_error{"open_zarr_arrays: there is no array to open"};
+  const auto opened = detail::open_zarr_store(store);
+  std::vector<detail::found_array> found;
+  double all = 0;
+  for (const std::string& path : arrays) {
+    found.push_back(detail::find_box_array(opened, path));
+    all += found.back().weight();
+  }
+  const std::size_t cache_bytes = options.max_host_cache_bytes != 0
+                                      ? options.max_host_cache_bytes
+                                      : detail::machine_memory_bytes() / 4;
+  std::vector<array_ptr> made;
+  for (detail::found_array& each : found) {
+    const double share = each.weight() / all;
+    made.push_back(detail::make_chunked_array(
+        std::move(each.spec), std::make_unique<const detail::zarr_chunk_source>(each.chunks),
+        std::move(each.fill), static_cast<std::size_t>(static_cast<double>(cache_bytes) * share)));
+  }
+  return made;
+}
+
+array_ptr open_zarr_array(const std::string& store, const std::string& array,
+                          const zarr_options& options) {
+  return open_zarr_arrays(store, {array}, options).front();
+}
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline
+
+#endif

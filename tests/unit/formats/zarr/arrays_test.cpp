@@ -1,0 +1,74 @@
+/// Zarr's arrays of N dimensions: boxes of chunks that cut them.
+
+#include <feedline/arrays/array_source.hpp>
+#include <feedline/error.hpp>
+#include <feedline/formats/zarr.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/checks/contains.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/files/zarr_folder.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+TEST_CASE(
+    "zarr arrays: boxes of chunks in Fortran order, in both orders of bytes, with missing ones",
+    "[arrays][host]") {
+  const zarr_folder store;
+  const bool is_big = GENERATE(true, false);
+  store.put(".zarray", zarr_v2("[5, 3]", "[2, 2]", is_big ? "\">i2\"" : "\"<i2\"",
+                               R"(, "order": "F")", "null", "-7"));
+  store.put(".zattrs", R"({"_ARRAY_DIMENSIONS": ["time", "x"]})");
+  std::vector<std::int16_t> all(15, -7);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 2; ++j) {
+      if (i == 1 && j == 1) continue;
+      std::vector<std::int16_t> values;
+      for (int k = 0; k < 4; ++k) {
+        const int row = 2 * i + k % 2;
+        const int column = 2 * j + k / 2;
+        values.push_back(static_cast<std::int16_t>(row * 3 + column));
+        if (row < 5 && column < 3) all[static_cast<std::size_t>(row * 3 + column)] = values.back();
+      }
+      byte_vector bytes = memory_of(values);
+      if (is_big) bytes = with_elements_reversed(bytes, 2);
+      store.put(std::to_string(i) + '.' + std::to_string(j), bytes);
+    }
+  const array_ptr array = open_zarr_array(store.path(), "");
+  CHECK(array->spec().dimensions == std::vector<std::string>{"time", "x"});
+  CHECK(array->spec().chunk == std::vector<std::uint64_t>{2, 2});
+  byte_vector read(30);
+  array->read_all(read);
+  CHECK(read == memory_of(all));
+
+  // Rows 1, 3 and columns 2, 1.
+  const std::array<std::uint64_t, 2> begin{1, 1};
+  const std::array<std::uint64_t, 2> count{2, 2};
+  const std::array<std::uint64_t, 2> step{2, 1};
+  const std::array<std::ptrdiff_t, 2> stride{4, -2};
+  byte_vector part(8);
+  const array_box box{begin, count, step, stride, part.data() + 2};
+  array->read({&box, 1});
+  CHECK(part == memory_of<std::int16_t>({all[5], all[4], all[11], all[10]}));
+}
+
+TEST_CASE("zarr arrays: a damaged chunk is named, without a sample", "[arrays][host]") {
+  const zarr_folder store;
+  store.put("x/zarr.json",
+            zarr_v3("[4]", "[2]", "\"complex64\"", '[' + zarr_bytes + ']', "[1, 1]"));
+  store.put("x/c/1", byte_vector(3));
+  const array_ptr array = open_zarr_array(store.path(), "x");
+  CHECK(array->spec().shape == std::vector<std::uint64_t>{4, 2});
+  byte_vector read(32);
+  CHECK(contains(message_of<dataset_error>([&] { array->read_all(read); }),
+                 "/x/c/1: field 'x': chunk (1) of 3 bytes: does not decode"));
+  CHECK(contains(message_of<dataset_error>([&] { (void)open_zarr_array(store.path(), "y"); }),
+                 "has no array of this path"));
+}
