@@ -95,8 +95,11 @@ class npz_file {
         field.refusal = refusal.message();
       }
     }
-    for (const std::string& name : left_out())
-      listed.push_back({.name = name, .left_out = "no array: its name does not end in .npy"});
+    for (const std::string& name : left_out()) {
+      listed_field& other = listed.emplace_back();
+      other.name = name;
+      other.left_out = "no array: its name does not end in .npy";
+    }
     file_->require_unchanged();
     return listed;
   }
