@@ -141,6 +141,7 @@ void ahead_store::drop_all(object_id object) noexcept {
 
 void ahead_store::drop(std::map<place, block_ptr>::iterator at) noexcept {
   const block& it = *at->second;
+  if (it.now.load() == block::on_its_way) it.by->is_unwanted.store(true);
   bytes_ -= it.size();
   in_order_.erase(it.order);
   if (it.used < it.size())

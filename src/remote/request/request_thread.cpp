@@ -14,6 +14,7 @@
 #include <csignal>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 namespace feedline::detail {
@@ -180,6 +181,7 @@ void request_thread::wake_if(const transfer_queue::wanted_thread& other) {
 void request_thread::begin(transfer_ptr wanted) {
   answer_verdict refusal{remote_fault::refused, "there is no memory for a request"};
   try {
+    if (wanted->is_unwanted.load()) throw std::runtime_error{"the bytes are not wanted any more"};
     if (wanted->tries++ == 0) wanted->first_try = clock::now();
     begin_attempt(wanted, attempt::role::first);
     return;
@@ -314,6 +316,7 @@ bool request_thread::try_again(const transfer_ptr& failed, answer_verdict& verdi
   int max_tries = many;
   if (is_opening && verdict.fault != remote_fault::throttled) max_tries = 5;
   if (verdict.is_likely_lasting()) max_tries = 3;
+  if (failed->is_unwanted.load()) return false;
   if (verdict.may_retry() && failed->tries < max_tries && failed->due < failed->deadline()) {
     failed->fault = verdict;
     pausing_.push_back(failed);
@@ -339,7 +342,7 @@ std::chrono::milliseconds request_thread::pause_after(const remote_transfer& fai
 }
 
 void request_thread::finish(const transfer_ptr& ended, answer_verdict verdict) noexcept {
-  if (verdict.fault != remote_fault::none)
+  if (verdict.fault != remote_fault::none && !ended->is_unwanted.load())
     counters().failed.fetch_add(1, std::memory_order_relaxed);
   ended->fault = std::move(verdict);
   const auto done = std::move(ended->done);

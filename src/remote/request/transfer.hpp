@@ -4,6 +4,7 @@
 #include "remote/request/s3_identity.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -88,6 +89,10 @@ struct remote_transfer {
   landing out = {};  ///< bytes land here; `wanted.bytes` of them
   /// Called once, by the loop's thread, or by `submit` if the loop has ended. Does not throw.
   std::function<void()> done;
+
+  /// Set by the asker, at any time: nothing waits for the bytes any more, so no request is made for
+  /// them from now on. `done` is still called.
+  std::atomic<bool> is_unwanted{false};
 
   // The result, from `done` on.
   http_answer answer = {};

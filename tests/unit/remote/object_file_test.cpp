@@ -228,6 +228,37 @@ TEST_CASE("remote objects: hinted bytes are fetched once, before they are read, 
   }
 }
 
+TEST_CASE("remote objects: bytes of an object that has gone are not requested again",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  std::promise<void> asked;  // these outlive the server
+  std::promise<void> gone;
+  const auto is_gone = gone.get_future().share();
+  std::atomic<int> requests = 0;
+  http_server server;
+  server.set_latency(5ms);
+  server.put("/x", numbered(many));
+  auto file = open_file(server.address("/x"));
+  server.set_script([&](const auto&) {
+    if (++requests == 1) {
+      asked.set_value();
+      is_gone.wait();
+    }
+    return http_fault::status(503);
+  });
+  file->will_need(1'000'000, 150'000);
+  asked.get_future().wait();
+  const auto before = remote_counts();
+  mounted_remote{};  // forgets what was opened lately
+  file.reset();
+  mounted_remote{};
+  gone.set_value();
+  while (remote_counts().throttled == before.throttled) std::this_thread::yield();
+  CHECK(remote_counts().retries == before.retries);
+  CHECK(remote_counts().failed == before.failed);
+  CHECK(requests == 1);
+}
+
 TEST_CASE("remote objects: without room for read-ahead, hints are dropped and reads still work",
           "[remote][host]") {
   const mounted_remote mounted{{.read_ahead_bytes = 0}};
@@ -290,4 +321,6 @@ TEST_CASE("remote objects: options that are out of range are refused", "[remote]
                  "stall_after is 0 ms"));
   CHECK(contains(message_of<usage_error>([] { mount_remote_files({.max_in_flight = 0}); }),
                  "max_in_flight is 0; it is 1 to 4096"));
+  CHECK(contains(message_of<usage_error>([] { mount_remote_files({.threads = 65}); }),
+                 "threads is 65; it is 0 to 64"));
 }
