@@ -99,6 +99,7 @@ TEST_CASE("remote: scripted faults over all formats give no wrong byte and no ha
   const auto after = remote_counts();
   WARN(faults << " faults of " << requests << " requests: " << right
               << " samples right, none wrong, " << told << " told; "
-              << after.retries - before.retries << " requests made again");
+              << after.retries - before.retries << " requests made again; so far in this process "
+              << to_string(after));
   CHECK(after.retries > before.retries);
 }
