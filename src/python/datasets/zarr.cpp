@@ -23,7 +23,7 @@ namespace {
 /// Path of an array, or that and the field's name.
 using chosen_array = std::variant<std::string, std::pair<std::string, std::string>>;
 
-zarr_field field_of(const chosen_array& array) {
+zarr_field zarr_field_of(const chosen_array& array) {
   if (const auto* const path = std::get_if<std::string>(&array)) return {.array = *path};
   const auto& [path, name] = std::get<1>(array);
   return {.array = path, .name = name};
@@ -38,7 +38,7 @@ void bind_zarr(nb::module_& module) {
       [](const std::filesystem::path& store, const std::vector<chosen_array>& arrays,
          std::size_t max_host_cache_bytes, std::size_t max_resident_bytes) {
         std::vector<zarr_field> fields;
-        for (const chosen_array& each : arrays) fields.push_back(field_of(each));
+        for (const chosen_array& each : arrays) fields.push_back(zarr_field_of(each));
         const zarr_options how{.max_host_cache_bytes = max_host_cache_bytes,
                                .max_resident_bytes = max_resident_bytes};
         return interruptible([=] { return open_zarr(store.string(), fields, how); });
