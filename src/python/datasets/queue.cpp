@@ -25,13 +25,13 @@ using queue_ptr = std::shared_ptr<queue_dataset>;
 using time_point = std::chrono::steady_clock::time_point;
 
 /// A sample's values as bytes, and what keeps them.
-struct sample_values {
+struct queued_values {
   std::vector<dense_array> arrays;
   std::vector<std::span<const std::byte>> bytes;
 };
 
-sample_values sample_values_of(const queue_dataset& to, const nb::dict& sample) {
-  sample_values values;
+queued_values sample_values_of(const queue_dataset& to, const nb::dict& sample) {
+  queued_values values;
   const std::vector<field> fields = to.fields();
   for (const field& each : fields) {
     const nb::object name = text(each.name);
@@ -64,7 +64,7 @@ time_point end_after(const std::optional<double>& seconds) {
 
 /// Waits in pieces, so that signals' handlers run.
 bool put_sample(queue_dataset& to, const nb::dict& sample, const std::optional<double>& timeout) {
-  const sample_values values = sample_values_of(to, sample);
+  const queued_values values = sample_values_of(to, sample);
   const time_point deadline = end_after(timeout);
   constexpr std::chrono::milliseconds piece{50};
   for (;;) {
