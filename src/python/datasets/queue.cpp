@@ -121,14 +121,14 @@ void bind_queue(nb::module_& module) {
       .def("__enter__", [](nb::object self) { return self; })
       .def(
           "__exit__",
-          [](python_producer& self, nb::handle, nb::handle, nb::handle) {
+          [](python_producer& self, const nb::args&) {
             self.queue.reset();
             self.of.end();
           },
-          nb::arg().none(), nb::arg().none(), nb::arg().none());
-  nb::class_<queue_dataset>(module, "SampleQueue",
-                            "Samples that threads put while a loader reads `dataset`: a batch has "
-                            "the samples that are there. See make_queue_dataset.")
+          nb::sig("def __exit__(self, *args: typing.Any) -> None"));
+  nb::class_<queue_ptr>(module, "SampleQueue",
+                        "Samples that threads put while a loader reads `dataset`: a batch has "
+                        "the samples that are there. See make_queue_dataset.")
       .def_prop_ro(
           "dataset", [](const queue_ptr& self) { return dataset_ptr{self}; },
           "To be given to a Loader, itself: no dataset that is made of it can be read.")
@@ -155,7 +155,7 @@ void bind_queue(nb::module_& module) {
       .def(
           "producer",
           [](const queue_ptr& self) {
-            return std::make_unique<python_producer>(python_producer{self, queue_producer{self}});
+            return python_producer{self, queue_producer{self}};
           },
           "Adds a producer: the queue is closed when the last one ends.");
   const queue_options usual;

@@ -43,9 +43,10 @@ void bind_tfrecord(nb::module_& module) {
                                "ragged.")
       .def(
           "__init__",
-          [](tfrecord_feature* self, const decoder_ptr& decoder,
+          [](tfrecord_feature* self, const std::optional<decoder_ptr>& decoder,
              const std::optional<feature_shape>& of, bool is_ragged) {
-            new (self) tfrecord_feature{.decoder = decoder, .shape = of, .is_ragged = is_ragged};
+            new (self) tfrecord_feature{
+                .decoder = decoder.value_or(nullptr), .shape = of, .is_ragged = is_ragged};
           },
           nb::kw_only(), "decoder"_a = nb::none(), "shape"_a = nb::none(), "is_ragged"_a = false)
       .def_ro("is_ragged", &tfrecord_feature::is_ragged);
