@@ -55,12 +55,12 @@ def test_images_are_padded_to_the_largest_of_their_batch(tmp_path):
     dataset, paths = feedline.open_images(tmp_path, image=image)
     sizes = feedline.stored_image_sizes(paths)
     assert sizes == [pixels.shape[:2] for pixels in stored]
-    one = loader(dataset, sampler=feedline.bucket_by_aspect_ratio(sizes, seed=2))
+    one = loader(dataset, sampler=feedline.bucket_by_aspect_ratio(sizes, seed=2, buckets=2))
     total = filled = 0
     for batch in one.epoch(0):
         pixels, own = np.array(batch["image"]), np.array(batch["image_size"])
         assert pixels.shape[1:3] == tuple(-(-own.max(0) // 16) * 16)
-        for sample, image, (height, width) in zip(batch.samples, pixels, own):
+        for sample, image, (height, width) in zip(batch.samples(), pixels, own):
             assert (image[:height, :width] == stored[sample]).all()
             assert (image[height:] == (7, 8, 9)).all() and (image[:, width:] == (7, 8, 9)).all()
             total += image[..., 0].size
@@ -75,7 +75,7 @@ def test_flips_of_padded_images_are_the_readers(tmp_path):
     dataset, _ = feedline.open_images(tmp_path, image=image)
     for batch in loader(dataset).epoch(0):
         pixels, own = np.array(batch["image"]), np.array(batch["image_size"])
-        for sample, image, (height, width) in zip(batch.samples, pixels, own):
+        for sample, image, (height, width) in zip(batch.samples(), pixels, own):
             assert (image[:height, :width] == stored[sample][:, ::-1]).all()
     with pytest.raises(feedline.UsageError, match="image_options::flip"):
         loader(dataset, transforms=[feedline.FieldTransform("image", layout="hwc", flip=0.5)])
