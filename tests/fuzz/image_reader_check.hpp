@@ -56,7 +56,9 @@ void check_image_reader(detail::image_reader& reader, const Begins& begins_well,
       return;
     }
     require(said && image.extents() == *said, "an image has the size that was announced");
-    require(detail::stored_extents(bytes, false) == said, "a header says the image's size");
+    // Libraries read some damaged files whose header says nothing.
+    const auto header = detail::stored_extents(bytes, false);
+    require(!header || *header == *said, "a header says the image's size");
     const std::vector<std::uint8_t> pixels{
         image.data(), image.data() + image.row_bytes() * image.extents().height};
     if (first.empty())
