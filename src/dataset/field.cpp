@@ -66,6 +66,7 @@ std::string to_string(const field& field) {
   if (!field.tie) return text;
   text += " of " + detail::printable(field.tie->image);
   if (field.tie->flip) text += ", flip " + detail::text_of(*field.tie->flip);
+  if (!field.tie->moves.empty()) text += ", moved by '" + field.tie->moves + '\'';
   return text;
 }
 

@@ -154,9 +154,12 @@ void check_classes(const std::vector<field>& fields,
     std::string blends;
     if (own->resize) blends = "resize";
     if (own->resized_crop) blends = "resized_crop";
-    if (own->affine &&
-        own->affine->interpolation != decltype(random_affine::interpolation)::nearest)
-      blends = "affine with another interpolation than nearest";
+    const auto check_move = [&](const std::string& name, const auto& move) {
+      if (move && move->interpolation != decltype(random_affine::interpolation)::nearest)
+        blends = name + " with another interpolation than nearest";
+    };
+    check_move("affine", own->affine);
+    check_move("perspective", own->perspective);
     if (!blends.empty())
       throw usage_error{"transform of field '" + one.name + "': it has " + blends +
                         ", which blends values, but they are the classes of a mask: let the "

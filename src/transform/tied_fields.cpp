@@ -2,6 +2,7 @@
 
 #include "detail/text.hpp"
 #include "transform/field_conversions.hpp"
+#include "transform/operations/followed_moves.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,14 +16,11 @@ std::string moves_of(const field_transform& transform) {
                         .flip = transform.flip,
                         .crop = transform.crop,
                         .resize = transform.resize,
-                        .resized_crop = transform.resized_crop,
-                        .affine = transform.affine};
-  if (moves.affine) {
-    moves.affine->interpolation = interpolation::nearest;
-    moves.affine->fill = 0;
-  }
+                        .resized_crop = transform.resized_crop};
   const std::string unchanged = to_string(field_transform{.field = {}});
-  const std::string text = to_string(moves).substr(unchanged.size());
+  std::string text = to_string(moves).substr(unchanged.size());
+  if (const std::string followed = followed_moves::text(transform); !followed.empty())
+    text += ", " + followed;
   return text.empty() ? "nothing" : "'" + text.substr(2) + "'";
 }
 
@@ -37,15 +35,25 @@ void check_sets(const field& one, const field_transform& transform) {
     refuse(one, "a transform has a set of operations, some of which move pixels",
            std::string{"what belongs to an image would not follow; use "} +
                (one.tie->flip ? "operations on colours, such as jitter"
-                              : "affine for both, or jitter"));
+                              : "affine or perspective for both, or jitter"));
 }
 
 /// Boxes and points have coordinates that readers have computed.
 void check_coordinates(const field& one, const field_transform& of_image) {
   check_sets(one, of_image);
-  if (of_image.crop || of_image.resize || of_image.resized_crop || of_image.affine)
+  if (of_image.crop || of_image.resize || of_image.resized_crop)
     refuse(one, "that image's transform is " + moves_of(of_image),
            "coordinates do not follow; let the decoder cut and resize (image_options)");
+  const auto quoted = [](const std::string& text) {
+    return text.empty() ? "nothing" : "'" + text + "'";
+  };
+  const std::string moves = followed_moves::text(of_image);
+  if (moves != one.tie->moves)
+    refuse(one,
+           "that image is moved by " + quoted(moves) + ", and its coordinates by " +
+               quoted(one.tie->moves),
+           "set the same affine and perspective in the image's transform and in "
+           "annotation_options");
   if (of_image.flip != *one.tie->flip)
     refuse(one,
            "that image is flipped with probability " + text_of(of_image.flip) +
@@ -60,8 +68,8 @@ void check_pixels(const field& one, const field_transform& own, const field& ima
   if (moves_of(own) != moves_of(of_image))
     refuse(one,
            "that image's transform is " + moves_of(of_image) + ", and its own is " + moves_of(own),
-           "give both the same flip, crop, resize, resized_crop and affine");
-  if (!own.crop && !own.resized_crop && !own.affine) return;
+           "give both the same flip, crop, resize, resized_crop, affine and perspective");
+  if (!own.crop && !own.resized_crop && !own.affine && !own.perspective) return;
   const image_extents extents = extents_of(one, own);
   const image_extents of = extents_of(image, of_image);
   if (extents.height != of.height || extents.width != of.width)

@@ -36,7 +36,8 @@ set(rooms
   "image/resize: detail dataset"
   "image: detail image/resize io rows dataset ragged sampler codecs/jpeg codecs/png \
 transform/options transform/operations"
-  "image/sets: detail image/resize io dataset ragged sampler image transform/operations"
+  "image/sets: detail image/resize io dataset ragged sampler image transform/options \
+transform/operations"
   "formats: io rows dataset arrays ragged image"
   "formats/open: detail io remote dataset image formats"
   "formats/npy: detail io rows dataset arrays formats formats/open"

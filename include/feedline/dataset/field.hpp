@@ -18,10 +18,13 @@ inline namespace FEEDLINE_ABI {
 struct image_tie {
   std::string image;  ///< name of the image's field
   /// Boxes and points: readers have moved them for a left-right flip of the image that has this
-  /// probability; so the image's transform must have the same `flip`, and must not move pixels
-  /// otherwise. Empty: pixels, such as a mask, so both transforms must move them alike. If the
-  /// field has two extents its values are classes, which no transform may blend.
+  /// probability; so the image's transform must have the same `flip` and the same `moves`, and must
+  /// not move pixels otherwise. Empty: pixels, such as a mask, so both transforms must move them
+  /// alike. If the field has two extents its values are classes, which no transform may blend.
   std::optional<double> flip = {};
+  /// Boxes and points: operations of the image's transform that readers have followed, in the words
+  /// of `to_string(field_transform)`. Empty: none.
+  std::string moves = {};
 
   friend bool operator==(const image_tie&, const image_tie&) = default;
 };
@@ -55,8 +58,8 @@ struct field {
 /// shape. @throws like the other `sample_bytes`.
 [[nodiscard]] std::size_t sample_bytes(const field& field, const std::optional<image_size>& size);
 
-/// "image: uint8[28, 28]"; with a tie also the image's name and the flip. A field whose size
-/// differs from batch to batch: "image: uint8[up to 640, up to 640, 3]".
+/// "image: uint8[28, 28]"; with a tie also the image's name, the flip and the moves. A field whose
+/// size differs from batch to batch: "image: uint8[up to 640, up to 640, 3]".
 [[nodiscard]] std::string to_string(const field& field);
 
 }  // namespace FEEDLINE_ABI

@@ -4,9 +4,11 @@
 #include <feedline/export.hpp>
 #include <feedline/image/decode.hpp>
 #include <feedline/ragged/pad.hpp>
+#include <feedline/transform/augmentation.hpp>
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,14 @@ struct annotation_options {
   /// too (`field_transform::flip`): readers flip coordinates, the device flips pixels. A loader
   /// refuses another one. With `image_fit::pad` readers flip both, and the transform has none.
   double flip = 0.0;
+  /// Key points that a flip exchanges, as pairs of their indices: {{1, 2}, {3, 4}} if point 1 is a
+  /// left eye, 2 the right one, and so on. Empty: each keeps its index, as in torchvision.
+  std::vector<std::array<std::uint64_t, 2>> flip_pairs = {};
+  /// Moves of the loader's transform of field "image", which must have the same
+  /// (`field_transform::affine`, `perspective`) and no other size than the image is decoded to. A
+  /// box becomes the smallest one around its moved corners. A loader refuses other moves.
+  std::optional<random_affine> affine = {};
+  std::optional<random_perspective> perspective = {};
   /// A box is dropped, with its label and points, if less than this share of its area is within the
   /// sample's window. 0: it is dropped if nothing is.
   double min_visible = 0.0;
@@ -84,8 +94,9 @@ struct annotated_images {
 /// left are dropped, with labels, flags and points. A point outside of the result becomes
 /// (0, 0, 0).
 /// Values are those of torchvision's v2 functions; like there, a flip moves a point to W - 1 - x,
-/// and does not exchange left and right ones. All follows from (seed, epoch, sample), so it is the
-/// same for any number of readers, and after resuming. Outside of a loader nothing is flipped.
+/// and does not exchange left and right ones unless `flip_pairs` says so. All follows from (seed,
+/// epoch, sample), so it is the same for any number of readers, and after resuming. Outside of a
+/// loader nothing is flipped or moved.
 ///
 /// Devices decode images as for `open_image_folder`; boxes are computed by readers, and their
 /// part of a sample can be read alone: `select(dataset, {"boxes", "boxes_length", "labels"})`.

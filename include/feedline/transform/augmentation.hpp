@@ -98,6 +98,18 @@ struct random_affine {
   double fill = 0.0;  ///< value outside the image, 0 to 255, before `scale` and `mean`
 };
 
+/// Shows each image as if seen from a side, like torchvision's `RandomPerspective`. Its corners
+/// move to points that are drawn for each sample and epoch. With `random_affine`, which comes
+/// first, and moves of the sets it is one resampling.
+struct random_perspective {
+  /// How far corners move inwards, as a share of half the image's width and height, 0 to 1. From
+  /// 2/3 on some images are folded, as torchvision folds them.
+  double distortion_scale = 0.5;
+  double probability = 0.5;
+  feedline::interpolation interpolation = feedline::interpolation::bilinear;
+  double fill = 0.0;  ///< value outside the image, 0 to 255, before `scale` and `mean`
+};
+
 /// One operation, of a magnitude, both drawn for each sample and epoch, like torchvision's
 /// `TrivialAugmentWide` (S. Müller and F. Hutter, "TrivialAugment: Tuning-free Yet State-of-the-Art
 /// Data Augmentation", ICCV 2021): nothing, shear, translation, rotation, brightness, saturation,

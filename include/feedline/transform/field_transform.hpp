@@ -56,6 +56,7 @@ struct field_transform {
   std::optional<image_resize> resize = {};  ///< at most one of this, `resized_crop` and `crop`
   std::optional<random_resized_crop> resized_crop = {};
   std::optional<random_affine> affine = {};
+  std::optional<random_perspective> perspective = {};
   /// At most one of this, `rand_augment` and `auto_augment`.
   std::optional<feedline::trivial_augment_wide> trivial_augment_wide = {};
   std::optional<feedline::rand_augment> rand_augment = {};

@@ -14,6 +14,7 @@
 #include "image/sets/sized_images.hpp"
 #include "ragged/record_columns.hpp"
 #include "transform/operations/draws.hpp"
+#include "transform/operations/followed_moves.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -57,7 +58,8 @@ class annotation_decoder final : public record_decoder {
       : table_{std::move(table)},
         options_{options},
         geometry_{options.image},
-        flip_below_{draw_bound(options.image.flip == 0 ? options.flip : 0)} {
+        flip_below_{draw_bound(options.image.flip == 0 ? options.flip : 0)},
+        moves_{options.affine, options.perspective} {
     fields_ = {{{"image_id", element_type::i64}},
                {{"size", element_type::i32, {2}}},
                {{"boxes", element_type::f32, {4}}, true},
@@ -67,14 +69,25 @@ class annotation_decoder final : public record_decoder {
       fields_.push_back({{"keypoints", element_type::f32, {table_.points_per_box, 3}}, true});
     for (described_field& each : fields_)
       if (each.spec.type == element_type::f32)
-        each.spec.tie =
-            image_tie{.image = pixels_name, .flip = options.image.flip == 0 ? options.flip : 0};
+        each.spec.tie = image_tie{.image = pixels_name,
+                                  .flip = options.image.flip == 0 ? options.flip : 0,
+                                  .moves = followed_moves::text(transform_of(options))};
+    for (std::uint64_t k = 0; k < table_.points_per_box; ++k) partners_.push_back(k);
+    for (const auto& [left, right] : options.flip_pairs)
+      std::swap(partners_.at(left), partners_.at(right));
+  }
+
+  /// The transform that the image must have.
+  static field_transform transform_of(const annotation_options& options) {
+    return {.field = pixels_name, .affine = options.affine, .perspective = options.perspective};
   }
 
   std::vector<described_field> describe(std::span<const std::byte>) const override {
     return fields_;
   }
-  bool varies_by_epoch() const override { return geometry_.is_random() || flip_below_ != 0; }
+  bool varies_by_epoch() const override {
+    return geometry_.is_random() || flip_below_ != 0 || moves_.any();
+  }
 
   void decode(std::span<const std::byte> stored, record_output& out,
               const sample_context& context) const override {
@@ -94,11 +107,12 @@ class annotation_decoder final : public record_decoder {
   };
 
   moved_coordinates moved_by(image_extents original, const sample_context& context) const try {
-    const bool flipped =
-        context.epoch &&
-        draw(sample_random_bits(context.seed, *context.epoch, context.sample.value), choice::flip) <
-            flip_below_;
-    return {geometry_.place(original, context), original, flipped};
+    const placed_image placed = geometry_.place(original, context);
+    if (!context.epoch) return {placed, original, false, {}};
+    const std::uint32_t bits =
+        sample_random_bits(context.seed, *context.epoch, context.sample.value);
+    const pixel_extents extents{placed.sample.height, placed.sample.width};
+    return {placed, original, draw(bits, choice::flip) < flip_below_, moves_.draw(extents, bits)};
   } catch (const image_error& error) {
     throw dataset_error{{}, error.what()};
   }
@@ -136,7 +150,8 @@ class annotation_decoder final : public record_decoder {
     const auto room = out.ragged(field, kept.size());
     for (std::size_t i = 0; i < room.size() / (numbers * sizeof(float)); ++i)
       for (std::size_t k = 0; k < numbers; k += 3) {
-        const float* const point = &table_.keypoints[kept[i].at * numbers + k];
+        const std::size_t from = by.flipped() ? 3 * partners_[k / 3] : k;
+        const float* const point = &table_.keypoints[kept[i].at * numbers + from];
         double x = point[0];
         double y = point[1];
         std::array<float, 3> moved{};
@@ -171,6 +186,8 @@ class annotation_decoder final : public record_decoder {
   annotation_options options_;
   image_geometry geometry_;
   std::uint64_t flip_below_;
+  followed_moves moves_;
+  std::vector<std::uint64_t> partners_;  ///< the point that a flip makes of each point's index
   std::vector<described_field> fields_;
 };
 
@@ -188,6 +205,24 @@ void check(const annotation_options& options) {
         "annotation_options::image.flip is set; set annotation_options::flip, by which boxes and "
         "points are flipped, too"};
   share("min_visible", options.min_visible);
+  const field image{pixels_name, element_type::u8, {}};
+  const checked_field colors{image, 3};
+  if (options.affine) random_affine_operation::check(*options.affine, colors);
+  if (options.perspective) random_perspective_operation::check(*options.perspective, colors);
+}
+
+/// Pairs are known points, each in one pair at most.
+void check_pairs(const annotation_options& options, std::uint64_t points) {
+  std::vector<bool> used(points);
+  for (const auto& pair : options.flip_pairs)
+    for (const std::uint64_t point : pair) {
+      const std::string what = "annotation_options::flip_pairs has point " + std::to_string(point);
+      if (point >= points)
+        throw usage_error{what + ", but images have " + std::to_string(points) +
+                          " key points a box, counted from 0"};
+      if (used[point]) throw usage_error{what + " twice; a point has one partner"};
+      used[point] = true;
+    }
 }
 
 /// Boxes of all images; one length for all that is a box's.
@@ -225,6 +260,7 @@ annotated_images make_annotated(const std::vector<annotated_image>& images,
   const decoder_ptr decoder = make_image_decoder(options.image);
   annotated_images result;
   annotation_table table = checked_annotations(images, options, result);
+  check_pairs(options, table.points_per_box);
   if (!result.examples.empty())
     log()->warn(
         "annotated images: {} boxes reach out of their images and are clipped, {} have no "

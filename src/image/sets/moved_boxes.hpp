@@ -1,21 +1,60 @@
 #pragma once
 
 #include "image/image_geometry.hpp"
+#include "transform/operations/pixel_map.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <optional>
 
 namespace feedline::detail {
+
+/// The inverse of a sample's map: where a point of the sample goes as its pixels move.
+class forward_map {
+ public:
+  /// @param width, height Those of the sample.
+  forward_map(const pixel_map& back, double width, double height) noexcept
+      : middle_x_{width / 2}, middle_y_{height / 2} {
+    const std::array<double, 9> m{back.x_of_x, back.x_of_y, back.x,      back.y_of_x, back.y_of_y,
+                                  back.y,      back.w_of_x, back.w_of_y, back.w};
+    // The adjugate: a projection has no size.
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t k = 0; k < 3; ++k) {
+        const auto at = [&](std::size_t row, std::size_t column) {
+          return m[(row % 3) * 3 + column % 3];
+        };
+        line_[i][k] = at(k + 1, i + 1) * at(k + 2, i + 2) - at(k + 1, i + 2) * at(k + 2, i + 1);
+      }
+  }
+
+  void move(double& x, double& y) const noexcept {
+    const auto of = [&, x = x - middle_x_, y = y - middle_y_](const std::array<double, 3>& line) {
+      return line[0] * x + line[1] * y + line[2];
+    };
+    const double to_x = of(line_[0]);
+    const double to_y = of(line_[1]);
+    const double by = of(line_[2]);
+    x = to_x / by + middle_x_;
+    y = to_y / by + middle_y_;
+  }
+
+ private:
+  double middle_x_;
+  double middle_y_;
+  std::array<std::array<double, 3>, 3> line_{};
+};
 
 /// Where coordinates of an image go in its sample. Coordinates are those of
 /// torchvision: boxes are edges of pixels, points are pixels.
 class moved_coordinates {
  public:
   /// @param original Extents of the image. @param flipped Left and right of the sample are
-  /// exchanged last.
-  moved_coordinates(const placed_image& placed, image_extents original, bool flipped) noexcept
+  /// exchanged. @param moves Those of the sample's pixels, last.
+  moved_coordinates(const placed_image& placed, image_extents original, bool flipped,
+                    const pixel_map& moves = {}) noexcept
       : height_{double{1} * placed.sample.height},
         width_{double{1} * placed.sample.width},
         top_{double{1} * placed.top},
@@ -31,6 +70,7 @@ class moved_coordinates {
                double{1} * window.left - left_};
     down_ = {double{1} * source.top, double{1} * window.resized.height / source.extents.height,
              double{1} * window.top - top_};
+    if (moves.any) moves_.emplace(moves, width_, height_);
   }
 
   /// A box in xyxy: what of it is within the image's part of the sample.
@@ -50,7 +90,9 @@ class moved_coordinates {
     const double visible = area(inside) / area(all);
     if (mirrored_) exchange(inside, left_ + right_);
     if (flipped_) exchange(inside, width_);
-    return {inside, visible};
+    if (!moves_ || !(visible > 0)) return {inside, visible};
+    const part moved = around(inside);
+    return {moved.box, visible * moved.visible};
   }
 
   /// Moves a point. @return Whether it is within the image's part of the sample.
@@ -61,8 +103,13 @@ class moved_coordinates {
     if (flipped_) x = width_ - 1 - x;
     const double low = flipped_ ? width_ - right_ : left_;
     const double high = flipped_ ? width_ - left_ : right_;
-    return x >= low && x < high && y >= top_ && y < bottom_;
+    const bool is_inside = x >= low && x < high && y >= top_ && y < bottom_;
+    if (!moves_ || !is_inside) return is_inside;
+    moves_->move(x, y);
+    return x >= 0 && x < width_ && y >= 0 && y < height_;
   }
+  /// Whether left and right are exchanged.
+  [[nodiscard]] bool flipped() const noexcept { return flipped_ != mirrored_; }
 
   [[nodiscard]] double height() const noexcept { return height_; }
   [[nodiscard]] double width() const noexcept { return width_; }
@@ -91,6 +138,23 @@ class moved_coordinates {
     box[2] = sum - left;
   }
 
+  /// The part of the smallest box around a box's moved corners that is within the sample.
+  [[nodiscard]] part around(const std::array<double, 4>& box) const noexcept {
+    constexpr double most = std::numeric_limits<double>::max();
+    std::array<double, 4> all{most, most, -most, -most};
+    for (std::size_t corner = 0; corner < 4; ++corner) {
+      double x = box[corner % 2 * 2];
+      double y = box[corner / 2 * 2 + 1];
+      moves_->move(x, y);
+      all = {std::min(all[0], x), std::min(all[1], y), std::max(all[2], x), std::max(all[3], y)};
+    }
+    for (std::size_t k = 0; k < 4; ++k) all[k] = at_edges(all[k], 0, k % 2 == 0 ? width_ : height_);
+    const std::array<double, 4> inside{
+        std::clamp(all[0], 0.0, width_), std::clamp(all[1], 0.0, height_),
+        std::clamp(all[2], 0.0, width_), std::clamp(all[3], 0.0, height_)};
+    return {inside, area(inside) / area(all)};
+  }
+
   [[nodiscard]] static double area(const std::array<double, 4>& box) noexcept {
     return (box[2] - box[0]) * (box[3] - box[1]);
   }
@@ -105,6 +169,7 @@ class moved_coordinates {
   double right_;
   bool mirrored_;
   bool flipped_;
+  std::optional<forward_map> moves_;
 };
 
 }  // namespace feedline::detail

@@ -102,12 +102,18 @@ void bind_annotated(nb::module_& module, const char* name, const Make& make,
   module.def(
       name,
       [make](const Own&... own, const image_options& image, const named<box_format>& format,
-             bool normalized, double flip, double min_visible, std::uint64_t max_boxes,
-             const named<pad_longer>& longer, bool skip_flagged, bool skip_empty) {
+             bool normalized, double flip, std::vector<std::array<std::uint64_t, 2>> flip_pairs,
+             const std::optional<random_affine>& affine,
+             const std::optional<random_perspective>& perspective, double min_visible,
+             std::uint64_t max_boxes, const named<pad_longer>& longer, bool skip_flagged,
+             bool skip_empty) {
         const annotation_options how{.image = image,
                                      .format = format,
                                      .normalized = normalized,
                                      .flip = flip,
+                                     .flip_pairs = std::move(flip_pairs),
+                                     .affine = affine,
+                                     .perspective = perspective,
                                      .min_visible = min_visible,
                                      .max_boxes = max_boxes,
                                      .longer = longer,
@@ -117,9 +123,10 @@ void bind_annotated(nb::module_& module, const char* name, const Make& make,
       },
       extra..., nb::kw_only(), "image"_a = usual.image,
       "format"_a = named<box_format>{usual.format}, "normalized"_a = usual.normalized,
-      "flip"_a = usual.flip, "min_visible"_a = usual.min_visible, "max_boxes"_a = usual.max_boxes,
-      "longer"_a = named<pad_longer>{usual.longer}, "skip_flagged"_a = usual.skip_flagged,
-      "skip_empty"_a = usual.skip_empty);
+      "flip"_a = usual.flip, "flip_pairs"_a = usual.flip_pairs, "affine"_a = nb::none(),
+      "perspective"_a = nb::none(), "min_visible"_a = usual.min_visible,
+      "max_boxes"_a = usual.max_boxes, "longer"_a = named<pad_longer>{usual.longer},
+      "skip_flagged"_a = usual.skip_flagged, "skip_empty"_a = usual.skip_empty);
 }
 
 void bind_annotated_images(nb::module_& module) {
@@ -164,7 +171,8 @@ void bind_annotated_images(nb::module_& module) {
       module, "make_annotated_dataset", make, "images"_a,
       "Images with boxes from any source. Fields are 'image', 'image_id', 'size', 'boxes', "
       "'boxes_length', 'labels', and where images have them 'flags' and 'keypoints'. Boxes move as "
-      "their images do; the transform of 'image' must have the same flip.");
+      "their images do; the transform of 'image' must have the same flip, affine and "
+      "perspective.");
   bind_annotated<path, path>(
       module, "open_coco",
       [](const path& images, const path& annotations, const annotation_options& how) {

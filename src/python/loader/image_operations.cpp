@@ -6,10 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 namespace feedline::python {
@@ -17,6 +19,26 @@ namespace {
 
 using range = std::pair<double, double>;
 using sampling = named<feedline::interpolation>;
+
+/// A range, or a number for the range from -number to number.
+using around_0 = std::variant<double, range>;
+
+value_range range_of(const around_0& given) {
+  if (const auto* const most = std::get_if<double>(&given)) return {-*most, *most};
+  const auto& [low, high] = std::get<range>(given);
+  return {low, high};
+}
+
+/// Shear along lines, or along lines and columns.
+using shears = std::array<double, 4>;
+using any_shear = std::variant<double, range, shears>;
+
+shears shears_of(const any_shear& given) {
+  if (const auto* const most = std::get_if<double>(&given)) return {-*most, *most, 0, 0};
+  if (const auto* const lines = std::get_if<range>(&given))
+    return {lines->first, lines->second, 0, 0};
+  return std::get<shears>(given);
+}
 
 /// An operation that a sample gets with a probability, and at most one more option.
 template <class Options>
@@ -114,24 +136,26 @@ void bind_colors(nb::module_& module) {
 
 void bind_moves(nb::module_& module) {
   using pair = std::array<double, 2>;
-  using shears = std::array<double, 4>;
   const random_affine still;
   nb::class_<random_affine>(module, "RandomAffine",
                             "Images rotated, moved, scaled and sheared, by one resampling.")
       .def(
           "__init__",
-          [](random_affine* self, range degrees, pair translate, range scale, shears shear,
-             const sampling& interpolation, double fill) {
-            new (self) random_affine{.degrees = {degrees.first, degrees.second},
+          [](random_affine* self, const around_0& degrees, pair translate, range scale,
+             const any_shear& shear, const sampling& interpolation, double fill) {
+            new (self) random_affine{.degrees = range_of(degrees),
                                      .translate = translate,
                                      .scale = {scale.first, scale.second},
-                                     .shear = shear,
+                                     .shear = shears_of(shear),
                                      .interpolation = interpolation,
                                      .fill = fill};
           },
           nb::kw_only(), "degrees"_a, "translate"_a = still.translate,
-          "scale"_a = range{still.scale.low, still.scale.high}, "shear"_a = still.shear,
-          "interpolation"_a = sampling{still.interpolation}, "fill"_a = still.fill)
+          "scale"_a = range{still.scale.low, still.scale.high}, "shear"_a = any_shear{still.shear},
+          "interpolation"_a = sampling{still.interpolation}, "fill"_a = still.fill,
+          "`degrees` and `shear` are ranges; a number is the range from -number to number. A "
+          "number "
+          "or a pair is the shear along lines, four numbers also that along columns.")
       .def_prop_ro("degrees",
                    [](const random_affine& self) {
                      return range{self.degrees.low, self.degrees.high};
@@ -145,6 +169,27 @@ void bind_moves(nb::module_& module) {
       .def_prop_ro("interpolation",
                    [](const random_affine& self) { return sampling{self.interpolation}; })
       .def_ro("fill", &random_affine::fill);
+
+  const random_perspective usual;
+  nb::class_<random_perspective>(module, "RandomPerspective",
+                                 "Images as if seen from a side, joined with other moves.")
+      .def(
+          "__init__",
+          [](random_perspective* self, double distortion, double probability,
+             const sampling& interpolation, double fill) {
+            new (self) random_perspective{.distortion_scale = distortion,
+                                          .probability = probability,
+                                          .interpolation = interpolation,
+                                          .fill = fill};
+          },
+          nb::kw_only(), "distortion_scale"_a = usual.distortion_scale,
+          "probability"_a = usual.probability, "interpolation"_a = sampling{usual.interpolation},
+          "fill"_a = usual.fill)
+      .def_ro("distortion_scale", &random_perspective::distortion_scale)
+      .def_ro("probability", &random_perspective::probability)
+      .def_prop_ro("interpolation",
+                   [](const random_perspective& self) { return sampling{self.interpolation}; })
+      .def_ro("fill", &random_perspective::fill);
 }
 
 void bind_sets(nb::module_& module) {

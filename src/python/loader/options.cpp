@@ -109,9 +109,11 @@ void bind_transforms(nb::module_& module) {
              const std::optional<named<image_layout>>& to_layout, double flip,
              std::optional<image_crop> cut, std::optional<image_resize> resize,
              std::optional<random_resized_crop> resized_crop, std::optional<random_affine> affine,
+             std::optional<random_perspective> perspective,
              std::optional<trivial_augment_wide> trivial_augment_wide,
              std::optional<rand_augment> rand_augment, std::optional<auto_augment> auto_augment,
-             std::optional<color_jitter> jitter, std::optional<random_grayscale> grayscale,
+              std::optional<color_jitter> jitter,
+             std::optional<random_grayscale> grayscale, 
              std::optional<random_invert> invert, std::optional<random_posterize> posterize,
              std::optional<random_solarize> solarize,
              std::optional<random_autocontrast> autocontrast,
@@ -128,6 +130,7 @@ void bind_transforms(nb::module_& module) {
                                  .resize = resize,
                                  .resized_crop = resized_crop,
                                  .affine = affine,
+                                 .perspective = perspective,
                                  .trivial_augment_wide = trivial_augment_wide,
                                  .rand_augment = rand_augment,
                                  .auto_augment = auto_augment,
@@ -149,8 +152,9 @@ void bind_transforms(nb::module_& module) {
           "mean"_a = none.mean, "stddev"_a = none.stddev, "layout"_a = nb::none(),
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
           "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "affine"_a = nb::none(),
-          "trivial_augment_wide"_a = nb::none(), "rand_augment"_a = nb::none(),
-          "auto_augment"_a = nb::none(), "jitter"_a = nb::none(), "grayscale"_a = nb::none(),
+          "perspective"_a = nb::none(), "trivial_augment_wide"_a = nb::none(),
+          "rand_augment"_a = nb::none(), "auto_augment"_a = nb::none(),
+          "jitter"_a = nb::none(), "grayscale"_a = nb::none(),
           "invert"_a = nb::none(), "posterize"_a = nb::none(), "solarize"_a = nb::none(),
           "autocontrast"_a = nb::none(), "equalize"_a = nb::none(), "sharpness"_a = nb::none(),
           "erasing"_a = nb::none(), "one_hot"_a = none.one_hot)
@@ -167,6 +171,7 @@ void bind_transforms(nb::module_& module) {
       .def_ro("resize", &field_transform::resize)
       .def_ro("resized_crop", &field_transform::resized_crop)
       .def_ro("affine", &field_transform::affine)
+      .def_ro("perspective", &field_transform::perspective)
       .def_ro("trivial_augment_wide", &field_transform::trivial_augment_wide)
       .def_ro("rand_augment", &field_transform::rand_augment)
       .def_ro("auto_augment", &field_transform::auto_augment)

@@ -76,20 +76,23 @@ struct random_affine_operation {
 
   static steps_need needs(const parameters&) noexcept { return steps_need::pixels; }
 
-  FEEDLINE_HOST_DEVICE static void add_steps(const parameters& by, pixel_extents image,
-                                             std::uint32_t random_bits,
-                                             sample_steps& steps) noexcept {
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static pixel_map draw_map(const parameters& by,
+                                                               pixel_extents image,
+                                                               std::uint32_t random_bits) noexcept {
     const auto moved = [&](double share, std::uint32_t extent, std::uint32_t number) {
       const double most = share * extent;
       return rintf(draw_in({-most, most}, random_bits, first_draw + number));
     };
-    steps.map.then(affine_map::of(draw_in(by.degrees, random_bits, first_draw),
-                                  moved(by.translate_x, image.width, 1),
-                                  moved(by.translate_y, image.height, 2),
-                                  draw_in(by.scale, random_bits, first_draw + 3),
-                                  draw_in(by.shear_x, random_bits, first_draw + 4),
-                                  draw_in(by.shear_y, random_bits, first_draw + 5)),
-                   by.interpolation, by.fill);
+    return pixel_map::of(
+        draw_in(by.degrees, random_bits, first_draw), moved(by.translate_x, image.width, 1),
+        moved(by.translate_y, image.height, 2), draw_in(by.scale, random_bits, first_draw + 3),
+        draw_in(by.shear_x, random_bits, first_draw + 4),
+        draw_in(by.shear_y, random_bits, first_draw + 5));
+  }
+  FEEDLINE_HOST_DEVICE static void add_steps(const parameters& by, pixel_extents image,
+                                             std::uint32_t random_bits,
+                                             sample_steps& steps) noexcept {
+    steps.map.then(draw_map(by, image, random_bits), by.interpolation, by.fill);
   }
 
  private:

@@ -105,9 +105,9 @@ FEEDLINE_HOST_DEVICE inline void add_of_set(const drawn_of_set& of, pixel_extent
                                             feedline::interpolation interpolation, float fill,
                                             sample_steps& steps) noexcept {
   const float by = of.magnitude;
-  const auto move = [&](const affine_map& map) { steps.map.then(map, interpolation, fill); };
+  const auto move = [&](const pixel_map& map) { steps.map.then(map, interpolation, fill); };
   const auto color = [&](step_kind kind, float value) { steps.colors.add(kind, value, true); };
-  affine_map map;
+  pixel_map map;
   switch (of.operation) {
     case set_operation::identity:
       return;
@@ -126,7 +126,7 @@ FEEDLINE_HOST_DEVICE inline void add_of_set(const drawn_of_set& of, pixel_extent
       map.y = -truncf(by);
       return move(map);
     case set_operation::rotate:
-      return move(affine_map::of(-by, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F));
+      return move(pixel_map::of(-by, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F));
     case set_operation::brightness:
       return color(step_kind::brightness, sum(1.0F, by));
     case set_operation::color:

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "transform/operations/affine_map.hpp"
 #include "transform/operations/color_steps.hpp"
 #include "transform/operations/draws.hpp"
 #include "transform/operations/normal.hpp"
+#include "transform/operations/pixel_map.hpp"
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ struct noise_part {
 /// The steps that operations draw for a sample. First its pixels are moved,
 /// then their colours change, then a part becomes noise.
 struct sample_steps {
-  affine_map map;
+  pixel_map map;
   color_steps colors;
   noise_part noise;
 

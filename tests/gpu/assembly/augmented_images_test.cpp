@@ -77,6 +77,9 @@ void check_steps(element_type to, std::uint64_t seed) {
                                                                     .shear_y = {-10, 10},
                                                                     .interpolation = either(),
                                                                     .fill = 99});
+    if (some())
+      operations::enable<detail::random_perspective_operation>(
+          planned, {.below = half, .distortion = 0.6, .interpolation = either(), .fill = 50});
     if (seed % 3 == 0)
       operations::enable<detail::trivial_augment_operation>(
           planned, {.bins = 31, .interpolation = either(), .fill = 3});

@@ -342,6 +342,11 @@ TEST_CASE("boxes: what is wrong with boxes is refused, or counted, with path and
     return message_of<usage_error>([&] { (void)made({good}, options); });
   };
   CHECK(misuse({.flip = 1.5}) == "annotation_options::flip is 1.5, but must be 0 to 1");
+  CHECK(misuse({.affine = random_affine{.degrees = {2, 1}}}) ==
+        "transform of field 'image': affine.degrees is 2 to 1: say a range within -360 to 360");
+  CHECK(misuse({.flip_pairs = {{0, 1}}}) ==
+        "annotation_options::flip_pairs has point 0, but images have 0 key points a box, counted "
+        "from 0");
   CHECK(misuse({.min_visible = nan}) ==
         "annotation_options::min_visible is nan, but must be 0 to 1");
   CHECK(contains(misuse({.image = {.height = 0}}), "image_options::height"));

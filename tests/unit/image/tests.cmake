@@ -27,6 +27,7 @@ feedline_add_tests(feedline_image_tests
   support/images/drawn_png.cpp
   support/images/image_bytes.cpp
   unit/image/annotations_test.cpp
+  unit/image/followed_moves_test.cpp
   unit/image/image_blocks_test.cpp
   unit/image/image_folder_test.cpp
   unit/image/image_lists_test.cpp

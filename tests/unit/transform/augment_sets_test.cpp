@@ -135,7 +135,7 @@ TEST_CASE("augment sets: an affine transform draws evenly from its ranges", "[tr
   for (std::uint32_t i = 0; i < many; ++i) {
     sample_steps steps{};
     random_affine_operation::add_steps(by, {50, 40}, bits_of(i), steps);
-    const affine_map& map = steps.map;
+    const pixel_map& map = steps.map;
     const double angle = std::atan2(-map.y_of_x, map.x_of_x) * 180 / 3.14159265358979;
     ++tens[static_cast<std::size_t>(std::clamp((angle + 30) / 10, 0.0, 11.0))];
     // The matrix gives where a pixel comes from; back from it to how far the image moved.

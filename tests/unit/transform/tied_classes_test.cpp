@@ -49,6 +49,11 @@ TEST_CASE("tied fields: no transform blends the classes of a mask", "[loader][ho
   CHECK(refusal(mask, turned(interpolations::bilinear)) ==
         words("affine with another interpolation than nearest"));
   CHECK(refusal(mask, turned(interpolations::nearest)) == accepted);
+  field_transform shown{.field = {}};
+  shown.perspective = random_perspective{};
+  CHECK(refusal(mask, shown) == words("perspective with another interpolation than nearest"));
+  shown.perspective->interpolation = interpolations::nearest;
+  CHECK(refusal(mask, shown) == accepted);
   CHECK(refusal(mask, {.field = {}, .flip = 0.5, .crop = image_crop{8, 8}}) == accepted);
   for (const field_transform& each :
        {field_transform{.field = {}, .resize = image_resize{8, 8}},

@@ -43,14 +43,14 @@ TEST_CASE("tied fields: a mask moves as its image does, or the loader refuses", 
   CHECK(refusal({image, mask}, {{.field = "image", .scale = 2, .layout = hwc}}) == accepted);
   CHECK(refusal({image, mask}, {flipped}) ==
         "transforms: field 'mask' belongs to 'image', but that image's transform is 'flip 0.5', "
-        "and its own is nothing: give both the same flip, crop, resize, resized_crop "
-        "and affine");
+        "and its own is nothing: give both the same flip, crop, resize, resized_crop, "
+        "affine and perspective");
   const image_crop crop{.height = 8, .width = 8};
   const field_transform cropped{.field = "image", .layout = hwc, .crop = crop};
   CHECK(refusal({image, mask}, {cropped, with}) ==
         "transforms: field 'mask' belongs to 'image', but that image's transform is 'crop 8 x 8 "
         "padding 0 random', and its own is 'flip 0.5': give both the same flip, crop, resize, "
-        "resized_crop and affine");
+        "resized_crop, affine and perspective");
   const field_transform crop_of_mask{
       .field = "mask", .to = element_type::u8, .layout = hwc, .crop = crop};
   CHECK(refusal({image, mask}, {cropped, crop_of_mask}) == accepted);
@@ -71,11 +71,10 @@ TEST_CASE("tied fields: a mask is rotated as its image is, with its own fill, an
   with.affine = random_affine{.degrees = {-9, 9}, .fill = 255};
   CHECK(refusal({image, mask}, {rotated, with}) == accepted);
   with.affine->degrees.high = 8;
-  CHECK(refusal({image, mask}, {rotated, with}).find("and affine") != std::string::npos);
+  CHECK(refusal({image, mask}, {rotated, with}).find("affine and perspective") !=
+        std::string::npos);
   with.affine = {};
   CHECK(refusal({image, mask}, {rotated, with}) != accepted);
-  CHECK(refusal({image, boxes(0)}, {rotated}).find("coordinates do not follow") !=
-        std::string::npos);
   field_transform of_set{.field = "image", .layout = hwc};
   SECTION("trivial_augment_wide") {
     of_set.trivial_augment_wide = trivial_augment_wide{};
@@ -93,7 +92,7 @@ TEST_CASE("tied fields: a mask is rotated as its image is, with its own fill, an
               "' belongs to 'image', but a transform has a set of operations, some of which move "
               "pixels: what belongs to an image would not follow; use " +
               (tied.tie->flip ? "operations on colours, such as jitter"
-                              : "affine for both, or jitter"));
+                              : "affine or perspective for both, or jitter"));
 }
 
 TEST_CASE("tied fields: boxes have the flip of their image, which is not cut on the device",
@@ -115,6 +114,31 @@ TEST_CASE("tied fields: boxes have the flip of their image, which is not cut on 
         field_transform{
             .field = "image", .layout = hwc, .resized_crop = random_resized_crop{8, 8}}})
     CHECK(refusal({image, boxes(0)}, {moved}).ends_with(cut));
+}
+
+TEST_CASE("tied fields: boxes are moved as their image is, or the loader refuses",
+          "[loader][host]") {
+  field_transform moved{.field = "image", .layout = hwc};
+  moved.affine = random_affine{.degrees = {-9, 9}, .fill = 3};
+  moved.perspective = random_perspective{.distortion_scale = 0.2};
+  const std::string text =
+      "affine degrees -9 to 9 translate 0 0 scale 1 to 1 shear 0 to 0 0 to 0, perspective 0.5 "
+      "distortion 0.2";
+  field follows = boxes(0);
+  follows.tie->moves = text;
+  CHECK(refusal({image, follows}, {moved}) == accepted);
+  const std::string remedy =
+      ": set the same affine and perspective in the image's transform and in annotation_options";
+  CHECK(refusal({image, boxes(0)}, {moved}) ==
+        "transforms: field 'boxes' belongs to 'image', but that image is moved by '" + text +
+            "', and its coordinates by nothing" + remedy);
+  CHECK(refusal({image, follows}, {}) ==
+        "transforms: field 'boxes' belongs to 'image', but that image is moved by nothing, and its "
+        "coordinates by '" +
+            text + "'" + remedy);
+  moved.perspective->distortion_scale = 0.3;
+  CHECK(refusal({image, follows}, {moved}).ends_with(remedy));
+  CHECK(to_string(follows) == "boxes: float32[10, 4] of image, flip 0, moved by '" + text + "'");
 }
 
 TEST_CASE("tied fields: an image that others belong to is not mixed", "[loader][host]") {

@@ -45,22 +45,27 @@ struct direction {
 }
 
 /// Where a sample's pixels come from: a matrix that takes a pixel's centre, measured from the
-/// centre of the batch's image, to a point of the window.
-struct affine_map {
+/// centre of the batch's image, to a point of the window. Its last line is 0, 0, 1 unless it
+/// projects.
+struct pixel_map {
   bool any = false;
   bool bilinear = false;
-  float fill = 0.0F;  ///< value outside the window
+  bool projects = false;  ///< whether points are divided by what the last line gives
+  float fill = 0.0F;      ///< value outside the window
   float x_of_x = 1.0F;
   float x_of_y = 0.0F;
   float x = 0.0F;
   float y_of_x = 0.0F;
   float y_of_y = 1.0F;
   float y = 0.0F;
+  float w_of_x = 0.0F;
+  float w_of_y = 0.0F;
+  float w = 1.0F;
 
   /// The same as torchvision's `affine` around the image's centre, in pixels and degrees.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE static affine_map of(float degrees, float to_x, float to_y,
-                                                          float scale, float shear_x,
-                                                          float shear_y) noexcept {
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static pixel_map of(float degrees, float to_x, float to_y,
+                                                         float scale, float shear_x,
+                                                         float shear_y) noexcept {
     const direction turn = direction_of(degrees);
     const direction rest = direction_of(sum(degrees, -shear_y));
     const float cosine_y = direction_of(shear_y).cosine;
@@ -69,7 +74,7 @@ struct affine_map {
     const float b = -sum(product(a, tangent_x), turn.sine);
     const float c = quotient(rest.sine, cosine_y);
     const float d = sum(turn.cosine, -product(c, tangent_x));
-    affine_map map;
+    pixel_map map;
     map.x_of_x = quotient(d, scale);
     map.x_of_y = quotient(-b, scale);
     map.y_of_x = quotient(-c, scale);
@@ -80,17 +85,23 @@ struct affine_map {
   }
 
   /// Adds a move of the pixels that this map gives.
-  FEEDLINE_HOST_DEVICE void then(const affine_map& next) noexcept {
-    const auto line = [&](float of_x, float of_y, float& to_x, float& to_y, float& offset) {
-      to_x = sum(product(of_x, next.x_of_x), product(of_y, next.y_of_x));
-      to_y = sum(product(of_x, next.x_of_y), product(of_y, next.y_of_y));
-      offset = sum(offset, sum(product(of_x, next.x), product(of_y, next.y)));
+  FEEDLINE_HOST_DEVICE void then(const pixel_map& next) noexcept {
+    const auto line = [&](float of_x, float of_y, float of_w, float& to_x, float& to_y,
+                          float& offset) {
+      const auto column = [&](float by_x, float by_y, float by_w) {
+        return sum(product(of_w, by_w), sum(product(of_x, by_x), product(of_y, by_y)));
+      };
+      to_x = column(next.x_of_x, next.y_of_x, next.w_of_x);
+      to_y = column(next.x_of_y, next.y_of_y, next.w_of_y);
+      offset = column(next.x, next.y, next.w);
     };
-    line(x_of_x, x_of_y, x_of_x, x_of_y, x);
-    line(y_of_x, y_of_y, y_of_x, y_of_y, y);
+    line(x_of_x, x_of_y, x, x_of_x, x_of_y, x);
+    line(y_of_x, y_of_y, y, y_of_x, y_of_y, y);
+    line(w_of_x, w_of_y, w, w_of_x, w_of_y, w);
+    projects = projects || next.projects;
     any = true;
   }
-  FEEDLINE_HOST_DEVICE void then(const affine_map& next, feedline::interpolation interpolation,
+  FEEDLINE_HOST_DEVICE void then(const pixel_map& next, feedline::interpolation interpolation,
                                  float outside) noexcept {
     then(next);
     bilinear = interpolation == feedline::interpolation::bilinear;
@@ -108,8 +119,19 @@ struct affine_map {
     const float middle_y = product(sum(height, -1.0F), 0.5F);
     const float from_x = sum(static_cast<float>(at_x), -middle_x);
     const float from_y = sum(static_cast<float>(at_y), -middle_y);
-    const float to_x = sum(sum(sum(product(x_of_x, from_x), product(x_of_y, from_y)), x), middle_x);
-    const float to_y = sum(sum(sum(product(y_of_x, from_x), product(y_of_y, from_y)), y), middle_y);
+    const auto line = [&](float of_x, float of_y, float offset) {
+      return sum(sum(product(of_x, from_x), product(of_y, from_y)), offset);
+    };
+    float to_x = line(x_of_x, x_of_y, x);
+    float to_y = line(y_of_x, y_of_y, y);
+    if (projects) {
+      // Points at infinity become far ones, outside the window.
+      const float by = line(w_of_x, w_of_y, w);
+      to_x = fminf(fmaxf(quotient(to_x, by), -far), far);
+      to_y = fminf(fmaxf(quotient(to_y, by), -far), far);
+    }
+    to_x = sum(to_x, middle_x);
+    to_y = sum(to_y, middle_y);
     const auto pixel_at = [&](float down, float right) {
       const bool inside = down >= 0.0F && down < height && right >= 0.0F && right < width;
       return inside ? base(static_cast<std::uint32_t>(down), static_cast<std::uint32_t>(right))
@@ -131,6 +153,9 @@ struct affine_map {
     }
     return sums;
   }
+
+ private:
+  static constexpr float far = 1e6F;  ///< pixels
 };
 
 }  // namespace feedline::detail
