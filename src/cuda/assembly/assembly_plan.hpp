@@ -4,6 +4,7 @@
 
 #include "cuda/assembly/tile_plan.hpp"
 #include "detail/divider.hpp"
+#include "detail/host_device.hpp"
 
 #include <algorithm>
 #include <array>
@@ -75,6 +76,10 @@ inline constexpr std::uint32_t wide_elements = 16;
 /// Pixels of an image that a block augments together.
 inline constexpr std::uint32_t augment_tile_width = 32;
 inline constexpr std::uint32_t augment_tile_height = 64;
+/// Tiles of an item if samples may need all of an image before its first pixel. Such a sample is
+/// made by one block, its image's other items are empty; so items are larger than a tile, and yet
+/// small enough that slow samples, which need no image, are made by several blocks.
+inline constexpr std::uint32_t max_item_tiles = 4;
 
 /// `row_conversion` and the other values that a kernel needs.
 struct conversion : row_conversion {
@@ -93,8 +98,24 @@ struct conversion : row_conversion {
   std::uint32_t to_channels = 1;  ///< channels of the batch's row
   divider tiles_across = {};      ///< divides by the number of tiles side by side in an image
   std::uint32_t image_tiles = 1;  ///< tiles in an image
-  std::uint32_t item_tiles = 1;   ///< tiles in an item: one, or all of an image
+  std::uint32_t item_tiles = 1;   ///< tiles in an item; the last of an image may have fewer
 };
+
+/// Tiles of an image.
+struct tile_range {
+  std::uint32_t first;
+  std::uint32_t end;
+};
+
+/// The tiles that an item makes. @param needs_image Whether the sample needs all of its image
+/// before its first pixel: then its first item makes all tiles, the others none.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline tile_range tiles_of_item(const conversion& by,
+                                                                   std::uint32_t item,
+                                                                   bool needs_image) {
+  if (needs_image) return {0, item == 0 ? by.image_tiles : 0};
+  const std::uint32_t first = item * by.item_tiles;
+  return {first, first + by.item_tiles < by.image_tiles ? first + by.item_tiles : by.image_tiles};
+}
 
 /// A part of an assembly with the values that any kind of part needs.
 struct planned_part : assembly_part {

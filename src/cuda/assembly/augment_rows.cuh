@@ -109,8 +109,9 @@ __device__ __forceinline__ void augment_samples(const slot_frame& frame, const a
     const drawn_sample& sample = shared.sample.value();
     const operations::drawn& drawn = sample.drawn;  // in shared memory, to save registers
     std::byte* const to = sample.to;
-    for (std::uint32_t i = 0; i < by.item_tiles; ++i) {
-      const augment_tile tile = tile_of(by, place.item + i);
+    const tile_range tiles = tiles_of_item(by, place.item, false);
+    for (std::uint32_t number = tiles.first; number < tiles.end; ++number) {
+      const augment_tile tile = tile_of(by, number);
       const auto store = [&](std::uint32_t row, std::uint32_t first, color colors) {
         const std::uint32_t y = tile.top + row;
         const std::uint32_t x = tile.left + tile_column();

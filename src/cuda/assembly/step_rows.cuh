@@ -27,6 +27,38 @@ struct point_loader {
   }
 };
 
+template <image_kind Kind>
+using step_points = window_points<point_loader<Kind>>;
+
+/// The points of a sample's window.
+template <image_kind Kind>
+__device__ __forceinline__ step_points<Kind> points_of(const conversion& by,
+                                                       const augmented_image& image) {
+  return {by,
+          image.crop,
+          image.resized,
+          image.flipped,
+          channels_from<Kind>(by, 0),
+          point_loader<Kind>{source_elements<std::uint8_t, Kind>{by, image.row, 0}}};
+}
+
+/// Stores a pixel after its last step.
+__device__ __forceinline__ void store_stepped(const conversion& by,
+                                              const operations::parameters& planned,
+                                              const drawn_sample& sample, const sample_steps& steps,
+                                              const pixel_place& at, color pixel,
+                                              std::uint32_t channels) {
+  steps.add_noise(at, by.to_width, channels, pixel);
+  operations::apply(planned, sample.drawn, at, pixel, channels);
+  const std::uint32_t column_apart = by.to_channels_last ? by.to_channels : 1;
+  const std::uint32_t channel_apart = by.to_channels_last ? 1 : by.to_height * by.to_width;
+  const std::uint32_t element = (at.y * by.to_width + at.x) * column_apart;
+  for (std::uint32_t c = 0; c < 3; ++c) {
+    if (c >= channels) break;
+    store_element(sample.to, element + c * channel_apart, scaled(by, c, pixel.of[c]), by.to);
+  }
+}
+
 /// Makes one sample's pixels, by all threads of a block.
 template <image_kind Kind>
 class step_sample {
@@ -40,8 +72,10 @@ class step_sample {
         sample_{shared.sample.value()} {}
 
   /// Gives each step what it needs of the image as the steps before it leave it, and then stores
-  /// the tiles of an item. Items are whole images if a step needs one.
-  __device__ void make(std::uint32_t first_tile) {
+  /// the tiles of an item.
+  __device__ void make(std::uint32_t item) {
+    const tile_range tiles = tiles_of_item(by_, item, steps_.needs_image());
+    if (tiles.first == tiles.end) return;
     const std::uint32_t count = steps_.colors.count;
     std::uint32_t step = steps_.colors.next_of_image(0);
 #pragma unroll 1
@@ -54,7 +88,7 @@ class step_sample {
       }
       shares_ = 0;
 #pragma unroll 1
-      for (std::uint32_t i = 0; i < by_.item_tiles; ++i) make_tile(first_tile + i, step);
+      for (std::uint32_t tile = tiles.first; tile < tiles.end; ++tile) make_tile(tile, step);
       if (step == count) return;
       settle(step);
       step = steps_.colors.next_of_image(step + 1);
@@ -77,13 +111,7 @@ class step_sample {
       return;
     }
     if (tile_column() >= tile.width) return;
-    const window_points points{
-        by_,
-        sample_.image.crop,
-        sample_.image.resized,
-        sample_.image.flipped,
-        channels_from<Kind>(by_, 0),
-        point_loader<Kind>{source_elements<std::uint8_t, Kind>{by_, sample_.image.row, 0}}};
+    const step_points<Kind> points = points_of<Kind>(by_, sample_.image);
 #pragma unroll 1
     for (std::uint32_t row = tile_row(); row < tile.height; row += block_warps) {
       std::uint32_t channels = channels_from<Kind>(by_, 0);
@@ -104,15 +132,7 @@ class step_sample {
         if (c < channels) atomicAdd(&shared_.counts[c][byte_of(pixel.of[c])], 1U);
       return;
     }
-    steps_.add_noise(at, by_.to_width, channels, pixel);
-    operations::apply(planned_, sample_.drawn, at, pixel, channels);
-    const std::uint32_t column_apart = by_.to_channels_last ? by_.to_channels : 1;
-    const std::uint32_t channel_apart = by_.to_channels_last ? 1 : by_.to_height * by_.to_width;
-    const std::uint32_t element = (at.y * by_.to_width + at.x) * column_apart;
-    for (std::uint32_t c = 0; c < 3; ++c) {
-      if (c >= channels) break;
-      store_element(sample_.to, element + c * channel_apart, scaled(by_, c, pixel.of[c]), by_.to);
-    }
+    store_stepped(by_, planned_, sample_, steps_, at, pixel, channels);
   }
 
   __device__ void settle(std::uint32_t step) {

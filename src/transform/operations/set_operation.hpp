@@ -103,7 +103,7 @@ struct drawn_of_set {
 /// Adds an operation to a sample's steps, as torchvision's sets apply it.
 FEEDLINE_HOST_DEVICE inline void add_of_set(const drawn_of_set& of, pixel_extents image,
                                             feedline::interpolation interpolation, float fill,
-                                            sample_steps& steps) noexcept {
+                                            step_chain& steps) noexcept {
   const float by = of.magnitude;
   const auto move = [&](const pixel_map& map) { steps.map.then(map, interpolation, fill); };
   const auto color = [&](step_kind kind, float value) { steps.colors.add(kind, value, true); };

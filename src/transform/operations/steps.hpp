@@ -11,9 +11,9 @@ namespace feedline::detail {
 
 /// The pixels that an operation of steps needs before it changes one.
 enum class steps_need : std::uint8_t {
-  none,    ///< it adds no steps
-  pixels,  ///< the pixel, or some pixels around it
-  image    ///< all of the image, for a sum or for counts
+  none,           ///< it adds no steps
+  pixels,         ///< the pixel, or some pixels around it
+  image           ///< all of the image, for a sum or for counts
 };
 
 /// A rectangle of the batch's image that becomes noise.
@@ -24,23 +24,35 @@ struct noise_part {
   float deviation[3] = {};
 };
 
-/// The steps that operations draw for a sample. First its pixels are moved,
-/// then their colours change, then a part becomes noise.
-struct sample_steps {
+/// Steps on the pixels of one image: first they are moved, then their colours change.
+struct step_chain {
   pixel_map map;
   color_steps colors;
-  noise_part noise;
 
   /// Forgets the sample before; tables stay as they are.
   FEEDLINE_HOST_DEVICE void clear() noexcept {
     map = {};
     colors.count = colors.tables = colors.sharpnesses = 0;
-    noise.part = {};
   }
 
+  /// Whether a step needs all of the image before it changes a pixel.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool needs_image() const noexcept {
+    return colors.next_of_image(0) < colors.count;
+  }
   /// Whether pixels are made one by one from others at any position.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool needs_points() const noexcept {
     return map.any || colors.sharpnesses != 0;
+  }
+};
+
+/// The steps that operations draw for a sample. After the chain a part becomes noise.
+struct sample_steps : step_chain {
+  noise_part noise;
+
+  /// Forgets the sample before; tables stay as they are.
+  FEEDLINE_HOST_DEVICE void clear() noexcept {
+    step_chain::clear();
+    noise.part = {};
   }
 
   /// @param width The batch's image's.
@@ -62,7 +74,7 @@ struct sample_steps {
 /// each pixel: a step is rare, and needs no memory.
 /// @param base Returns the window's pixel at (y, x) of the batch's image, not yet moved.
 template <std::uint32_t Depth, class Base>
-[[nodiscard]] FEEDLINE_HOST_DEVICE color point_at(const sample_steps& by, const Base& base,
+[[nodiscard]] FEEDLINE_HOST_DEVICE color point_at(const step_chain& by, const Base& base,
                                                   pixel_extents image, std::uint32_t end,
                                                   std::uint32_t y, std::uint32_t x,
                                                   std::uint32_t& channels) noexcept {
@@ -95,12 +107,15 @@ template <std::uint32_t Depth, class Base>
   }
 }
 
-/// `point_at` with as many sharpness steps as a sample can have.
+/// `point_at` with as many sharpness steps as the sample has. Most have none, which skips the loops
+/// for neighbours.
 template <class Base>
-[[nodiscard]] FEEDLINE_HOST_DEVICE color sample_point(const sample_steps& by, const Base& base,
+[[nodiscard]] FEEDLINE_HOST_DEVICE color sample_point(const step_chain& by, const Base& base,
                                                       pixel_extents image, std::uint32_t end,
                                                       std::uint32_t y, std::uint32_t x,
                                                       std::uint32_t& channels) noexcept {
+  if (by.colors.sharpnesses == 0) return point_at<0>(by, base, image, end, y, x, channels);
+  if (by.colors.sharpnesses == 1) return point_at<1>(by, base, image, end, y, x, channels);
   return point_at<color_steps::max_sharpnesses>(by, base, image, end, y, x, channels);
 }
 

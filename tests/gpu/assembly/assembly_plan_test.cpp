@@ -244,12 +244,32 @@ TEST_CASE("assembly plan: images that are resized go by tiles, from wherever the
   enable({});
   CHECK(images.only_part().kind == part_kind::steps);
   CHECK(images.only_part().blocks == 200 * 28);
-  enable({.contrast = {0.5, 1.5}});  // scales the distance from the image's mean
-  CHECK(images.only_part().blocks == 200);
+  enable({.contrast = {0.5, 1.5}});                    // scales the distance from the image's mean
+  CHECK(images.only_part().row_items.divisor() == 7);  // four tiles each
+  CHECK(images.only_part().blocks == 200 * 7);
   conversion.operations = {};
   images.field.cached_on_host = true;
   CHECK(images.only_part().kind == part_kind::augment);
   CHECK(images.only_part().blocks == 64);
+}
+
+TEST_CASE("assembly plan: a sample that needs all of its image is made by one item",
+          "[cuda][host]") {
+  feedline::detail::conversion by;
+  by.item_tiles = 4;
+  for (const std::uint32_t tiles : {1U, 3U, 4U, 5U, 28U, 30U}) {
+    by.image_tiles = tiles;
+    std::uint32_t made = 0;
+    for (std::uint32_t item = 0; item < (tiles + 3) / 4; ++item) {
+      const auto own = feedline::detail::tiles_of_item(by, item, false);
+      CHECK(own.first == made);
+      CHECK(own.first < own.end);
+      made = own.end;
+      const auto all = feedline::detail::tiles_of_item(by, item, true);
+      CHECK(all.end - all.first == (item == 0 ? tiles : 0));
+    }
+    CHECK(made == tiles);
+  }
 }
 
 TEST_CASE("assembly plan: numbers that a kernel cannot count are refused with a message",
