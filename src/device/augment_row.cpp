@@ -4,6 +4,7 @@
 #include "device/resized_lines.hpp"
 #include "device/window_points.hpp"
 #include "transform/operations/operations.hpp"
+#include "transform/operations/wide_pixels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,6 +57,17 @@ class cropped_lines {
   element_loader load_;
 };
 
+/// The host's threads that make a sample: one.
+struct lone_thread {
+  static std::uint32_t rank() noexcept { return 0; }
+  static std::uint32_t size() noexcept { return 1; }
+  static void sync() noexcept {}
+  template <class Number>
+  static void add(Number& to, Number value) noexcept {
+    to += value;
+  }
+};
+
 /// Goes through an image by strips of its lines. A strip has three channels, or the rest.
 class row_augmenter {
  public:
@@ -64,6 +76,7 @@ class row_augmenter {
       : conversion_{conversion},
         by_{operations::of(conversion.operations)},
         channels_{conversion.to_channels()},
+        random_bits_{random_bits},
         flipped_{is_flipped(conversion, random_bits)},
         write_{line_writer_of<float>(conversion.from, conversion.to)},
         image_{conversion.to_height, conversion.to_width},
@@ -78,10 +91,11 @@ class row_augmenter {
                 {conversion, row, line_reader_of<float>(conversion.from)}},
         resized_{lines_of(conversion, part_, row)},
         cropped_{conversion, crop_, row} {
-    operations::draw_steps(by_, image_, random_bits, steps_);
+    if (!conversion.operations.wide) operations::draw_steps(by_, image_, random_bits, steps_);
   }
 
   void augment(std::byte* out) noexcept {
+    if (conversion_.operations.wide) return augment_wide(out);
     const color_steps& colors = steps_.colors;
     for (std::uint32_t step = colors.next_of_image(0); step < colors.count;
          step = colors.next_of_image(step + 1))
@@ -94,6 +108,23 @@ class row_augmenter {
   }
 
  private:
+  /// Makes the image by wide steps, pixel by pixel.
+  void augment_wide(std::byte* out) const noexcept {
+    wide_memory memory;  // NOLINT: filled before it is read
+    operations::draw_steps(by_, image_, random_bits_, memory.steps);
+    const lone_thread team;
+    wide_pixels pixels{team, points_, memory, image_, conversion_.channels};
+    pixels.look();
+    pixels.make({0, 0, image_.height, image_.width},
+                [&](const pixel_place& at, color pixel, std::uint32_t channels) {
+                  memory.steps.add_noise(at, image_.width, channels, pixel);
+                  operations::apply(by_, drawn_, at, pixel, channels);
+                  const std::uint32_t x = flipped_ ? image_.width - 1 - at.x : at.x;
+                  for (std::uint32_t c = 0; c < channels; ++c)
+                    write({&pixel.of[c], 1}, c, at.y, x, out);
+                });
+  }
+
   static std::array<resized_lines, 3> lines_of(const field_conversion& conversion,
                                                const image_part& window,
                                                const std::byte* row) noexcept {
@@ -198,6 +229,7 @@ class row_augmenter {
   const field_conversion& conversion_;
   const operations::parameters& by_;  ///< all disabled if there is no operation
   std::uint32_t channels_;            ///< the batch's number of channels
+  std::uint32_t random_bits_;
   bool flipped_;
   line_writer<float> write_;
   pixel_extents image_;

@@ -154,6 +154,7 @@ void check_classes(const std::vector<field>& fields,
     std::string blends;
     if (own->resize) blends = "resize";
     if (own->resized_crop) blends = "resized_crop";
+    if (own->gaussian_blur) blends = "gaussian_blur";
     const auto check_move = [&](const std::string& name, const auto& move) {
       if (move && move->interpolation != decltype(random_affine::interpolation)::nearest)
         blends = name + " with another interpolation than nearest";

@@ -43,6 +43,12 @@ class transform_check {
     one_set(trivial, bool{transform_.rand_augment}, "trivial_augment_wide and rand_augment");
     one_set(trivial, automatic, "trivial_augment_wide and auto_augment");
     one_set(bool{transform_.rand_augment}, automatic, "rand_augment and auto_augment");
+    const bool mixes = bool{transform_.augmix};
+    one_set(trivial, mixes, "trivial_augment_wide and augmix");
+    one_set(bool{transform_.rand_augment}, mixes, "rand_augment and augmix");
+    one_set(automatic, mixes, "auto_augment and augmix");
+    if (transform_.gaussian_blur && transform_.sharpness)
+      refuse("gaussian_blur and sharpness are set", "one blurs what the other sharpens; set one");
     operations::check(transform_, {field_, channels});
     check_counts("mean", transform_.mean.size());
     check_counts("stddev", transform_.stddev.size());

@@ -31,7 +31,8 @@ std::string moves_of(const field_transform& transform) {
 
 /// Sets draw operations that move pixels.
 void check_sets(const field& one, const field_transform& transform) {
-  if (transform.trivial_augment_wide || transform.rand_augment || transform.auto_augment)
+  if (transform.trivial_augment_wide || transform.rand_augment || transform.auto_augment ||
+      transform.augmix)
     refuse(one, "a transform has a set of operations, some of which move pixels",
            std::string{"what belongs to an image would not follow; use "} +
                (one.tie->flip ? "operations on colours, such as jitter"

@@ -78,7 +78,7 @@ def test_all_functions_and_classes_of_options_have_signatures():
     ["Loader", "ErrorPolicy", "FieldTransform", "MemoryLimits", "ExpertOptions", "Mixing"]
     + ["ImageCrop", "RandomResizedCrop", "ColorJitter", "ImageOptions", "CropRanges"]
     + ["TuningBudget", "RandomAffine", "TrivialAugmentWide", "RandAugment", "RandomErasing"]
-    + ["AutoAugment", "RandomPerspective"]
+    + ["AutoAugment", "AugMix", "RandomPerspective", "GaussianBlur"]
     + ["RandomGrayscale", "RandomInvert", "RandomPosterize", "RandomSolarize"]
     + ["RandomAutocontrast", "RandomEqualize", "RandomAdjustSharpness"],
 )

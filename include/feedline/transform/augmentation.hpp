@@ -84,6 +84,14 @@ struct random_adjust_sharpness {
   double probability = 0.5;
 };
 
+/// Blurs each image by a Gaussian kernel, like torchvision's `GaussianBlur`, with mirrored edges. A
+/// field's transform has either this or `random_adjust_sharpness`.
+struct gaussian_blur {
+  std::uint64_t kernel_size = 3;   ///< pixels of the kernel's width and height, odd, 1 to 33
+  value_range sigma = {0.1, 2.0};  ///< standard deviation in pixels, 0.05 to 1000, drawn evenly
+  double probability = 1.0;        ///< other images stay sharp, as by `RandomApply`
+};
+
 /// Rotates, shears, scales and moves each image, drawn for each sample and epoch, like
 /// torchvision's `RandomAffine`. Flip and window come first. All of it is one resampling, with
 /// `interpolation` nearest or bilinear.
@@ -141,6 +149,20 @@ enum class auto_augment_policy : std::uint8_t { imagenet, cifar10, svhn };
 struct auto_augment {
   auto_augment_policy policy = auto_augment_policy::imagenet;
   feedline::interpolation interpolation = feedline::interpolation::nearest;
+  double fill = 0.0;
+};
+
+/// Mixes each image with copies of it that chains of operations change, all drawn for each sample
+/// and epoch, like torchvision's `AugMix` (D. Hendrycks et al., "AugMix: A Simple Data Processing
+/// Method to Improve Robustness and Uncertainty", ICLR 2020). Moves of a chain come before colours,
+/// as in `rand_augment`.
+struct augmix {
+  std::uint64_t severity = 3;       ///< magnitudes are drawn from the lowest of 10 bins, 1 to 10
+  std::uint64_t mixture_width = 3;  ///< number of chains, 1 to 4
+  std::int64_t chain_depth = -1;    ///< operations of a chain, 1 to 3; -1: drawn for each chain
+  double alpha = 1.0;               ///< parameter of the weights' distributions, 0.1 to 1000
+  bool all_ops = true;              ///< brightness, saturation, contrast and sharpness, too
+  feedline::interpolation interpolation = feedline::interpolation::bilinear;
   double fill = 0.0;
 };
 

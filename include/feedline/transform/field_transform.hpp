@@ -57,12 +57,14 @@ struct field_transform {
   std::optional<random_resized_crop> resized_crop = {};
   std::optional<random_affine> affine = {};
   std::optional<random_perspective> perspective = {};
-  /// At most one of this, `rand_augment` and `auto_augment`.
+  /// At most one of this, `rand_augment`, `auto_augment` and `augmix`.
   std::optional<feedline::trivial_augment_wide> trivial_augment_wide = {};
   std::optional<feedline::rand_augment> rand_augment = {};
   std::optional<feedline::auto_augment> auto_augment = {};
+  std::optional<feedline::augmix> augmix = {};
   std::optional<color_jitter> jitter = {};
   std::optional<random_grayscale> grayscale = {};
+  std::optional<feedline::gaussian_blur> gaussian_blur = {};
   std::optional<random_invert> invert = {};
   std::optional<random_posterize> posterize = {};
   std::optional<random_solarize> solarize = {};

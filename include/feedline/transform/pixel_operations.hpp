@@ -13,12 +13,13 @@ inline namespace FEEDLINE_ABI {
 /// device that cannot use these says that it assembles no slots (`device_capabilities::assembles`).
 struct pixel_operations {
   /// Room for the parameters of all operations.
-  static constexpr std::size_t max_bytes = 640;
+  static constexpr std::size_t max_bytes = 768;
 
-  bool any = false;            ///< whether there is an operation
-  bool random = false;         ///< whether an operation uses the samples' random bits
-  bool steps = false;          ///< whether an operation changes colours by steps, or moves pixels
-  bool needs_image = false;    ///< whether a step may need all of the image before its first pixel
+  bool any = false;          ///< whether there is an operation
+  bool random = false;       ///< whether an operation uses the samples' random bits
+  bool steps = false;        ///< whether an operation changes colours by steps, or moves pixels
+  bool needs_image = false;  ///< whether a step may need all of the image before its first pixel
+  bool wide = false;  ///< whether a step needs several images of a sample, or a wide neighbourhood
   std::uint32_t channels = 0;  ///< channels after the operations; 0: unchanged
   alignas(8) std::byte parameters[max_bytes] = {};
 };

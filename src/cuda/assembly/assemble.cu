@@ -8,6 +8,7 @@
 #include "cuda/assembly/scatter_rows.cuh"
 #include "cuda/assembly/step_rows.cuh"
 #include "cuda/assembly/tile_rows.cuh"
+#include "cuda/assembly/wide_rows.cuh"
 #include "cuda/assembly/widen_rows.cuh"
 #include "cuda/check.hpp"
 #include "cuda/copy_engine.hpp"
@@ -80,6 +81,7 @@ __global__ void __launch_bounds__(block_threads)
           by.from, [&](auto type) { convert_singly<decltype(type)>(frame, part, by, block); });
     case part_kind::augment:
     case part_kind::steps:
+    case part_kind::wide:
     case part_kind::mix:
       return;  // done by the kernels below
   }
@@ -107,6 +109,17 @@ __global__ void __launch_bounds__(block_threads, 3)
   if (part.by.channels == 3 && part.by.channels_last)
     return step_samples<image_kind::rgb_bytes>(work.frame, part, block, shared);
   step_samples<image_kind::any>(work.frame, part, block, shared);
+}
+
+/// And one for wide steps, which take the most registers and shared memory.
+__global__ void __launch_bounds__(block_threads, 2)
+    wide_kernel(const __grid_constant__ launch<augment_part> work) {
+  __shared__ wide_step_memory shared;
+  const augment_part& part = part_of_block(work);
+  const std::uint32_t block = blockIdx.x - part.first_block;
+  if (part.by.channels == 3 && part.by.channels_last)
+    return wide_samples<image_kind::rgb_bytes>(work.frame, part, block, shared);
+  wide_samples<image_kind::any>(work.frame, part, block, shared);
 }
 
 /// Runs after the other kernels, because it changes the rows that they make.
@@ -186,6 +199,7 @@ void issue_rows(const assembly& work, const slot_frame& frame, const Wanted& wan
   }
   launcher<augment_part> augments{augment_kernel, frame, stream};
   launcher<augment_part> steps{steps_kernel, frame, stream};
+  launcher<augment_part> wide{wide_kernel, frame, stream};
   launcher<planned_part> converts{convert_kernel, frame, stream};
   for_each_part([&](const planned_part& part) {
     const auto& operations = work.fields[part.field].conversion.operations;
@@ -193,11 +207,14 @@ void issue_rows(const assembly& work, const slot_frame& frame, const Wanted& wan
       augments.add({part, operations});
     else if (part.kind == part_kind::steps)
       steps.add({part, operations});
+    else if (part.kind == part_kind::wide)
+      wide.add({part, operations});
     else
       converts.add(part);
   });
   augments.flush();
   steps.flush();
+  wide.flush();
   converts.flush();
 }
 
@@ -237,7 +254,7 @@ void issue_all_rows(const assembly& work, const slot_frame& frame, cudaStream_t 
 }  // namespace
 
 void load_assembly_kernels() {
-  load_kernels(copy_kernel, convert_kernel, augment_kernel, steps_kernel, mix_kernel);
+  load_kernels(copy_kernel, convert_kernel, augment_kernel, steps_kernel, wide_kernel, mix_kernel);
 }
 
 void issue_assembly(const assembly& work, cudaStream_t stream) {

@@ -181,8 +181,10 @@ planned_part plan_augment(const assembly& work, std::size_t place, conversion by
   by.image_tiles = across * divide_up(by.to_height, augment_tile_height);
   by.to_channels = conversion.to_channels();
   by.item_tiles = conversion.operations.needs_image ? std::min(by.image_tiles, max_item_tiles) : 1;
-  assembly_part part =
-      of_field(work, place, conversion.operations.steps ? part_kind::steps : part_kind::augment);
+  assembly_part part = of_field(work, place,
+                                conversion.operations.wide    ? part_kind::wide
+                                : conversion.operations.steps ? part_kind::steps
+                                                              : part_kind::augment);
   set_items(part, work.samples, divide_up(by.image_tiles, by.item_tiles),
             {1, work.fields[place].cached_on_host ? max_bus_blocks : max_blocks, block_threads});
   return {part, by};

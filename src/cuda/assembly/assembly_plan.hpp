@@ -43,6 +43,7 @@ enum class part_kind : std::uint8_t {
   cast,     ///< integers to integers, by groups of elements of the slot
   augment,  ///< images whose pixels are computed: a block makes `item_tiles` tiles of the slot
   steps,    ///< the same for images that operations change by steps
+  wide,     ///< the same for those of wide steps
   mix,      ///< rows of the slot, two by two: a warp mixes some vectors of both (`mix_part`)
 };
 

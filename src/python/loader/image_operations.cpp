@@ -103,6 +103,30 @@ void bind_colors(nb::module_& module) {
       "Blurred (factor 0 to 1) or sharpened images, by 3 x 3 pixels.", "sharpness_factor",
       &random_adjust_sharpness::sharpness_factor);
 
+  const gaussian_blur soft;
+  nb::class_<gaussian_blur>(module, "GaussianBlur",
+                            "Images blurred by a Gaussian kernel, with a deviation drawn for each "
+                            "sample and epoch.")
+      .def(
+          "__init__",
+          [](gaussian_blur* self, std::uint64_t size, const std::variant<double, range>& sigma,
+             double probability) {
+            const auto* const one = std::get_if<double>(&sigma);
+            const range from = one != nullptr ? range{*one, *one} : std::get<range>(sigma);
+            new (self) gaussian_blur{.kernel_size = size,
+                                     .sigma = {from.first, from.second},
+                                     .probability = probability};
+          },
+          nb::kw_only(), "kernel_size"_a,
+          "sigma"_a = std::variant<double, range>{range{soft.sigma.low, soft.sigma.high}},
+          "probability"_a = soft.probability, "`sigma` is a range, or a number.")
+      .def_ro("kernel_size", &gaussian_blur::kernel_size)
+      .def_prop_ro("sigma",
+                   [](const gaussian_blur& self) {
+                     return range{self.sigma.low, self.sigma.high};
+                   })
+      .def_ro("probability", &gaussian_blur::probability);
+
   const random_erasing part;
   nb::class_<random_erasing>(module, "RandomErasing",
                              "A rectangle of each image, drawn for each sample and epoch, set to "
@@ -251,6 +275,33 @@ void bind_sets(nb::module_& module) {
       .def_prop_ro("interpolation",
                    [](const auto_augment& self) { return sampling{self.interpolation}; })
       .def_ro("fill", &auto_augment::fill);
+
+  const augmix mixed;
+  nb::class_<augmix>(module, "AugMix",
+                     "Images mixed with copies that chains of operations change, for each sample "
+                     "and epoch.")
+      .def(
+          "__init__",
+          [](augmix* self, std::uint64_t severity, std::uint64_t width, std::int64_t depth,
+             double alpha, bool all_ops, const sampling& interpolation, double fill) {
+            new (self) augmix{.severity = severity,
+                              .mixture_width = width,
+                              .chain_depth = depth,
+                              .alpha = alpha,
+                              .all_ops = all_ops,
+                              .interpolation = interpolation,
+                              .fill = fill};
+          },
+          nb::kw_only(), "severity"_a = mixed.severity, "mixture_width"_a = mixed.mixture_width,
+          "chain_depth"_a = mixed.chain_depth, "alpha"_a = mixed.alpha, "all_ops"_a = mixed.all_ops,
+          "interpolation"_a = sampling{mixed.interpolation}, "fill"_a = mixed.fill)
+      .def_ro("severity", &augmix::severity)
+      .def_ro("mixture_width", &augmix::mixture_width)
+      .def_ro("chain_depth", &augmix::chain_depth)
+      .def_ro("alpha", &augmix::alpha)
+      .def_ro("all_ops", &augmix::all_ops)
+      .def_prop_ro("interpolation", [](const augmix& self) { return sampling{self.interpolation}; })
+      .def_ro("fill", &augmix::fill);
 }
 
 }  // namespace

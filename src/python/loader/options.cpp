@@ -112,8 +112,8 @@ void bind_transforms(nb::module_& module) {
              std::optional<random_perspective> perspective,
              std::optional<trivial_augment_wide> trivial_augment_wide,
              std::optional<rand_augment> rand_augment, std::optional<auto_augment> auto_augment,
-              std::optional<color_jitter> jitter,
-             std::optional<random_grayscale> grayscale, 
+             std::optional<augmix> augmix, std::optional<color_jitter> jitter,
+             std::optional<random_grayscale> grayscale, std::optional<gaussian_blur> gaussian_blur,
              std::optional<random_invert> invert, std::optional<random_posterize> posterize,
              std::optional<random_solarize> solarize,
              std::optional<random_autocontrast> autocontrast,
@@ -134,8 +134,10 @@ void bind_transforms(nb::module_& module) {
                                  .trivial_augment_wide = trivial_augment_wide,
                                  .rand_augment = rand_augment,
                                  .auto_augment = auto_augment,
+                                 .augmix = augmix,
                                  .jitter = jitter,
                                  .grayscale = grayscale,
+                                 .gaussian_blur = gaussian_blur,
                                  .invert = invert,
                                  .posterize = posterize,
                                  .solarize = solarize,
@@ -153,8 +155,8 @@ void bind_transforms(nb::module_& module) {
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
           "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "affine"_a = nb::none(),
           "perspective"_a = nb::none(), "trivial_augment_wide"_a = nb::none(),
-          "rand_augment"_a = nb::none(), "auto_augment"_a = nb::none(),
-          "jitter"_a = nb::none(), "grayscale"_a = nb::none(),
+          "rand_augment"_a = nb::none(), "auto_augment"_a = nb::none(), "augmix"_a = nb::none(),
+          "jitter"_a = nb::none(), "grayscale"_a = nb::none(), "gaussian_blur"_a = nb::none(),
           "invert"_a = nb::none(), "posterize"_a = nb::none(), "solarize"_a = nb::none(),
           "autocontrast"_a = nb::none(), "equalize"_a = nb::none(), "sharpness"_a = nb::none(),
           "erasing"_a = nb::none(), "one_hot"_a = none.one_hot)
@@ -175,8 +177,10 @@ void bind_transforms(nb::module_& module) {
       .def_ro("trivial_augment_wide", &field_transform::trivial_augment_wide)
       .def_ro("rand_augment", &field_transform::rand_augment)
       .def_ro("auto_augment", &field_transform::auto_augment)
+      .def_ro("augmix", &field_transform::augmix)
       .def_ro("jitter", &field_transform::jitter)
       .def_ro("grayscale", &field_transform::grayscale)
+      .def_ro("gaussian_blur", &field_transform::gaussian_blur)
       .def_ro("invert", &field_transform::invert)
       .def_ro("posterize", &field_transform::posterize)
       .def_ro("solarize", &field_transform::solarize)

@@ -9,7 +9,7 @@
 #include "transform/operations/check.hpp"
 #include "transform/operations/draws.hpp"
 #include "transform/operations/pixel.hpp"
-#include "transform/operations/steps.hpp"
+#include "transform/operations/wide_steps.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,7 +59,7 @@ struct drawn_for_one<Operation> : values_for<Operation, typename Operation::draw
 ///     apply(parameters, drawn, place, color&, channels&)
 ///
 ///     needs(parameters)       what its steps need to see
-///     add_steps(parameters, size of the batch's image, random bits, sample_steps&)
+///     add_steps(parameters, size of the batch's image, random bits, sample_steps& or wide_steps&)
 ///
 /// It may have `channels_after(options, channels)`, the number of channels that it leaves.
 ///
@@ -67,7 +67,7 @@ struct drawn_for_one<Operation> : values_for<Operation, typename Operation::draw
 /// no other pixel and moves none, and a transform that does not use it still pays for it in
 /// registers. Steps may do both, and may need sums or counts of the image (`sample_steps`). They
 /// are for bytes of one channel or three, come before all that is applied, and have a kernel of
-/// their own.
+/// their own; those of wide steps another one.
 template <class... Operations>
 class operation_list {
  public:
@@ -158,7 +158,10 @@ class operation_list {
       const steps_need need = Operation::needs(by);
       planned.random = planned.random || need != steps_need::none;
       planned.steps = planned.steps || need != steps_need::none;
-      planned.needs_image = planned.needs_image || need == steps_need::image;
+      planned.needs_image =
+          planned.needs_image || need == steps_need::image || need == steps_need::images;
+      planned.wide =
+          planned.wide || need == steps_need::neighbourhood || need == steps_need::images;
     }
   }
 
@@ -188,13 +191,13 @@ class operation_list {
     return to;
   }
 
-  /// @param steps Replaced by the sample's.
+  /// @param steps Replaced by the sample's: `wide_steps`, or `sample_steps`, which have none.
+  template <class Steps>
   FEEDLINE_HOST_DEVICE static void draw_steps(const parameters& by, pixel_extents image,
-                                              std::uint32_t random_bits,
-                                              sample_steps& steps) noexcept {
+                                              std::uint32_t random_bits, Steps& steps) noexcept {
     steps.clear();
     const auto add_one = [&]<class Operation>(const Operation&) {
-      if constexpr (has_steps<Operation>)
+      if constexpr (adds_to<Operation, Steps>)
         if (is_enabled<Operation>(by))
           Operation::add_steps(parameters_for<Operation>(by), image, random_bits, steps);
     };
@@ -222,6 +225,10 @@ class operation_list {
   template <class Operation>
   static constexpr bool has_steps = requires {
     &Operation::add_steps;
+  };
+  template <class Operation, class Steps>
+  static constexpr bool adds_to = requires(const typename Operation::parameters& by, Steps& steps) {
+    Operation::add_steps(by, pixel_extents{}, 0U, steps);
   };
 
   template <class Operation>

@@ -39,6 +39,7 @@ struct set_magnitudes {
   float color;   ///< distance from the factor 1
   float bits;    ///< posterize: how many of 8 go
   std::uint32_t bins;
+  float kept_bits = 8.0F;  ///< posterize: bits that the magnitude 0 keeps
 };
 
 /// The magnitudes of rand_augment and auto_augment.
@@ -91,7 +92,7 @@ struct drawn_of_set {
     case set_operation::posterize: {
       const float lost =
           quotient(static_cast<float>(bin), quotient(static_cast<float>(of.bins - 1), of.bits));
-      return {operation, rintf(sum(8.0F, -lost))};
+      return {operation, rintf(sum(of.kept_bits, -lost))};
     }
     case set_operation::solarize:
       return {operation, sum(1.0F, -magnitude_of(1.0F, bin, of.bins))};

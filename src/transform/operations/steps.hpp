@@ -13,7 +13,9 @@ namespace feedline::detail {
 enum class steps_need : std::uint8_t {
   none,           ///< it adds no steps
   pixels,         ///< the pixel, or some pixels around it
-  image           ///< all of the image, for a sum or for counts
+  image,          ///< all of the image, for a sum or for counts
+  neighbourhood,  ///< pixels far around it: steps are `wide_steps`
+  images          ///< several images of the sample, and all of each: steps are `wide_steps`
 };
 
 /// A rectangle of the batch's image that becomes noise.

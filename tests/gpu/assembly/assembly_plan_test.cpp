@@ -247,6 +247,9 @@ TEST_CASE("assembly plan: images that are resized go by tiles, from wherever the
   enable({.contrast = {0.5, 1.5}});                    // scales the distance from the image's mean
   CHECK(images.only_part().row_items.divisor() == 7);  // four tiles each
   CHECK(images.only_part().blocks == 200 * 7);
+  feedline::detail::operations::enable<feedline::detail::gaussian_blur_operation>(
+      conversion.operations, {.below = 1, .radius = 2, .sigma = {1, 2}});
+  CHECK(images.only_part().kind == part_kind::wide);
   conversion.operations = {};
   images.field.cached_on_host = true;
   CHECK(images.only_part().kind == part_kind::augment);

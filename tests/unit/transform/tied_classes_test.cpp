@@ -54,6 +54,9 @@ TEST_CASE("tied fields: no transform blends the classes of a mask", "[loader][ho
   CHECK(refusal(mask, shown) == words("perspective with another interpolation than nearest"));
   shown.perspective->interpolation = interpolations::nearest;
   CHECK(refusal(mask, shown) == accepted);
+  field_transform soft{.field = {}};
+  soft.gaussian_blur = gaussian_blur{};
+  CHECK(refusal(mask, soft) == words("gaussian_blur"));
   CHECK(refusal(mask, {.field = {}, .flip = 0.5, .crop = image_crop{8, 8}}) == accepted);
   for (const field_transform& each :
        {field_transform{.field = {}, .resize = image_resize{8, 8}},

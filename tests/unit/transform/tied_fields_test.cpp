@@ -85,6 +85,9 @@ TEST_CASE("tied fields: a mask is rotated as its image is, with its own fill, an
   SECTION("auto_augment") {
     of_set.auto_augment = auto_augment{};
   }
+  SECTION("augmix") {
+    of_set.augmix = augmix{};
+  }
   CHECK(refusal({image}, {of_set}) == accepted);
   for (const field& tied : {mask, boxes(0)})
     CHECK(refusal({image, tied}, {of_set}) ==
