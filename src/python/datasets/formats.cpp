@@ -82,7 +82,7 @@ void bind_open(nb::module_& module) {
       },
       "path"_a, nb::kw_only(), "fields"_a = options.fields, "format"_a = options.format,
       "like"_a = options.like, "image"_a = options.image,
-      "label_type"_a = dtype_argument{options.label_type},
+      "label_dtype"_a = dtype_argument{options.label_type},
       "tokens_per_sample"_a = options.tokens_per_sample, "pad"_a = options.pad,
       "external"_a = named<external_files>{options.external},
       "Opens a file or folder of any known format: the one that is named, such as 'tar', or as its "
@@ -132,7 +132,7 @@ void bind_image_folder(nb::module_& module) {
         return std::make_tuple(std::move(found.dataset), any_names(found.classes));
       },
       "root"_a, nb::kw_only(), "image"_a = folder.image,
-      "label_type"_a = dtype_argument{folder.label_type},
+      "label_dtype"_a = dtype_argument{folder.label_type},
       "A folder that holds a folder of images for each class: the dataset, with fields 'image' "
       "and 'label', and the names of the classes. Several folders are one sequence, with one list "
       "of classes over all of them.");

@@ -87,7 +87,7 @@ void bind_image_lists(nb::module_& module) {
         return std::make_tuple(std::move(found.dataset), any_names(found.classes));
       },
       "lists"_a, nb::kw_only(), "root"_a = nb::none(), "classes"_a = list.classes,
-      "image"_a = list.image, "label_type"_a = dtype_argument{list.label_type},
+      "image"_a = list.image, "label_dtype"_a = dtype_argument{list.label_type},
       "Images that text files list, one a line: a path, white space, a label. The dataset, with "
       "fields 'image' and 'label', and the names of the classes, empty if labels are numbers. "
       "Relative paths begin at `root`, without it at each list's folder.");

@@ -14,7 +14,7 @@ def test_a_folder_of_images_is_read(tmp_path):
         (tmp_path / name).mkdir()
         image.new("RGB", (8, 8), (number * 100, 0, 0)).save(tmp_path / name / "one.png")
     options = feedline.ImageOptions(height=4, width=4, layout="chw")
-    dataset, classes = feedline.open_image_folder(tmp_path, image=options, label_type="int64")
+    dataset, classes = feedline.open_image_folder(tmp_path, image=options, label_dtype="int64")
     assert classes == ["ant", "bee"]
     assert dataset[1]["image"].shape == (3, 4, 4)
     assert dataset[1]["image"][0].tolist() == [[100] * 4] * 4

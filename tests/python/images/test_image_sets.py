@@ -57,7 +57,7 @@ def test_lists_and_folders_without_classes_are_read(tmp_path):
     (tmp_path / "list.txt").write_text("x/1.png dog\nx y.png cat\nx/1.png cat\n")
     image = feedline.ImageOptions(height=4, width=5)
     dataset, classes = feedline.open_image_list(
-        tmp_path / "list.txt", image=image, label_type="int64"
+        tmp_path / "list.txt", image=image, label_dtype="int64"
     )
     assert classes == ["cat", "dog"]
     assert dataset.read([0, 1, 2])["label"].tolist() == [1, 0, 0]
