@@ -1,5 +1,4 @@
 #include "formats/zarr/codecs.hpp"
-
 #include "hdf5/filter/undo.hpp"
 
 #include <cstdint>
