@@ -78,7 +78,7 @@ feedline::loader multi_scale(const feedline::device_ptr& gpu, feedline::stream_r
   return loader;
 }
 
-feedline::loader padded(const feedline::device_ptr& gpu) {
+feedline::loader padded_images(const feedline::device_ptr& gpu) {
   // [padded]
   // Shorter sides of 800 pixels, longer ones of at most 1333; batches in multiples of 32.
   feedline::image_options image{.height = 1333,
