@@ -6,9 +6,17 @@ endif()
 
 add_library(feedline_remote
   remote/ahead_store.cpp
+  remote/cache/block_file.cpp
+  remote/cache/block_key.cpp
+  remote/cache/cache_folder.cpp
+  remote/cache/cache_threads.cpp
+  remote/cache/object_cache.cpp
+  remote/cache/use_table.cpp
+  remote/cache/use_times.cpp
   remote/manifest.cpp
   remote/mount.cpp
   remote/object_file.cpp
+  remote/object_file_blocks.cpp
   remote/object_files.cpp
   remote/request/answer.cpp
   remote/request/attempt.cpp
@@ -29,7 +37,12 @@ add_library(feedline_remote
 add_library(feedline::remote ALIAS feedline_remote)
 set_target_properties(feedline_remote PROPERTIES EXPORT_NAME remote)
 target_include_directories(feedline_remote PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(feedline_remote PUBLIC feedline_core PRIVATE CURL::libcurl EXPAT::EXPAT)
+target_link_libraries(feedline_remote PUBLIC feedline_core PRIVATE CURL::libcurl EXPAT::EXPAT
+  ZLIB::ZLIB spdlog::spdlog)
+if("libdeflate" IN_LIST FEEDLINE_HDF5_LIBRARIES)  # faster checksums than zlib's
+  target_compile_definitions(feedline_remote PRIVATE FEEDLINE_HAS_LIBDEFLATE)
+  target_link_libraries(feedline_remote PRIVATE feedline_libraries::libdeflate)
+endif()
 feedline_private_options(feedline_remote)
 list(APPEND feedline_targets feedline_remote)
 

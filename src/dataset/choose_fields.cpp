@@ -44,6 +44,7 @@ class chosen_fields final : public dataset {
   std::vector<field> fields() const override { return fields_; }
   chunking chunks() const override { return of_->chunks(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   read_concurrency concurrency() const override { return of_->concurrency(); }
   unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool varies_by_epoch() const override { return of_->varies_by_epoch(); }

@@ -94,6 +94,12 @@ class concatenation final : public dataset {
     return wants_prefetch_.load(std::memory_order_relaxed);
   }
 
+  bool hints_ranges() const noexcept override {
+    return std::ranges::all_of(parts_, [](const dataset_ptr& part) {
+      return !part->wants_prefetch() || part->hints_ranges();
+    });
+  }
+
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     std::vector<sample_index> local(samples.begin(), samples.end());
     std::sort(local.begin(), local.end());

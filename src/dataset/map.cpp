@@ -47,6 +47,7 @@ class mapped_dataset final : public dataset {
   bool varies_by_epoch() const override { return uses_context || of_->varies_by_epoch(); }
   chunking chunks() const override { return of_->chunks(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }

@@ -70,6 +70,8 @@ class rows_dataset final : public dataset {
     return std::ranges::any_of(fields_, [](const rows_field& one) { return one.rows->is_cold(); });
   }
 
+  bool hints_ranges() const noexcept override { return true; }
+
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     for (const rows_field& one : fields_)
       if (one.rows->is_cold()) one.rows->prefetch(samples);

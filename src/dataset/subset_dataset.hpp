@@ -62,6 +62,7 @@ class subset_dataset final : public dataset {
     });
   }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     std::vector<sample_index> chosen;
     chosen.reserve(samples.size());

@@ -72,6 +72,12 @@ class joined final : public dataset {
     return std::ranges::any_of(parts_, &dataset::wants_prefetch);
   }
 
+  bool hints_ranges() const noexcept override {
+    return std::ranges::all_of(parts_, [](const dataset_ptr& part) {
+      return !part->wants_prefetch() || part->hints_ranges();
+    });
+  }
+
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     for (const dataset_ptr& part : parts_)
       if (part->wants_prefetch()) part->prefetch(samples);

@@ -1,5 +1,7 @@
 #include "io/byte_file.hpp"
 
+#include "io/read_forecast.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -131,7 +133,11 @@ void byte_file::will_need(std::span<byte_range> ranges) const noexcept {
     else
       ranges[count++] = range;
   }
-  if (count != 0) do_will_need(ranges.first(count));
+  if (count == 0) return;
+  if (range_recorder* const recorder = range_recorder::of_this_thread())
+    recorder->add(*this, ranges.first(count));
+  else
+    do_will_need(ranges.first(count));
 }
 
 }  // namespace feedline::detail

@@ -42,6 +42,7 @@ class coded_values {
   /// Same as the functions of `dataset`.
   [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
+  [[nodiscard]] virtual bool hints_ranges() const noexcept { return false; }
   [[nodiscard]] virtual unsigned reads_in_processes() const { return 0; }
   [[nodiscard]] virtual batch_sizes_ptr sizes() const { return nullptr; }
 };

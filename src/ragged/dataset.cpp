@@ -60,6 +60,7 @@ class ragged_rows final : public ragged_dataset {
   read_concurrency concurrency() const override { return values_->concurrency(); }
   unsigned reads_in_processes() const override { return values_->reads_in_processes(); }
   bool wants_prefetch() const noexcept override { return values_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return values_->hints_ranges(); }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     const auto piece = pieces_.take();

@@ -37,6 +37,7 @@ class ragged_values final : public detail::coded_values {
   }
 
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }

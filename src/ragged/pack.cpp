@@ -56,6 +56,7 @@ class packed_rows final : public packed_dataset {
             {element_.name + "_offsets", element_type::i32, {max_samples_ + 1}}};
   }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   read_concurrency concurrency() const override { return of_->concurrency(); }
   unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   std::uint64_t max_samples() const noexcept override { return max_samples_; }

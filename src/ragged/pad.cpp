@@ -156,6 +156,7 @@ class padded_dataset final : public dataset {
   read_concurrency concurrency() const override { return of_->concurrency(); }
   unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }

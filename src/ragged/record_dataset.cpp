@@ -42,6 +42,7 @@ class decoded_dataset final : public dataset {
     return of_values ? of_values : columns_.sizes();
   }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }
@@ -117,6 +118,7 @@ class ragged_field final : public ragged_dataset {
   field element() const override { return (*all_)[place_].spec; }
   std::uint64_t length(sample_index sample) const override { return lengths_[sample.value]; }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }

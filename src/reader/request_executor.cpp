@@ -91,6 +91,7 @@ void request_executor::read_block(staging_slot& slot, std::uint32_t number, read
   use.clock.at(epoch, slot.work.first_batch, 0);
   const position needed = slot.work.blocks->needed_at(number);
   const reported_read reported{use, epoch, needed, position{needed.value + 1}};
+  if (forecast_ != nullptr) forecast_->reached_own(epoch, needed);
   if (is_wanted(slot)) slot.work.blocks->read(slot, number);
 }
 
@@ -104,6 +105,8 @@ void request_executor::read_samples(staging_slot& slot, sample_run samples, read
   use.drawn_run = {};  // another request's, or hints
   {
     const reported_read reported{use, work.pass->epoch, at(samples.begin), at(samples.end)};
+    if (forecast_ != nullptr && is_wanted(slot))
+      forecast_->reached_own(work.pass->epoch, at(samples.begin));
     if (ahead_ != nullptr && is_wanted(slot))
       ahead_->before_reading(*work.pass, at(samples.begin), at(samples.end), use);
     bool across_batches = writer_.reads_across_batches();

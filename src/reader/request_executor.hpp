@@ -2,6 +2,7 @@
 
 #include <feedline/index.hpp>
 
+#include "reader/loader_forecast.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_writer.hpp"
 #include "staging/device_row_cache.hpp"
@@ -68,9 +69,14 @@ class read_ahead {
 class request_executor {
  public:
   /// Borrows all for its life. @param ahead Null: no hints are given.
+  /// @param forecast Is told which samples are read. Null: there is none.
   request_executor(std::uint64_t batch_size, slot_writer& writer, staging_ring& staging,
-                   const read_ahead* ahead = nullptr)
-      : batch_size_{batch_size}, writer_{writer}, staging_{staging}, ahead_{ahead} {}
+                   const read_ahead* ahead = nullptr, loader_forecast* forecast = nullptr)
+      : batch_size_{batch_size},
+        writer_{writer},
+        staging_{staging},
+        ahead_{ahead},
+        forecast_{forecast} {}
 
   /// Fills one request and counts it as done; true if it was its slot's last. A failed read only
   /// marks the slot: the transfer sees the mark after everything before it was delivered.
@@ -91,6 +97,7 @@ class request_executor {
   slot_writer& writer_;
   staging_ring& staging_;
   const read_ahead* const ahead_;
+  loader_forecast* const forecast_;
   std::atomic<bool> stopping_{false};
 };
 

@@ -39,14 +39,42 @@ void ahead_store::fetch(object_id object, const std::shared_ptr<const remote_tar
     std::uint64_t end = std::min(range.end, range.begin + max_block);
     if (is_same) end = std::min(end, next->second->range.begin);
     if (!make_room(end - range.begin, max_bytes)) break;
-    add(object, target, pin, {range.begin, end});
+    add(object, target, pin, {range.begin, end}, transfer_loop::urgency::ahead, {});
     range.begin = end;
   }
 }
 
+bool ahead_store::fetch_whole(object_id object, const std::shared_ptr<const remote_target>& target,
+                              const object_pin& pin, byte_range range, transfer_loop::urgency when,
+                              std::uint64_t max_bytes, keep_function keep) {
+  const std::lock_guard lock{mutex_};
+  const auto next = blocks_.upper_bound({object, range.begin});
+  if (next != blocks_.end() && next->first.first == object && next->second->range.begin < range.end)
+    return false;
+  // A reader that waits for it needs room in any case.
+  if (!make_room(range.end - range.begin, max_bytes) && when == transfer_loop::urgency::ahead)
+    return false;
+  add(object, target, pin, range, when, std::move(keep));
+  return true;
+}
+
+void ahead_store::kept(object_id object, std::uint64_t end, const void* owner,
+                       bool is_kept) noexcept {
+  ahead_store* const store = per_process<ahead_store>::find();
+  if (store == nullptr) return;
+  const std::lock_guard lock{store->mutex_};
+  const auto at = store->blocks_.find({object, end});
+  if (at == store->blocks_.end() || at->second.get() != owner) return;
+  at->second->is_held = false;
+  if (is_kept) at->second->used = at->second->size();
+  const bool was_told = at->second->now.load() == block::failed && at->second->used != 0;
+  if (at->second->used >= at->second->size() || was_told) store->drop(at);
+}
+
 /// If it throws, there is no block: readers would wait for bytes without a request.
 void ahead_store::add(object_id object, const std::shared_ptr<const remote_target>& target,
-                      const object_pin& pin, byte_range range) {
+                      const object_pin& pin, byte_range range, transfer_loop::urgency when,
+                      keep_function keep) {
   const auto it = std::make_shared<block>();
   it->range = range;
   it->bytes = memory_.get(it->size());
@@ -54,17 +82,19 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
   it->by->target = target;
   it->by->wanted = {wanted_bytes::kind::range, range.begin, it->size(), pin};
   it->by->out = std::span{it->bytes.get(), static_cast<std::size_t>(it->size())};
-  it->by->done = [it] {
+  it->is_held = static_cast<bool>(keep);
+  it->by->done = [it, keep = std::move(keep)] {
     const bool came = it->by->fault.fault == remote_fault::none;
     it->now.store(came ? block::here : block::failed, std::memory_order_release);
     it->now.notify_all();
+    if (keep) keep(it, {it->bytes.get(), came ? static_cast<std::size_t>(it->size()) : 0});
   };
   it->asked_for = std::chrono::steady_clock::now();
   std::list<place> one{{object, range.end}};
   it->order = one.begin();
   const auto at = blocks_.emplace(one.front(), it).first;
   try {
-    transfer_loop::of_this_process().submit(it->by, transfer_loop::urgency::ahead);
+    transfer_loop::of_this_process().submit(it->by, when);
   } catch (...) {
     it->by->done = {};  // it holds the block
     blocks_.erase(at);
@@ -79,7 +109,7 @@ bool ahead_store::make_room(std::uint64_t bytes, std::uint64_t max_bytes) {
   while (bytes_ + bytes > max_bytes && !in_order_.empty()) {
     const auto oldest = blocks_.find(in_order_.front());
     const block& it = *oldest->second;
-    if (it.now.load() == block::on_its_way || it.asked_for > stale) break;
+    if (it.now.load() == block::on_its_way || it.asked_for > stale || it.is_held) break;
     drop(oldest);
   }
   return bytes_ + bytes <= max_bytes;
@@ -121,6 +151,7 @@ ahead_store::outcome ahead_store::read(object_id object, const byte_read& part,
   for (const block_ptr& each : covering) {
     each->used += std::min(part.end(), each->range.end) - std::max(part.offset, each->range.begin);
     if (each->used < each->size() && each->now.load() == block::here) continue;
+    if (each->is_held) continue;
     const auto at = blocks_.find({object, each->range.end});
     if (at != blocks_.end() && at->second == each) drop(at);
   }

@@ -3,15 +3,19 @@
 #include "io/byte_file.hpp"
 #include "remote/byte_pool.hpp"
 #include "remote/request/transfer.hpp"
+#include "remote/request/transfer_loop.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace feedline::detail {
@@ -34,6 +38,21 @@ class ahead_store {
   void fetch(object_id object, const std::shared_ptr<const remote_target>& target,
              const object_pin& pin, byte_range range, std::uint64_t max_bytes);
 
+  /// Is called once, when a block came or was given up. @param owner Owns the bytes.
+  /// @param bytes Empty: they did not come.
+  using keep_function = std::function<void(const std::shared_ptr<const void>& owner,
+                                           std::span<const std::byte> bytes)>;
+  /// Begins to fetch a block that stays until `kept` is called.
+  /// @param keep Is called by the loop's thread, or in here; it must not come back here.
+  /// @return False: some of its bytes are here already, or there is no room.
+  [[nodiscard]] bool fetch_whole(object_id object,
+                                 const std::shared_ptr<const remote_target>& target,
+                                 const object_pin& pin, byte_range range,
+                                 transfer_loop::urgency when, std::uint64_t max_bytes,
+                                 keep_function keep);
+  /// A block that was fetched whole is dropped, or goes as others do if it is not kept elsewhere.
+  static void kept(object_id object, std::uint64_t end, const void* owner, bool is_kept) noexcept;
+
   enum class outcome : std::uint8_t { read, absent, failed };
   /// Copies bytes that were fetched; waits for those that are on their way.
   /// @return Absent: some of them were not asked for. Failed: `fault` says why.
@@ -53,6 +72,7 @@ class ahead_store {
     transfer_ptr by = {};
     std::chrono::steady_clock::time_point asked_for = {};
     std::uint64_t used = 0;                 ///< bytes that were read
+    bool is_held = false;                   ///< until `kept`
     std::list<place>::iterator order = {};  ///< in `in_order_`
 
     [[nodiscard]] std::uint64_t size() const noexcept { return range.end - range.begin; }
@@ -63,7 +83,8 @@ class ahead_store {
 
   [[nodiscard]] bool make_room(std::uint64_t bytes, std::uint64_t max_bytes);
   void add(object_id object, const std::shared_ptr<const remote_target>& target,
-           const object_pin& pin, byte_range range);
+           const object_pin& pin, byte_range range, transfer_loop::urgency when,
+           keep_function keep);
   void drop_all(object_id object) noexcept;
   void drop(std::map<place, block_ptr>::iterator at) noexcept;
 

@@ -24,6 +24,21 @@ constexpr int steps_of_walk = 2;
 /// After this time a window is dropped.
 constexpr auto window_life = 5s;
 
+/// Nothing is kept of objects whose changes could not be seen.
+std::shared_ptr<const object_identity> identity_of(const object_access& access,
+                                                   const object_pin& pin,
+                                                   const std::string& version) {
+  const bool has_version = pin.has_strong_tag() || !pin.last_modified.empty();
+  if (!access.cache || !has_version || pin.size == 0) return nullptr;
+  (void)object_cache::of_this_process(access.cache);  // before loaders begin
+  return std::make_shared<const object_identity>(
+      identify(access.target->url, version, pin.size, access.cache->block_bytes));
+}
+
+std::string version_of(const object_pin& pin) {
+  return std::to_string(pin.size) + " " + (pin.etag.empty() ? pin.last_modified : pin.etag);
+}
+
 }  // namespace
 
 void object_file::window::copy(const byte_read& part) const noexcept {
@@ -54,7 +69,8 @@ object_file::object_file(const std::string& name, object_access access, object_p
     : byte_file{name, pin.size, {}},  // `request` joins parts, without a copy
       access_{std::move(access)},
       pin_{std::move(pin)},
-      is_far_{is_far} {
+      is_far_{is_far},
+      identity_{identity_of(access_, pin_, version_of(pin_))} {
   walk_.get().kept = std::make_shared<const window>(window{.begin = 0, .bytes = std::move(head)});
 }
 
@@ -63,7 +79,7 @@ object_file::~object_file() {
 }
 
 std::string object_file::version() const {
-  return std::to_string(pin_.size) + " " + (pin_.etag.empty() ? pin_.last_modified : pin_.etag);
+  return version_of(pin_);
 }
 
 std::shared_ptr<const object_file::window> object_file::kept_window() const {
@@ -85,7 +101,12 @@ bool object_file::read_walking(const byte_read& part) const {
     its.steps = is_step ? its.steps + 1 : 0;
     const bool goes_on = its.steps >= steps_of_walk;
     its.grown = goes_on ? std::min(2 * its.grown, max_request) : head_bytes;
-    const std::uint64_t bytes = std::min(its.grown, size() - part.offset);
+    // The next block may be kept.
+    const std::uint64_t end =
+        identity_
+            ? std::min(size(), (part.end() / identity_->block_bytes + 1) * identity_->block_bytes)
+            : size();
+    const std::uint64_t bytes = std::min(its.grown, end - part.offset);
     its.last_end =
         goes_on ? part.offset + std::max<std::uint64_t>(bytes, part.out.size()) : part.end();
     if (!goes_on || bytes <= part.out.size()) return false;
@@ -103,23 +124,24 @@ bool object_file::read_walking(const byte_read& part) const {
 void object_file::do_read(std::span<const byte_read> parts) const {
   const auto kept = kept_window();
   std::vector<byte_read> left;
+  std::vector<byte_read> awaited;
   for (const byte_read& part : parts) {
-    if (kept && kept->has(part)) {
+    if (kept && kept->has(part))
       kept->copy(part);
-      continue;
-    }
-    answer_verdict fault;
-    switch (ahead_store::of_this_process().read(this, part, fault)) {
-      case ahead_store::outcome::failed:
-        refuse(part.offset, fault);
-      case ahead_store::outcome::absent:
-        left.push_back(part);
-        break;
-      case ahead_store::outcome::read:
-        break;
-    }
+    else if (identity_)
+      read_blocks(part, left, awaited);
+    else if (!read_ahead(part))
+      left.push_back(part);
   }
   if (left.size() != 1 || !read_walking(left.front())) request(left);
+  for (const byte_read& piece : awaited) await_block(piece);
+}
+
+bool object_file::read_ahead(const byte_read& part) const {
+  answer_verdict fault;
+  const auto outcome = ahead_store::of_this_process().read(this, part, fault);
+  if (outcome == ahead_store::outcome::failed) refuse(part.offset, fault);
+  return outcome == ahead_store::outcome::read;
 }
 
 void object_file::request(std::span<const byte_read> parts) const {
@@ -158,8 +180,13 @@ void object_file::request(std::span<const byte_read> parts) const {
 }
 
 void object_file::do_will_need(std::span<const byte_range> ranges) const noexcept try {
+  if (access_.max_ahead_bytes == 0) return;
+  if (identity_) {
+    for (const byte_range& range : ranges) block_will_need(range);
+    return;
+  }
   // Bytes of a near server are requested when they are read: then they land in the reader's memory.
-  if (access_.max_ahead_bytes == 0 || !is_far_) return;
+  if (!is_far_) return;
   for (const byte_range& range : ranges)
     ahead_store::of_this_process().fetch(this, access_.target, pin_, range,
                                          access_.max_ahead_bytes);

@@ -2,8 +2,12 @@
 
 #include "io/byte_file.hpp"
 #include "remote/ahead_store.hpp"
+#include "remote/cache/block_key.hpp"
+#include "remote/cache/object_cache.hpp"
+#include "remote/cache/use_table.hpp"
 #include "remote/request/own_state.hpp"
 #include "remote/request/transfer.hpp"
+#include "remote/request/transfer_loop.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -19,7 +23,8 @@ namespace feedline::detail {
 /// How an object is opened and read.
 struct object_access {
   std::shared_ptr<const remote_target> target;
-  std::uint64_t max_ahead_bytes = 0;  ///< room of the process's `ahead_store`
+  std::uint64_t max_ahead_bytes = 0;                     ///< room of the process's `ahead_store`
+  std::shared_ptr<const cache_setting> cache = nullptr;  ///< null: nothing is kept
 };
 
 /// An object of another machine, in the version that it had when it was opened: each answer is
@@ -28,7 +33,10 @@ struct object_access {
 /// A read's parts are requested at the same time, and land in the caller's memory, unless they were
 /// hinted and fetched ahead. Small reads that go forward, as when the members of an archive are
 /// listed, fetch windows that grow: a request for each would take a round trip for each.
-class object_file final : public byte_file {
+///
+/// With a cache, a read is divided into the cache's blocks: each comes from what was fetched ahead,
+/// else from the cache; else it is fetched, whole if the cache will keep it.
+class object_file final : public byte_file, public cached_file {
  public:
   /// The first bytes come with the opening: formats look at them.
   static constexpr std::uint64_t head_bytes = std::uint64_t{64} << 10;
@@ -49,6 +57,9 @@ class object_file final : public byte_file {
   void require_unchanged() const override {}
   [[nodiscard]] std::string version() const override;
   [[nodiscard]] bool is_cold() const noexcept override { return true; }
+  [[nodiscard]] const object_identity* identity() const noexcept override {
+    return identity_.get();
+  }
 
   /// The version that it had when it was opened.
   [[nodiscard]] const object_pin& pin() const noexcept { return pin_; }
@@ -80,6 +91,16 @@ class object_file final : public byte_file {
   void do_read(std::span<const byte_read> parts) const override;
   void do_will_need(std::span<const byte_range> ranges) const noexcept override;
 
+  /// A part that is fetched ahead. @throws dataset_error
+  [[nodiscard]] bool read_ahead(const byte_read& part) const;
+  /// Part by block. @param left Gets those that are to be requested.
+  void read_blocks(const byte_read& part, std::vector<byte_read>& left,
+                   std::vector<byte_read>& awaited) const;
+  [[nodiscard]] bool read_block(const byte_read& piece) const;
+  void await_block(const byte_read& piece) const;
+  [[nodiscard]] object_cache::claim claim(std::uint64_t number, transfer_loop::urgency when) const;
+  void block_will_need(const byte_range& range) const;
+
   [[nodiscard]] std::shared_ptr<const window> kept_window() const;
   /// Reads a small part with what comes after it, if it continues a walk.
   [[nodiscard]] bool read_walking(const byte_read& part) const;
@@ -89,6 +110,7 @@ class object_file final : public byte_file {
   const object_access access_;
   const object_pin pin_;
   const bool is_far_;
+  const std::shared_ptr<const object_identity> identity_;  ///< null: the cache cannot keep it
   mutable std::atomic<bool> was_changed_{false};
   mutable own_state<walk> walk_;
 };

@@ -39,7 +39,7 @@ void recent_objects::state::drop_old() {
 }
 
 object_access object_files::access_to(const std::string& path) const {
-  return {std::make_shared<const remote_target>(target_of(path)), max_ahead_bytes_};
+  return {std::make_shared<const remote_target>(target_of(path)), max_ahead_bytes_, cache_};
 }
 
 std::shared_ptr<const object_file> object_files::try_open(const std::string& path,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace feedline::detail {
 
@@ -38,7 +39,9 @@ class recent_objects {
 /// The common part of kinds of servers: opens objects by their addresses.
 class object_files : public file_system {
  public:
-  explicit object_files(std::uint64_t max_ahead_bytes) : max_ahead_bytes_{max_ahead_bytes} {}
+  /// @param cache Null: nothing is kept.
+  object_files(std::uint64_t max_ahead_bytes, std::shared_ptr<const cache_setting> cache)
+      : max_ahead_bytes_{max_ahead_bytes}, cache_{std::move(cache)} {}
 
   [[nodiscard]] byte_file_ptr open(const std::string& path, file_access how) const override;
   /// Makes one request, unless the file is large.
@@ -58,6 +61,7 @@ class object_files : public file_system {
   [[nodiscard]] object_access access_to(const std::string& path) const;
 
   const std::uint64_t max_ahead_bytes_;
+  const std::shared_ptr<const cache_setting> cache_;
   mutable recent_objects recent_;
 };
 

@@ -32,8 +32,9 @@ struct s3_location {
 class s3_files final : public object_files {
  public:
   /// @param target Without an address, and with an identity.
-  s3_files(remote_target target, std::uint64_t max_ahead_bytes)
-      : object_files{max_ahead_bytes}, target_{std::move(target)} {}
+  s3_files(remote_target target, std::uint64_t max_ahead_bytes,
+           std::shared_ptr<const cache_setting> cache = nullptr)
+      : object_files{max_ahead_bytes, std::move(cache)}, target_{std::move(target)} {}
 
   [[nodiscard]] entry_kind kind_of(const std::string& path) const noexcept override;
   [[nodiscard]] std::vector<folder_entry> list(const std::string& folder) const override;

@@ -1,5 +1,6 @@
 #include <feedline/remote/statistics.hpp>
 
+#include "remote/cache/cache_counts.hpp"
 #include "remote/request/counts.hpp"
 
 #include <array>
@@ -11,6 +12,7 @@ inline namespace FEEDLINE_ABI {
 
 remote_statistics remote_counts() noexcept {
   const detail::remote_counters& all = detail::counters();
+  const detail::cache_counters& cache = detail::cache_counts();
   const auto now = [](const std::atomic<std::uint64_t>& counter) {
     return counter.load(std::memory_order_relaxed);
   };
@@ -31,7 +33,16 @@ remote_statistics remote_counts() noexcept {
           .hedged = now(all.hedged),
           .hedges_won = now(all.hedges_won),
           .waits = now(all.waits),
-          .wait_time = std::chrono::nanoseconds{now(all.wait_ns)}};
+          .wait_time = std::chrono::nanoseconds{now(all.wait_ns)},
+          .cache = {.reads = now(cache.reads),
+                    .memory_bytes = now(cache.memory_bytes),
+                    .folder_bytes = now(cache.folder_bytes),
+                    .stored = now(cache.stored),
+                    .stored_bytes = now(cache.stored_bytes),
+                    .evicted = now(cache.evicted),
+                    .damaged = now(cache.damaged),
+                    .not_written = now(cache.not_written),
+                    .waits = now(cache.waits)}};
 }
 
 std::string to_string(const remote_statistics& counts) {
@@ -58,6 +69,19 @@ std::string to_string(const remote_statistics& counts) {
             std::to_string(
                 std::chrono::duration_cast<std::chrono::milliseconds>(counts.wait_time).count()) +
             " ms";
+  if (counts.cache == remote_cache_statistics{}) return text;
+  text += "; cache: " + std::to_string(counts.cache.reads) + " reads, " +
+          std::to_string(counts.cache.memory_bytes) + " bytes from memory, " +
+          std::to_string(counts.cache.folder_bytes) + " from the folder, " +
+          std::to_string(counts.cache.stored) + " blocks kept";
+  const std::array<std::pair<std::uint64_t, const char*>, 4> events{{
+      {counts.cache.evicted, "evicted"},
+      {counts.cache.damaged, "damaged"},
+      {counts.cache.not_written, "not written"},
+      {counts.cache.waits, "waits for others"},
+  }};
+  for (const auto& [count, words] : events)
+    if (count != 0) text += ", " + std::to_string(count) + " " + words;
   return text;
 }
 

@@ -2,7 +2,9 @@
 
 #include "remote/object_files.hpp"
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -11,8 +13,9 @@ namespace feedline::detail {
 class web_files final : public object_files {
  public:
   /// @param target Without an address.
-  web_files(remote_target target, std::uint64_t max_ahead_bytes)
-      : object_files{max_ahead_bytes}, target_{std::move(target)} {}
+  web_files(remote_target target, std::uint64_t max_ahead_bytes,
+            std::shared_ptr<const cache_setting> cache = nullptr)
+      : object_files{max_ahead_bytes, std::move(cache)}, target_{std::move(target)} {}
 
   [[nodiscard]] entry_kind kind_of(const std::string& path) const noexcept override;
   [[nodiscard]] std::vector<folder_entry> list(const std::string& folder) const override;

@@ -119,6 +119,12 @@ class dataset {
   /// `read`.
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
 
+  /// Whether `prefetch` only hints ranges of feedline's own files. Then a loader may call it for
+  /// samples of later epochs, to learn which ranges these are made of: hints are recorded then, and
+  /// nothing is fetched. Constant for the dataset's life. A composed dataset returns true
+  /// if all of its parts that want hints do.
+  [[nodiscard]] virtual bool hints_ranges() const noexcept { return false; }
+
   /// Whether several threads may be in `do_read` at once; constant for the dataset's life. Any
   /// thread. A composed dataset is serialized if one of its parts is.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }

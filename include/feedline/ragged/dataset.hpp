@@ -75,6 +75,8 @@ class ragged_dataset {
   /// Same as `dataset::wants_prefetch` and `dataset::prefetch`.
   [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
+  /// Same as `dataset::hints_ranges`.
+  [[nodiscard]] virtual bool hints_ranges() const noexcept { return false; }
 
   /// Same as `dataset::concurrency`.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }

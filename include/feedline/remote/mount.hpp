@@ -9,6 +9,21 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
+/// Where bytes of objects are kept, so that they are not fetched in each epoch.
+struct remote_cache_options {
+  /// A folder of this machine, best on an NVMe disk; it is made if its parent is there. Processes
+  /// of this user share it, at the same time and one after another. Empty: none.
+  std::string folder = {};
+  /// Bytes that the folder's blocks may take, over all processes. Not 0 with a folder.
+  std::uint64_t folder_bytes = 0;
+  /// Memory of this process for blocks that the folder has no room for; for all blocks without a
+  /// folder. 0: none. Samples that several ranks share out are kept in a folder alone.
+  std::uint64_t memory_bytes = 0;
+  /// Objects are kept in blocks of this size: a power of two, 64 KiB to 64 MiB. Other sizes do not
+  /// find the blocks of this one.
+  std::uint64_t block_bytes = std::uint64_t{4} << 20;
+};
+
 /// How objects of other machines are read.
 struct remote_options {
   /// For one request with all its tries, from the first on. After it the read is an error, and
@@ -38,6 +53,8 @@ struct remote_options {
   /// does the same. False: signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
   /// AWS_SESSION_TOKEN, else with the profile AWS_PROFILE in ~/.aws; not signed if there are none.
   bool s3_anonymous = false;
+  /// Without a folder and memory nothing is kept, and each epoch fetches all that it reads.
+  remote_cache_options cache = {};
 };
 
 /// From now on files are also opened by addresses: "http://…", "https://…" and "s3://BUCKET/KEY".
@@ -57,7 +74,8 @@ struct remote_options {
 /// error that names it. Requests that fail are made again, with growing pauses, until the deadline.
 /// libcurl's environment variables (`https_proxy`, `no_proxy`) count. Threads named "feedline
 /// net" make all requests; they start when there are some.
-/// @throws usage_error if an option is out of range.
+/// @throws usage_error if an option is out of range, or the cache's folder cannot be used: it says
+///         why.
 void mount_remote_files(const remote_options& options = {});
 
 }  // namespace FEEDLINE_ABI

@@ -9,6 +9,21 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
+/// Work of this process's cache so far (`remote_options::cache`).
+struct remote_cache_statistics {
+  std::uint64_t reads = 0;         ///< reads of blocks that were there
+  std::uint64_t memory_bytes = 0;  ///< bytes that these read from memory
+  std::uint64_t folder_bytes = 0;  ///< bytes that these read from the folder
+  std::uint64_t stored = 0;        ///< blocks that were fetched and kept
+  std::uint64_t stored_bytes = 0;  ///< bytes of these
+  std::uint64_t evicted = 0;       ///< blocks that were removed for others
+  std::uint64_t damaged = 0;       ///< blocks of the folder that were damaged, and removed
+  std::uint64_t not_written = 0;   ///< blocks that could not be written: the disk is full or fails
+  std::uint64_t waits = 0;         ///< reads that waited for another process, or another reader
+
+  friend bool operator==(const remote_cache_statistics&, const remote_cache_statistics&) = default;
+};
+
 /// Requests of this process to other machines so far. A retry counts under the reason why the
 /// request before it failed.
 struct remote_statistics {
@@ -31,6 +46,7 @@ struct remote_statistics {
   std::uint64_t hedges_won = 0;      ///< second requests that were answered first
   std::uint64_t waits = 0;           ///< how often readers waited for bytes
   std::chrono::nanoseconds wait_time{};  ///< sum of these waits, over all readers
+  remote_cache_statistics cache = {};
 };
 
 /// All zero before the first request. Any thread.

@@ -107,6 +107,7 @@ class tar_dataset final : public dataset {
   }
 
   bool wants_prefetch() const noexcept override { return shards_->is_cold(); }
+  bool hints_ranges() const noexcept override { return true; }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     // The ranges of this thread's last hint, kept to avoid allocation.

@@ -62,6 +62,7 @@ class tfrecord_values final : public coded_values {
   bool wants_prefetch() const noexcept override {
     return std::ranges::any_of(files_, [](const auto& each) { return each.file->is_cold(); });
   }
+  bool hints_ranges() const noexcept override { return true; }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     for (const sample_index sample : samples) {
       if (sample.value >= size()) continue;

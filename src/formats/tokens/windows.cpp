@@ -49,6 +49,8 @@ class token_dataset final : public dataset {
     return any_(shards_.size(), [this](std::size_t i) { return shards_[i].file->is_cold(); });
   }
 
+  bool hints_ranges() const noexcept override { return true; }
+
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     for (const sample_index sample : samples)
       if (sample.value < size_)

@@ -2,6 +2,7 @@
 
 #include "detail/threads.hpp"
 #include "formats/zarr/store.hpp"
+#include "io/read_forecast.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -82,7 +83,8 @@ class folder_store final : public zarr_store {
   }
 
   void will_need(const std::string& key) const noexcept override try {
-    files_->will_need_whole(path_of(key));
+    // Whole files are not ranges that a cache keeps.
+    if (range_recorder::of_this_thread() == nullptr) files_->will_need_whole(path_of(key));
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
   bool is_cold() const noexcept override { return is_remote_ || is_cold_.exchange(false, relaxed); }

@@ -43,6 +43,7 @@ class hdf5_ragged final : public ragged_dataset {
   }
 
   bool wants_prefetch() const noexcept override { return found_.file && found_.file->is_cold(); }
+  bool hints_ranges() const noexcept override { return true; }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     if (!found_.file) return;
     detail::hint_ranges(*found_.file, samples, [&](sample_index sample) -> detail::byte_range {

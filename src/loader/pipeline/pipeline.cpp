@@ -76,8 +76,10 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                       strategy_.decoding ? &strategy_.decoding->feed : nullptr,
                       sizer_of(resolved_, source_, options)},
       read_ahead_{source_, resolved_.slots, strategy_.cached},
+      forecast_{loader_forecast::make(*dataset, sampler, resolved_.share, options.epochs)},
       request_executor_{plan_.batch_size, *strategy_.writer, *staging_,
-                        strategy_.decoding ? nullptr : &read_ahead_},  // no samples are read then
+                        strategy_.decoding ? nullptr : &read_ahead_,  // no samples are read then
+                        forecast_.get()},
       scratch_(static_cast<std::size_t>(std::max(plan_.readers, 1))),
       transfer_{std::move(strategy_.slot_transfer),
                 staging_,
@@ -99,6 +101,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
   const bool has_budget = budget.max_readers != 0 || budget.max_pinned_bytes != 0;
   if (plan_.readers != 0 && (has_budget || plan_.readers > plan_.first_readers))
     tuning_.emplace(plan_, slot_scheduler_.active(), *staging_, activities_);
+  forecast_.begin();
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {

@@ -23,6 +23,7 @@
 #include "loader/plan/resolved_plan.hpp"
 #include "reader/delays.hpp"
 #include "reader/epoch_schedule.hpp"
+#include "reader/loader_forecast.hpp"
 #include "reader/reader_turns.hpp"
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
@@ -232,6 +233,7 @@ class pipeline {
   slot_scheduler slot_scheduler_;
   read_ahead read_ahead_;
   const std::uint64_t number_of_loader_ = next_loader();
+  held_forecast forecast_;
   request_executor request_executor_;
   std::optional<tuning> tuning_;
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is used by the thread that

@@ -4,6 +4,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "io/read_forecast.hpp"
 #include "rows/gather.hpp"
 
 #include <algorithm>
@@ -184,9 +185,10 @@ void cached_rows::prefetch(std::span<const sample_index> samples) const noexcept
   auto& blocks = with.blocks;
   blocks.clear();
   {
+    const bool is_recorded = range_recorder::of_this_thread() != nullptr;
     block_cache::read_guard read_guard{cache_};
     for (const sample_index sample : samples)
-      if (sample.value < size() && !read_guard.has(place_.block_of(sample.value)))
+      if (sample.value < size() && (is_recorded || !read_guard.has(place_.block_of(sample.value))))
         blocks.push_back(place_.block_of(sample.value));
   }
   std::sort(blocks.begin(), blocks.end());

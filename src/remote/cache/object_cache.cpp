@@ -1,0 +1,274 @@
+#include "remote/cache/object_cache.hpp"
+
+#include "detail/log.hpp"
+#include "remote/cache/cache_counts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Bytes that are being fetched or written, at most: a folder that is slower than the network must
+/// not fill the memory.
+constexpr std::uint64_t max_claimed_bytes = std::uint64_t{512} << 20;
+constexpr auto rest_after_full_disk = 30s;
+constexpr auto ask_idle_every = 10s;
+
+block_name name_of(const block_ref& block) noexcept {
+  return {block.id().key(), block.bytes()};
+}
+
+}  // namespace
+
+object_cache::object_cache(std::shared_ptr<const cache_setting> setting)
+    : setting_{std::move(setting)} {
+  memory_.max_bytes = setting_->memory_bytes;
+  if (!setting_->folder) return;
+  setting_->folder->enter();
+  look_around();
+}
+
+bool object_cache::has(const block_ref& block) noexcept try {
+  if (setting_->memory_bytes != 0) {
+    const std::lock_guard lock{mutex_};
+    if (kept_in_memory_.contains(block.id().key())) return true;
+  }
+  return setting_->folder && setting_->folder->has(name_of(block));
+} catch (...) {
+  return false;
+}
+
+bool object_cache::read(const block_ref& block, std::uint64_t offset, std::span<std::byte> out) {
+  cache_counters& counts = cache_counts();
+  const std::uint64_t key = block.id().key();
+  if (setting_->memory_bytes != 0) {
+    std::shared_ptr<const void> owner;
+    std::span<const std::byte> bytes;
+    {
+      const std::lock_guard lock{mutex_};
+      if (const auto found = kept_in_memory_.find(key); found != kept_in_memory_.end()) {
+        owner = found->second.owner;
+        bytes = found->second.bytes;
+        found->second.used = std::chrono::steady_clock::now();
+      }
+    }
+    if (owner) {
+      std::memcpy(out.data(), bytes.data() + offset, out.size());
+      counts.reads.fetch_add(1, std::memory_order_relaxed);
+      counts.memory_bytes.fetch_add(out.size(), std::memory_order_relaxed);
+      return true;
+    }
+  }
+  if (!setting_->folder) return false;
+  const auto outcome = setting_->folder->read(name_of(block), block.text(), offset, out);
+  if (outcome == cache_folder::outcome::read) {
+    counts.reads.fetch_add(1, std::memory_order_relaxed);
+    counts.folder_bytes.fetch_add(out.size(), std::memory_order_relaxed);
+    return true;
+  }
+  if (outcome == cache_folder::outcome::damaged) {
+    counts.damaged.fetch_add(1, std::memory_order_relaxed);
+    const std::lock_guard lock{mutex_};
+    files_.order.remove(key);
+  }
+  return false;
+}
+
+object_cache::claim object_cache::begin(const block_ref& block,
+                                        const std::function<bool()>& fetch) {
+  const std::uint64_t key = block.id().key();
+  const auto& folder = setting_->folder;
+  const std::lock_guard lock{mutex_};
+  if (is_ending_) return claim::refused;
+  if (claimed_.contains(key) || kept_in_memory_.contains(key)) return claim::busy;
+  if (folder && folder->is_locked_elsewhere(key)) return claim::busy;
+  const wish how = judge(block);
+  if (!how.is_wanted || claimed_bytes_ + block.bytes() > max_claimed_bytes) return claim::refused;
+  std::optional<place> found;
+  if (folder && std::chrono::steady_clock::now() >= folder_rests_until_) {
+    if (!folder->lock(key)) return claim::busy;
+    if (folder->has(name_of(block))) {  // another process has just kept it
+      folder->unlock(key);
+      return claim::busy;
+    }
+    if (make_room(place::folder, cache_folder::counted(block.bytes()), how))
+      found = place::folder;
+    else
+      folder->unlock(key);
+  }
+  if (!found && how.may_be_in_memory && make_room(place::memory, block.bytes(), how))
+    found = place::memory;
+  if (!found) return claim::refused;
+  bool is_begun = false;
+  try {
+    start_threads();
+    claimed_.emplace(key, *found);
+    is_begun = fetch();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): it is fetched without the cache, or fails there
+  }
+  if (is_begun) {
+    claimed_bytes_ += block.bytes();
+    return claim::begun;
+  }
+  claimed_.erase(key);
+  if (*found == place::folder) folder->unlock(key);
+  give_back(*found, *found == place::folder ? cache_folder::counted(block.bytes()) : block.bytes());
+  return claim::refused;
+}
+
+object_cache::wish object_cache::judge(const block_ref& block) {
+  clock_ = times_.tick();
+  if (times_.find_missing()) plans_.notify_one();
+  const use_times::answer all = times_.ask(block.id());
+  if (!all.is_known) return {};
+  // Without another use it is not worth its room, and with few used bytes it costs more than it
+  // saves.
+  const bool is_reused = all.reuse != use_times::never || !all.sees_reuse;
+  if (!is_reused || 2 * all.bytes < block.bytes()) return {.is_wanted = false};
+  return {.is_wanted = true,
+          .may_replace = all.reuse != use_times::never,
+          .may_be_in_memory = !all.is_shared,
+          .reuse_end = clock_ + all.reuse_end};
+}
+
+std::optional<double> object_cache::needed_at(const block_id& block) const {
+  const use_times::answer all = times_.ask(block);
+  if (!all.is_of_loader) return std::nullopt;
+  const double reuse = all.sees_reuse || all.reuse != use_times::never ? all.reuse : 1;
+  return clock_ + (all.is_in_use || all.next == use_times::never ? reuse : all.next);
+}
+
+bool object_cache::reserve(place where, std::uint64_t bytes) noexcept {
+  if (where == place::folder) return setting_->folder->reserve(bytes);
+  if (bytes > memory_.max_bytes || memory_.bytes > memory_.max_bytes - bytes) return false;
+  memory_.bytes += bytes;
+  return true;
+}
+
+void object_cache::give_back(place where, std::uint64_t bytes) noexcept {
+  if (where == place::folder)
+    setting_->folder->release(bytes);
+  else
+    memory_.bytes -= bytes;
+}
+
+bool object_cache::make_room(place where, std::uint64_t bytes, const wish& how) {
+  if (where == place::memory && setting_->memory_bytes == 0) return false;
+  keep_order& order = at(where).order;
+  while (!reserve(where, bytes)) {
+    order.advance(clock_, [this](const block_id& block) { return needed_at(block); });
+    std::optional<std::uint64_t> victim = find_idle(where);
+    if (!victim && how.may_replace)
+      victim = order.needed_after(
+          how.reuse_end, [this](const block_id& block) { return times_.ask(block).is_in_use; });
+    if (!victim) return false;
+    evict(where, *victim);
+  }
+  return true;
+}
+
+/// Blocks of which no loader here is known that needs them: other jobs' or earlier ones'.
+std::optional<std::uint64_t> object_cache::find_idle(place where) {
+  const auto now = std::chrono::steady_clock::now();
+  if (where == place::memory) {
+    std::optional<std::uint64_t> found;
+    if (now < asked_idle_ + ask_idle_every) return found;
+    memory_.order.for_each([&](std::uint64_t key, const keep_order::held& block) {
+      const auto kept = kept_in_memory_.find(key);
+      if (!block.needed_at && kept != kept_in_memory_.end() &&
+          kept->second.used + setting_->idle_after < now)
+        found = key;
+    });
+    if (!found) asked_idle_ = now;
+    return found;
+  }
+  while (!idle_.empty()) {
+    const std::uint64_t key = idle_.front();
+    idle_.pop_front();
+    const auto* const block = files_.order.find(key);
+    if (block != nullptr && !block->needed_at) return key;
+  }
+  if (now < looked_ + ask_idle_every) return std::nullopt;
+  looked_ = now;
+  std::vector<std::pair<std::chrono::seconds, std::uint64_t>> unused;
+  files_.order.for_each([&](std::uint64_t key, const keep_order::held& block) {
+    if (block.needed_at) return;
+    const auto time = setting_->folder->unused_for({key, block.bytes});
+    if (time >= setting_->idle_after) unused.emplace_back(time, key);
+  });
+  std::ranges::sort(unused, std::greater{});
+  for (const auto& [time, key] : unused) idle_.push_back(key);
+  if (idle_.empty()) return std::nullopt;
+  return find_idle(where);
+}
+
+void object_cache::evict(place where, std::uint64_t key) {
+  keep_order& order = at(where).order;
+  const std::uint64_t bytes = order.find(key)->bytes;
+  order.remove(key);
+  bool was_here = true;
+  if (where == place::folder) {
+    was_here = setting_->folder->remove({key, bytes});
+  } else {
+    kept_in_memory_.erase(key);
+    memory_.bytes -= bytes;
+  }
+  if (was_here) cache_counts().evicted.fetch_add(1, std::memory_order_relaxed);
+}
+
+void object_cache::hold(place where, const block_id& block, std::uint64_t bytes) {
+  at(where).order.set(block.key(), {.bytes = bytes, .id = block, .needed_at = needed_at(block)});
+}
+
+void object_cache::arrived(arrival came) noexcept {
+  const std::lock_guard lock{arrivals_mutex_};
+  arrivals_.push_back(std::move(came));
+  arrives_.notify_one();
+}
+
+void object_cache::keep(arrival& came) {
+  const block_ref block = came.block();
+  const std::uint64_t key = block.id().key();
+  place where = place::memory;
+  {
+    const std::lock_guard lock{mutex_};
+    where = claimed_.at(key);
+  }
+  cache_counters& counts = cache_counts();
+  bool is_kept = !came.bytes.empty();
+  bool is_full = false;
+  if (is_kept && where == place::folder) {
+    const auto how = setting_->folder->store(name_of(block), block.text(), came.bytes);
+    is_kept = how == cache_folder::stored::yes;
+    is_full = !is_kept;
+    if (is_full) counts.not_written.fetch_add(1, std::memory_order_relaxed);
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    if (is_kept && where == place::memory)
+      kept_in_memory_[key] = {came.owner, came.bytes, std::chrono::steady_clock::now()};
+    if (is_kept) {
+      clock_ = times_.tick();
+      hold(where, block.id(), block.bytes());
+      counts.stored.fetch_add(1, std::memory_order_relaxed);
+      counts.stored_bytes.fetch_add(block.bytes(), std::memory_order_relaxed);
+    } else {
+      give_back(where,
+                where == place::folder ? cache_folder::counted(block.bytes()) : block.bytes());
+    }
+    if (is_full) folder_rests_until_ = std::chrono::steady_clock::now() + rest_after_full_disk;
+  }
+  if (came.done) came.done(is_kept);
+  const std::lock_guard lock{mutex_};
+  if (where == place::folder) setting_->folder->unlock(key);
+  claimed_.erase(key);
+  claimed_bytes_ -= block.bytes();
+  if (claimed_.empty()) settles_.notify_all();
+}
+
+}  // namespace feedline::detail
