@@ -14,6 +14,11 @@ feedline_add_tests(feedline_remote_tests
   pipeline/remote_faults_test.cpp
   pipeline/remote_test.cpp
   unit/remote/answer_test.cpp
+  unit/remote/cache/cached_object_test.cpp
+  unit/remote/cache/cached_epochs_test.cpp
+  unit/remote/cache/folder_test.cpp
+  unit/remote/cache/order_test.cpp
+  unit/remote/cache/processes_test.cpp
   unit/remote/credentials_test.cpp
   unit/remote/faults_test.cpp
   unit/remote/in_flight_limit_test.cpp
