@@ -27,7 +27,14 @@ using namespace feedline::test;
 using namespace std::chrono_literals;
 
 TEST_CASE("remote: files of every format give the samples that they give here", "[remote][host]") {
-  const mounted_remote mounted;
+  const temporary_directory cache;
+  remote_options options = quick_remote();
+  const int kept = GENERATE(0, 1, 2);  // nothing, in a folder, in too little memory
+  options.cache.block_bytes = 65536;
+  if (kept == 1) options.cache.folder = cache.path();
+  if (kept == 1) options.cache.folder_bytes = 100'000'000;
+  if (kept == 2) options.cache.memory_bytes = 65536;
+  const mounted_remote mounted{options};
   for (const stored_format& each : all_formats()) {
     CAPTURE(each.name);
     const temporary_directory folder;
@@ -84,6 +91,24 @@ TEST_CASE("remote: the guide's lines open an object", "[remote][host]") {
   const dataset_ptr train = open(address);
   // [/mount]
   CHECK(train->size() == samples);
+  mount_remote_files();
+}
+
+TEST_CASE("remote: the guide's lines make a cache", "[remote][host]") {
+  const temporary_directory place;
+  const std::string folder = place.path();
+  // [cache]
+  remote_options options;
+  options.cache = {.folder = folder, .folder_bytes = std::uint64_t{1} << 40};
+  mount_remote_files(options);  // before data sets are opened
+  // [/cache]
+  http_server server;
+  server.put("/a.npy", npy_bytes(npy_dictionary("|u1", "(60, 3000)"), numbered(samples * 3000)));
+  const dataset_ptr train = open(server.address("/a.npy"));
+  const auto before = all_samples(*train);
+  const auto bytes = remote_counts().bytes;
+  CHECK(all_samples(*train) == before);
+  CHECK(remote_counts().bytes == bytes);
   mount_remote_files();
 }
 

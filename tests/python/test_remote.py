@@ -111,6 +111,30 @@ def test_options_are_set_and_checked(served):
         feedline.mount_remote_files()
 
 
+def test_a_cache_serves_what_was_read_before(served, tmp_path_factory):
+    folder, address = served
+    values = np.arange(200_000, dtype=np.float32).reshape(1000, 200)
+    np.save(folder / "x.npy", values)
+    cache = tmp_path_factory.mktemp("cache")
+    try:
+        feedline.mount_remote_files(cache_folder=str(cache), cache_folder_bytes=1 << 24,
+                                    cache_block_bytes=1 << 16)
+        opened = feedline.open(f"{address}/x.npy")
+        assert (opened.read(list(range(1000)))["x"] == values).all()
+        before = feedline.remote_counts()
+        assert before.bytes >= values.nbytes
+        assert (opened.read(list(range(0, 1000, 7)))["x"] == values[::7]).all()
+        after = feedline.remote_counts()
+        assert after.bytes == before.bytes
+        assert after.cache.stored > 0
+        assert after.cache.folder_bytes > before.cache.folder_bytes
+        assert after.cache.damaged == before.cache.damaged
+        with pytest.raises(feedline.UsageError, match="give the bytes that the folder may take"):
+            feedline.mount_remote_files(cache_folder=str(cache))
+    finally:
+        feedline.mount_remote_files()
+
+
 def test_certificates_are_checked_against_those_of_a_variable(tmp_path):
     openssl = shutil.which("openssl")
     if openssl is None:

@@ -25,7 +25,9 @@ void bind_remote(nb::module_& module) {
       "mount_remote_files",
       [](milliseconds deadline, milliseconds stall_after, int max_in_flight,
          std::uint64_t read_ahead_bytes, int threads, std::string s3_endpoint,
-         std::string s3_region, bool s3_anonymous) {
+         std::string s3_region, bool s3_anonymous, std::string cache_folder,
+         std::uint64_t cache_folder_bytes, std::uint64_t cache_memory_bytes,
+         std::uint64_t cache_block_bytes) {
         mount_remote_files({.deadline = deadline,
                             .stall_after = stall_after,
                             .max_in_flight = max_in_flight,
@@ -33,16 +35,36 @@ void bind_remote(nb::module_& module) {
                             .threads = threads,
                             .s3_endpoint = std::move(s3_endpoint),
                             .s3_region = std::move(s3_region),
-                            .s3_anonymous = s3_anonymous});
+                            .s3_anonymous = s3_anonymous,
+                            .cache = {.folder = std::move(cache_folder),
+                                      .folder_bytes = cache_folder_bytes,
+                                      .memory_bytes = cache_memory_bytes,
+                                      .block_bytes = cache_block_bytes}});
       },
       nb::kw_only(), "deadline"_a = usual.deadline, "stall_after"_a = usual.stall_after,
       "max_in_flight"_a = usual.max_in_flight, "read_ahead_bytes"_a = usual.read_ahead_bytes,
       "threads"_a = usual.threads, "s3_endpoint"_a = usual.s3_endpoint,
       "s3_region"_a = usual.s3_region, "s3_anonymous"_a = usual.s3_anonymous,
+      "cache_folder"_a = usual.cache.folder, "cache_folder_bytes"_a = usual.cache.folder_bytes,
+      "cache_memory_bytes"_a = usual.cache.memory_bytes,
+      "cache_block_bytes"_a = usual.cache.block_bytes,
       "How files of 'http://', 'https://' and 's3://' are read, from now on and by this process: "
       "others, such as those that are spawned, call it themselves. Without a call the defaults "
       "count. Times are timedeltas, or seconds with a point (30.0); docs/guide/remote.md explains "
-      "the options.");
+      "the options, and those that begin with 'cache_'.");
+  nb::class_<remote_cache_statistics> cached{module, "RemoteCacheStatistics",
+                                             "What this process's cache of objects did so far."};
+  cached.def_ro("reads", &remote_cache_statistics::reads, "Reads of blocks that were there.")
+      .def_ro("memory_bytes", &remote_cache_statistics::memory_bytes, "Bytes from memory.")
+      .def_ro("folder_bytes", &remote_cache_statistics::folder_bytes, "Bytes from the folder.")
+      .def_ro("stored", &remote_cache_statistics::stored, "Blocks that were fetched and kept.")
+      .def_ro("stored_bytes", &remote_cache_statistics::stored_bytes, "Bytes of these blocks.")
+      .def_ro("evicted", &remote_cache_statistics::evicted, "Blocks that were removed for others.")
+      .def_ro("damaged", &remote_cache_statistics::damaged, "Damaged blocks of the folder.")
+      .def_ro("not_written", &remote_cache_statistics::not_written,
+              "Blocks that could not be written.")
+      .def_ro("waits", &remote_cache_statistics::waits,
+              "Reads that waited for another process or reader.");
   nb::class_<remote_statistics> counts{module, "RemoteStatistics",
                                        "Requests of this process to other machines so far."};
   counts.def_ro("requests", &remote_statistics::requests, "Requests that were sent, tries counted.")
@@ -64,6 +86,7 @@ void bind_remote(nb::module_& module) {
       .def_ro("hedges_won", &remote_statistics::hedges_won, "Second requests answered first.")
       .def_ro("waits", &remote_statistics::waits, "How often readers waited for bytes.")
       .def_ro("wait_time", &remote_statistics::wait_time, "Sum of these waits over all readers.")
+      .def_ro("cache", &remote_statistics::cache, "What the cache of objects did.")
       .def("__str__", [](const remote_statistics& self) { return to_string(self); });
   module.def("remote_counts", &remote_counts,
              "Requests of this process to other machines so far, by kind.");
