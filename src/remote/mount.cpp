@@ -109,6 +109,7 @@ void mount_remote_files(const remote_options& options) {
   detail::transfer_loop::set_threads(options.threads);
   detail::transfer_queue::set_max_in_flight(options.max_in_flight);
   detail::transfer_queue::set_max_ahead(options.read_ahead_bytes);
+  detail::transfer_queue::set_second_requests(options.second_requests);
   const auto web = std::make_shared<const detail::web_files>(
       detail::remote_target{
           .url = {}, .deadline = options.deadline, .stall_after = options.stall_after},

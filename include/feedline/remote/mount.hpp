@@ -44,6 +44,9 @@ struct remote_options {
   /// for them. 0: a quarter of the cores that the process may use, at least 1 and at most 8. Does
   /// not count any more once a request was made.
   int threads = 0;
+  /// Whether a request that takes much longer than others of its size gets a second one beside it.
+  /// The first whole answer is taken. At most one request in 32 gets one.
+  bool second_requests = true;
   /// Address of a store that speaks S3's protocol, such as "https://storage.googleapis.com". Empty:
   /// AWS_ENDPOINT_URL_S3, else AWS_ENDPOINT_URL, else Amazon's.
   std::string s3_endpoint = {};

@@ -24,7 +24,7 @@ void bind_remote(nb::module_& module) {
   module.def(
       "mount_remote_files",
       [](milliseconds deadline, milliseconds stall_after, int max_in_flight,
-         std::uint64_t read_ahead_bytes, int threads, std::string s3_endpoint,
+         std::uint64_t read_ahead_bytes, int threads, bool second_requests, std::string s3_endpoint,
          std::string s3_region, bool s3_anonymous, std::string cache_folder,
          std::uint64_t cache_folder_bytes, std::uint64_t cache_memory_bytes,
          std::uint64_t cache_block_bytes) {
@@ -33,6 +33,7 @@ void bind_remote(nb::module_& module) {
                             .max_in_flight = max_in_flight,
                             .read_ahead_bytes = read_ahead_bytes,
                             .threads = threads,
+                            .second_requests = second_requests,
                             .s3_endpoint = std::move(s3_endpoint),
                             .s3_region = std::move(s3_region),
                             .s3_anonymous = s3_anonymous,
@@ -43,9 +44,10 @@ void bind_remote(nb::module_& module) {
       },
       nb::kw_only(), "deadline"_a = usual.deadline, "stall_after"_a = usual.stall_after,
       "max_in_flight"_a = usual.max_in_flight, "read_ahead_bytes"_a = usual.read_ahead_bytes,
-      "threads"_a = usual.threads, "s3_endpoint"_a = usual.s3_endpoint,
-      "s3_region"_a = usual.s3_region, "s3_anonymous"_a = usual.s3_anonymous,
-      "cache_folder"_a = usual.cache.folder, "cache_folder_bytes"_a = usual.cache.folder_bytes,
+      "threads"_a = usual.threads, "second_requests"_a = usual.second_requests,
+      "s3_endpoint"_a = usual.s3_endpoint, "s3_region"_a = usual.s3_region,
+      "s3_anonymous"_a = usual.s3_anonymous, "cache_folder"_a = usual.cache.folder,
+      "cache_folder_bytes"_a = usual.cache.folder_bytes,
       "cache_memory_bytes"_a = usual.cache.memory_bytes,
       "cache_block_bytes"_a = usual.cache.block_bytes,
       "How files of 'http://', 'https://' and 's3://' are read, from now on and by this process: "

@@ -14,6 +14,7 @@ namespace {
 
 constinit std::atomic<int> max_in_flight{1024};
 constinit std::atomic<std::uint64_t> max_ahead{0};
+constinit std::atomic<bool> second_requests{true};
 
 /// One second request in so many may be made, and some at first.
 constexpr std::size_t requests_a_hedge = 32;
@@ -36,6 +37,10 @@ void transfer_queue::set_max_in_flight(int requests) noexcept {
 
 void transfer_queue::set_max_ahead(std::uint64_t bytes) noexcept {
   max_ahead.store(bytes);
+}
+
+void transfer_queue::set_second_requests(bool are_allowed) noexcept {
+  second_requests.store(are_allowed);
 }
 
 transfer_queue::transfer_queue() : limit_{allowed_in_flight()} {
@@ -154,7 +159,8 @@ void transfer_queue::ended(std::size_t thread, const ending& how) {
 
 bool transfer_queue::may_hedge(std::size_t thread) {
   const std::lock_guard lock{mutex_};
-  if (is_ended_ || hedges_ >= begun_ / requests_a_hedge + first_hedges || limit_.is_refused())
+  if (is_ended_ || !second_requests.load() || hedges_ >= begun_ / requests_a_hedge + first_hedges ||
+      limit_.is_refused())
     return false;
   ++hedges_;
   ++in_flight_;

@@ -56,6 +56,8 @@ class transfer_queue {
   static void set_max_in_flight(int requests) noexcept;
   /// The same for bytes that are read ahead. @param bytes Memory for that.
   static void set_max_ahead(std::uint64_t bytes) noexcept;
+  /// Whether `may_hedge` may say yes.
+  static void set_second_requests(bool are_allowed) noexcept;
 
  private:
   [[nodiscard]] bool put(const transfer_ptr& more, wanted_thread& wake);

@@ -51,6 +51,11 @@ std::string refusal(const std::string& root) {
   return test::message_of<dataset_error>([&] { (void)open(root); });
 }
 
+/// The same, if nothing but a folder of images is looked for.
+std::string message_of_folder(const std::string& root) {
+  return test::message_of<dataset_error>([&] { (void)open(root, {.format = "image_folder"}); });
+}
+
 }  // namespace
 
 TEST_CASE("image folders: several roots have one list of classes, and a class one label in all",
@@ -136,10 +141,12 @@ TEST_CASE("image folders: the error for a folder of other files names their kind
             "files by their paths, several of one kind by a pattern such as '" +
             tree.path("arrays/*.npy") + "'");
   for (const auto& [name, mark] : {std::pair{"zarr2", ".zarray"}, std::pair{"zarr3", "zarr.json"},
-                                   std::pair{"group", ".zgroup"}})
-    CHECK(refusal(tree.path(name)) ==
-          tree.path(name) + ": a Zarr store (it holds " + mark +
+                                   std::pair{"group", ".zgroup"}}) {
+    const std::string root = tree.path(name);
+    CHECK(message_of_folder(root) ==
+          root + ": a Zarr store (it holds " + mark +
               "), and no folder of images; open it by open or open_zarr");
+  }
   CHECK(refusal(tree.path("texts")) ==
         tree.path("texts/a") +
             ": the class has no image (.jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp, .ppm, .pgm) "

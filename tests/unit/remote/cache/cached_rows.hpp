@@ -19,37 +19,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace feedline::test {
 
-/// Bytes that a server is asked for while this lives. A second request beside one that lags is
-/// not counted: how many of these there are depends on how busy the machine is.
+/// Bytes that a server is asked for while this lives.
 class asked_bytes {
  public:
   explicit asked_bytes(http_server& server) : server_{server} { (void)server.take_requests(); }
 
   [[nodiscard]] std::uint64_t count() {
-    std::uint64_t second = remote_counts().hedged - hedged_;
-    std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
     std::uint64_t sum = 0;
-    for (const http_request& each : server_.take_requests()) {
-      const auto range = each.range();
-      if (!range) continue;
-      if (!seen.insert(*range).second && second != 0)
-        --second;
-      else
-        sum += range->second - range->first + 1;
-    }
+    for (const http_request& each : server_.take_requests())
+      if (const auto range = each.range()) sum += range->second - range->first + 1;
     return sum;
   }
 
  private:
   http_server& server_;
-  const std::uint64_t hedged_ = remote_counts().hedged;
 };
 
 /// Rows of an object of a server, for tests of the cache.
@@ -67,14 +55,16 @@ struct cached_rows {
   }
   [[nodiscard]] remote_options with_folder(const temporary_directory& folder,
                                            std::uint64_t of_blocks) const {
-    remote_options options;  // with the usual times: the server may have much to do
+    remote_options options;           // with the usual times: the server may have much to do
+    options.second_requests = false;  // requests are counted
     options.cache = {.folder = folder.path() / "cache",
                      .folder_bytes = room(of_blocks),
                      .block_bytes = block_bytes};
     return options;
   }
   [[nodiscard]] remote_options with_memory(std::uint64_t of_blocks) const {
-    remote_options options;  // with the usual times: the server may have much to do
+    remote_options options;           // with the usual times: the server may have much to do
+    options.second_requests = false;  // requests are counted
     options.cache = {.memory_bytes = of_blocks * block_bytes + tail, .block_bytes = block_bytes};
     return options;
   }
