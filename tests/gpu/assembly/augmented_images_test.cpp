@@ -121,6 +121,59 @@ void check_steps(element_type to, std::uint64_t seed) {
                seed % 4 == 0 ? kept_in::host : kept_in::device);
 }
 
+/// The same for operations that look at pixels far around each.
+void check_wide_steps(element_type to, std::uint64_t seed, std::uint64_t samples) {
+  using detail::operations;
+  constexpr std::uint64_t half = std::uint64_t{1} << 31;
+  std::mt19937_64 random{seed};
+  const auto some = [&] { return random() % 2 == 0; };
+  std::vector<case_field> fields{copied(5)};
+  for (const bool resizes : {false, true}) {
+    field_conversion conversion = converted(element_type::u8, to, random).conversion;
+    conversion.channels = random() % 3 == 0 ? 1 : 3;
+    pixel_operations& planned = conversion.operations;
+    if (some())
+      operations::enable<detail::random_affine_operation>(
+          planned, {.degrees = {-180, 180}, .scale = {0.5, 2}, .fill = 99});
+    if (seed % 3 != 0)
+      operations::enable<detail::augmix_operation>(
+          planned, {.severity = 9,
+                    .width = 1 + static_cast<std::uint32_t>(random() % 4),
+                    .alpha = 0.7F,
+                    .all = some(),
+                    .interpolation = some() ? feedline::interpolation::nearest
+                                            : feedline::interpolation::bilinear});
+    if (some())
+      operations::enable<detail::color_jitter_operation>(
+          planned, {{0.6, 1.4}, {0.5, 1.5}, {0.0, 2.0}, {-0.5, 0.5}});
+    if (seed % 3 != 1)
+      operations::enable<detail::gaussian_blur_operation>(
+          planned, {.below = 2 * half,
+                    .radius = static_cast<std::uint32_t>(random() % 17),
+                    .sigma = {0.1, 5}});
+    if (some()) operations::enable<detail::random_solarize_operation>(planned, {half, 100});
+    if (some()) operations::enable<detail::random_equalize_operation>(planned, {half});
+    if (seed % 3 == 1 && some())
+      operations::enable<detail::random_sharpness_operation>(planned, {half, 2.5F});
+    if (some())
+      operations::enable<detail::random_erasing_operation>(planned, {.below = half,
+                                                                     .area = {0.1, 0.3},
+                                                                     .log_ratio = {-1, 1},
+                                                                     .value = {100, 110, 120},
+                                                                     .noise = true,
+                                                                     .deviation = {50, 60, 70}});
+    if (resizes) {
+      conversion.padding = 0;
+      conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 150);
+      conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 80);
+      resize_windows(conversion);
+    }
+    fields.push_back(augmented_field(conversion));
+  }
+  check_on_gpu({.batch_size = samples / 2, .samples = samples, .run_samples = samples / 6 + 1},
+               fields, seed, seed % 4 == 0 ? kept_in::host : kept_in::device);
+}
+
 }  // namespace
 
 TEST_CASE("assembly: images of every type and size are resized as on the host, bit for bit",
@@ -242,59 +295,18 @@ TEST_CASE("assembly: each set of operations gives what it gives on the host", "[
   check_steps(element_type::f16, seed);
 }
 
-TEST_CASE("assembly: wide steps give what they give on the host, bit for bit", "[cuda][gpu]") {
+TEST_CASE("assembly: wide steps give what they give on the host, bit for bit",
+          "[cuda][gpu][long]") {
   FEEDLINE_NEEDS_GPU();
-  using detail::operations;
-  constexpr std::uint64_t half = std::uint64_t{1} << 31;
   const auto to = GENERATE(from_range(std::begin(all_targets), std::end(all_targets)));
   const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{13}));
-  std::mt19937_64 random{seed};
-  const auto some = [&] { return random() % 2 == 0; };
-  std::vector<case_field> fields{copied(5)};
-  for (const bool resizes : {false, true}) {
-    field_conversion conversion = converted(element_type::u8, to, random).conversion;
-    conversion.channels = random() % 3 == 0 ? 1 : 3;
-    pixel_operations& planned = conversion.operations;
-    if (some())
-      operations::enable<detail::random_affine_operation>(
-          planned, {.degrees = {-180, 180}, .scale = {0.5, 2}, .fill = 99});
-    if (seed % 3 != 0)
-      operations::enable<detail::augmix_operation>(
-          planned, {.severity = 9,
-                    .width = 1 + static_cast<std::uint32_t>(random() % 4),
-                    .alpha = 0.7F,
-                    .all = some(),
-                    .interpolation = some() ? feedline::interpolation::nearest
-                                            : feedline::interpolation::bilinear});
-    if (some())
-      operations::enable<detail::color_jitter_operation>(
-          planned, {{0.6, 1.4}, {0.5, 1.5}, {0.0, 2.0}, {-0.5, 0.5}});
-    if (seed % 3 != 1)
-      operations::enable<detail::gaussian_blur_operation>(
-          planned, {.below = 2 * half,
-                    .radius = static_cast<std::uint32_t>(random() % 17),
-                    .sigma = {0.1, 5}});
-    if (some()) operations::enable<detail::random_solarize_operation>(planned, {half, 100});
-    if (some()) operations::enable<detail::random_equalize_operation>(planned, {half});
-    if (seed % 3 == 1 && some())
-      operations::enable<detail::random_sharpness_operation>(planned, {half, 2.5F});
-    if (some())
-      operations::enable<detail::random_erasing_operation>(planned, {.below = half,
-                                                                     .area = {0.1, 0.3},
-                                                                     .log_ratio = {-1, 1},
-                                                                     .value = {100, 110, 120},
-                                                                     .noise = true,
-                                                                     .deviation = {50, 60, 70}});
-    if (resizes) {
-      conversion.padding = 0;
-      conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 150);
-      conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 80);
-      resize_windows(conversion);
-    }
-    fields.push_back(augmented_field(conversion));
-  }
-  check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 7}, fields, seed,
-               seed % 4 == 0 ? kept_in::host : kept_in::device);
+  check_wide_steps(to, seed, 40);
+}
+
+TEST_CASE("assembly: wide steps of a few images", "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{4}));
+  check_wide_steps(element_type::f16, seed, 8);
 }
 
 TEST_CASE("assembly: images that are resized go beside others, more than a launch takes",
