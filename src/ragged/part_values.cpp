@@ -39,6 +39,7 @@ class part_values final : public coded_values {
     of_->refuse(
         {{.path = {}, .field = fault.field().empty() ? name_ : fault.field()}, fault.message()},
         sample);
+    __builtin_unreachable();  // g++ 12 loses that a virtual function does not return
   }
 
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }

@@ -255,6 +255,7 @@ example_survey survey_examples(const coded_values& records, const tfrecord_optio
                   "is no tf.train.Example with a feature that can be a field" +
                       (why.empty() ? "; give tfrecord_options::record, which decodes it" : why)},
                  0);
+  __builtin_unreachable();  // g++ 12 loses that a virtual function does not return
 }
 
 }  // namespace feedline::detail
