@@ -49,12 +49,12 @@ class windows_dataset final : public dataset {
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     const read_context context{samples};
     box_list boxes;
-    for (std::size_t p = 0; p < plan_.parts.size(); ++p) {
+    for (const auto& part : plan_.parts) {
       boxes.clear();
       for (std::size_t i = 0; i < samples.size(); ++i)
         if (samples[i].value < plan_.samples)
-          add_boxes(plan_.parts[p], positions_of(samples[i], context[i]), nullptr, boxes);
-      if (!boxes.empty()) plan_.parts[p].array->prefetch(boxes.boxes());
+          add_boxes(part, positions_of(samples[i], context[i]), nullptr, boxes);
+      if (!boxes.empty()) part.array->prefetch(boxes.boxes());
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }

@@ -29,7 +29,7 @@ constexpr auto crc_tables = [] {
 }();
 
 std::uint64_t crc_word(const std::byte* at) noexcept {
-  std::uint64_t word;
+  std::uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
   return word;
 }

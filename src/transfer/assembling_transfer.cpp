@@ -199,8 +199,10 @@ void assembling_transfer::set_fields(const staging_slot& from, const copy_destin
     field.to_offset = formats_.batches.field_offset(place) + from.work.begin * field.to_row_bytes;
     const std::size_t passes_at = formats_.copy_destination.passes_at(place);
     field.passing = passes_at == 0 ? nullptr : through.data + passes_at;
-    static_cast<row_conversion&>(field.conversion) =
+    const field_conversion sized =
         sized_conversion(formats_.batches.fields()[place], formats_.conversions[place], size);
+    const row_conversion& rows = sized;  // the rest stays
+    static_cast<row_conversion&>(field.conversion) = rows;
   }
 }
 

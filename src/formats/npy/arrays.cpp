@@ -70,10 +70,9 @@ inline namespace FEEDLINE_ABI {
 array_ptr open_npy_array(const std::string& file, std::string name,
                          std::vector<std::string> dimensions) {
   const auto opened = detail::open_file(file);
-  const array_ptr array =
-      detail::open_npy_box_array(opened, 0, opened->size(), {file, std::move(name)});
+  array_ptr array = detail::open_npy_box_array(opened, 0, opened->size(), {file, std::move(name)});
   if (dimensions.empty()) return array;
-  return rename_array(array, {}, std::move(dimensions));
+  return rename_array(std::move(array), {}, std::move(dimensions));
 }
 
 }  // namespace FEEDLINE_ABI

@@ -12,11 +12,11 @@ namespace feedline::detail {
 /// @param path The array's path in the store. @param where Names the document in errors.
 /// @throws dataset_error: members that are missing, of the wrong kind or without meaning, types and
 /// codecs that feedline does not know, chunks of 4 GiB and more.
-[[nodiscard]] zarr_array parse_v2_array(const zarr_json& array, const zarr_json* attributes,
+[[nodiscard]] zarr_array parse_v2_array(const zarr_json& document, const zarr_json* attributes,
                                         std::string path, const file_field& where);
 
 /// The same for version 3: the `zarr.json` of an array.
-[[nodiscard]] zarr_array parse_v3_array(const zarr_json& array, std::string path,
+[[nodiscard]] zarr_array parse_v3_array(const zarr_json& document, std::string path,
                                         const file_field& where);
 
 /// Sets the size of the numbers whose bytes are to be reversed, and checks sizes that follow from

@@ -37,7 +37,7 @@ std::vector<zarr_chunk> parse_shard_index(std::span<const std::byte> index,
                     std::to_string(begin) + ", with " + std::to_string(bytes) +
                     " bytes, but the shard has " + std::to_string(shard_bytes));
     found[i] = {begin, bytes, 0};
-    stored.push_back({found[i], i});
+    stored.emplace_back(found[i], i);
   }
   std::ranges::sort(stored, {}, [](const auto& each) { return each.first.begin; });
   const std::uint64_t index_end = index_begin + chunks * entry_bytes;

@@ -60,7 +60,7 @@ enum class hdf5_size_effect {
 /// @throws hdf5_filter_error that says what is wrong, without the filter's name.
 using hdf5_undo_function = std::size_t(std::span<const unsigned> values,
                                        std::span<const std::byte> stored, std::span<std::byte> out,
-                                       hdf5_decoder& with);
+                                       hdf5_decoder& scratch);
 
 /// How a filter with certain client data is undone.
 struct hdf5_undo {

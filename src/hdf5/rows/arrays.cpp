@@ -24,7 +24,7 @@ using layout = hdf5_storage_layout::layout;
 /// Chunks of a dataset, each by itself.
 class hdf5_chunk_source final : public chunk_source {
  public:
-  hdf5_chunk_source(const hdf5_resolved_field& found)
+  explicit hdf5_chunk_source(const hdf5_resolved_field& found)
       : file_{found.file},
         chunks_{found.chunks},
         blocks_{found.file, found.name, found.storage, found.chunks, true} {}

@@ -34,7 +34,7 @@ struct annotation_names {
 
 /// Same as `make_annotated_dataset`, with a format's names.
 [[nodiscard]] annotated_images make_annotated(const std::vector<annotated_image>& images,
-                                              const annotation_options& options,
+                                              const annotation_options& given,
                                               const annotation_names& names);
 
 /// Checks images and their boxes, clips boxes to their images, and leaves out what has no area.

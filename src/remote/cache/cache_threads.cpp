@@ -53,6 +53,11 @@ class cache_table {
 };
 
 struct cache_listener final : forecast_listener {
+  cache_listener() = default;
+  cache_listener(const cache_listener&) = delete;
+  cache_listener& operator=(const cache_listener&) = delete;
+  virtual ~cache_listener() = default;
+
   void begins(const std::shared_ptr<read_forecast>& forecast) noexcept override try {
     // A child of fork may have read nothing yet.
     if (const auto* const setting = last.load()) (void)object_cache::of_this_process(*setting);

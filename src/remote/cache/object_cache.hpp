@@ -111,13 +111,13 @@ class object_cache {
   static void stop_all();
 
   [[nodiscard]] wish judge(const block_ref& block);
-  [[nodiscard]] bool make_room(place at, std::uint64_t bytes, const wish& how);
-  [[nodiscard]] bool reserve(place at, std::uint64_t bytes) noexcept;
-  void give_back(place at, std::uint64_t bytes) noexcept;
-  [[nodiscard]] std::optional<std::uint64_t> find_idle(place at);
-  void evict(place at, std::uint64_t key);
+  [[nodiscard]] bool make_room(place where, std::uint64_t bytes, const wish& how);
+  [[nodiscard]] bool reserve(place where, std::uint64_t bytes) noexcept;
+  void give_back(place where, std::uint64_t bytes) noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> find_idle(place where);
+  void evict(place where, std::uint64_t key);
   [[nodiscard]] std::optional<double> needed_at(const block_id& block) const;
-  void hold(place at, const block_id& block, std::uint64_t bytes);
+  void hold(place where, const block_id& block, std::uint64_t bytes);
   level& at(place which) noexcept { return which == place::memory ? memory_ : files_; }
 
   void keep(arrival& came);

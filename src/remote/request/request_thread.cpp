@@ -254,7 +254,7 @@ void request_thread::look_for_late() {
 
 /// Only where both answers must be of one version.
 void request_thread::hedge(attempt& lagging, clock::time_point now) {
-  const transfer_ptr of = lagging.of();
+  const transfer_ptr& of = lagging.of();
   const bool may = of->running == 1 && of->wanted.what == wanted_bytes::kind::range &&
                    of->wanted.pin.has_strong_tag();
   if (!may) return;
