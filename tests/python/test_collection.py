@@ -24,6 +24,9 @@ COMPOSED = {
     "pad": lambda data: feedline.pad(ragged(data), length=1),
     "pack": lambda data: feedline.pack(ragged(data), capacity=4),
     "_ragged_samples": lambda data: feedline.pad(unpadded(data)),
+    "_ragged_rows": lambda data: feedline._ragged_rows(
+        padded(data), [("y", [1] * len(data), 1, 0)], packs=False, max_samples=0, truncates=False
+    ),
     "decode": lambda data: feedline.decode(ragged(data, "byte"), feedline.decode_raw("uint8")),
 }
 DATASETS = [name for name in COMPOSED if name != "make_ragged_dataset"]
@@ -34,9 +37,12 @@ def ragged(data, field="y"):
     return feedline.make_ragged_dataset(values, feedline.select(data, ["offset"]))
 
 
+def padded(data):
+    return feedline.map(data, lambda sample: {"y": np.atleast_1d(sample["y"])}, pad={"y": 1})
+
+
 def unpadded(data):
-    padded = feedline.map(data, lambda sample: {"y": np.atleast_1d(sample["y"])}, pad={"y": 1})
-    return feedline._ragged_samples(padded, [1] * len(data))
+    return feedline._ragged_samples(padded(data), [1] * len(data))
 
 
 class Owner:

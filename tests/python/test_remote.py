@@ -89,8 +89,9 @@ def test_requests_are_counted_and_manifests_stand_in_for_openings(served):
     manifest = str(folder / "manifest.jsonl")
     assert feedline.write_manifest(manifest, [f"{address}/x.npy"]) == 1
     after = feedline.remote_counts()
-    assert after.requests > before.requests and after.waits > before.waits
-    assert after.wait_time > before.wait_time and "requests" in str(after)
+    # An answer that came at once is not waited for.
+    assert after.requests > before.requests and after.waits >= before.waits
+    assert after.wait_time >= before.wait_time and "requests" in str(after)
     feedline.mount_manifest(manifest)
     assert feedline.open(f"{address}/*.npy").read([7])["x"][0, 0] == 21
     with pytest.raises(feedline.DatasetError, match="line 1 of the manifest"):
