@@ -271,16 +271,18 @@ TEST_CASE("multi-scale: what does not fit is refused, and devices say why they d
     return message_of<usage_error>([&] { loader{data, shuffle{}, there.device, options}; });
   };
   const auto transform = [](field_transform one) {
-    one.field = "image";
     return loader_options{.batch_size = 4, .transforms = {std::move(one)}};
   };
   using enum image_layout;
-  CHECK(contains(refused(transform({})), "layout is not set"));
-  CHECK(contains(refused(transform({.layout = chw})), "layout is not the one"));
-  CHECK(contains(refused(transform({.layout = hwc, .crop = image_crop{.height = 8, .width = 8}})),
-                 "let the decoder cut"));
-  CHECK(contains(refused(transform({.layout = hwc, .resize = image_resize{8, 8}})),
-                 "let the decoder cut"));
+  CHECK(contains(refused(transform({.field = "image"})), "layout is not set"));
+  CHECK(contains(refused(transform({.field = "image", .layout = chw})), "layout is not the one"));
+  CHECK(
+      contains(refused(transform(
+                   {.field = "image", .layout = hwc, .crop = image_crop{.height = 8, .width = 8}})),
+               "let the decoder cut"));
+  CHECK(
+      contains(refused(transform({.field = "image", .layout = hwc, .resize = image_resize{8, 8}})),
+               "let the decoder cut"));
   CHECK(contains(refused({.batch_size = 4,
                           .transforms = {{.field = "image", .layout = hwc}},
                           .mixing = mixing{.image = "image", .mixup_alpha = 0.2}}),
