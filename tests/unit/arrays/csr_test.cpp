@@ -18,7 +18,8 @@ namespace {
 
 template <class Value>
 array_ptr line(const char* name, std::vector<Value> values) {
-  return make_memory_array({.name = name, .shape = {values.size()}}, std::move(values));
+  array_spec spec{.name = name, .shape = {values.size()}};
+  return make_memory_array(std::move(spec), std::move(values));
 }
 
 template <class Value>

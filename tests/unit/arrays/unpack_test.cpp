@@ -22,8 +22,8 @@ constexpr bool f64 = false;
 
 template <class Stored>
 array_ptr packed(std::vector<Stored> values, value_packing how) {
-  return make_memory_array({.name = "t", .shape = {values.size()}, .packing = std::move(how)},
-                           std::move(values));
+  array_spec spec{.name = "t", .shape = {values.size()}, .packing = std::move(how)};
+  return make_memory_array(std::move(spec), std::move(values));
 }
 
 template <class Number>
