@@ -48,10 +48,12 @@ TEST_CASE("manifest: objects in it are found, listed and opened without a reques
   for (const char* const name : {"/d/a-1.npy", "/d/a-2.npy", "/d/e/b.npy"})
     server.put(name, rows());
   const std::string file = (folder.path() / "m.jsonl").string();
-  CHECK(write_manifest(file, {server.address("/d/a-{1..2}.npy"), server.address("/d/e/b.npy")}) ==
-        3);
-  (void)server.take_requests();
+  // [manifest]
+  write_manifest(file, {server.address("/d/a-{1..2}.npy"), server.address("/d/e/b.npy")});
   mount_manifest(file);
+  // [/manifest]
+  CHECK(write_manifest(file + "2", {server.address("/d/a-{1..2}.npy")}) == 2);
+  (void)server.take_requests();
   CHECK(detail::match_files(server.address("/d/*.npy")) ==
         std::vector<std::string>{server.address("/d/a-1.npy"), server.address("/d/a-2.npy")});
   CHECK(detail::kind_of_entry(server.address("/d/e")) == detail::entry_kind::folder);
