@@ -73,9 +73,9 @@ struct open_options {
 /// @param path May be a pattern of `expand_paths`. All matching files are then opened as one
 /// sequence.
 /// @throws dataset_error naming the path: not of a known format (with a list of them), an address
-/// such as "s3://bucket/x", HDF5 datasets or members that do not belong together, or that cannot be
-/// read while no fields are named, a tar shard with fields that not every sample or shard has, and
-/// all errors of the format's reader.
+/// such as "s3://bucket/x" in a build without remote files, HDF5 datasets or members that do not
+/// belong together, or that cannot be read while no fields are named, a tar shard with fields that
+/// not every sample or shard has, and all errors of the format's reader.
 /// @throws usage_error if a requested field or format does not exist, or the options do not suit
 /// the format.
 [[nodiscard]] dataset_ptr open(const std::string& path, const open_options& options = {});
