@@ -60,7 +60,7 @@ enum class hdf5_size_effect {
 /// @throws hdf5_filter_error that says what is wrong, without the filter's name.
 using hdf5_undo_function = std::size_t(std::span<const unsigned> values,
                                        std::span<const std::byte> stored, std::span<std::byte> out,
-                                       hdf5_decoder& scratch);
+                                       hdf5_decoder& with);
 
 /// How a filter with certain client data is undone.
 struct hdf5_undo {
@@ -82,7 +82,7 @@ hdf5_undo_function undo_blosc, undo_bzip2, undo_deflate, undo_lz4, undo_lzf, und
 /// Decompresses a gzip file of one member, which HDF5 does not have, but Zarr. @return Like
 /// `undo_deflate`. @throws hdf5_filter_error
 std::size_t undo_gzip(std::span<const std::byte> stored, std::span<std::byte> out,
-                      hdf5_decoder& with);
+                      hdf5_decoder& scratch);
 
 /// Decompresses one LZ4 block, which must fill `out`. Exists if liblz4 was present.
 /// @throws hdf5_filter_error if it does not.
