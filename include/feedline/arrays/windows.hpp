@@ -47,8 +47,8 @@ struct window {
   std::uint64_t step = 1;    ///< distance between elements of a window
   window_position position = window_position::grid;
   window_edges edges = window_edges::drop;
-  /// No window has an element here, or elements on both sides of it. A range without elements, such
-  /// as {20, 20}, keeps windows from extending over index 20, where another run begins.
+  /// No window has an element here, or elements on both sides of it. A range without elements,
+  /// such as {20, 20}, keeps windows from extending over index 20, where another run begins.
   std::vector<index_range> excluded = {};
   /// Whether samples keep the axis. False requires size 1 in all fields.
   bool keep_axis = true;
@@ -93,9 +93,9 @@ struct window_options {
 /// The samples are the positions of all windows: the first window's position changes slowest, and
 /// draws change fastest. With `drop`, positions are those where every field lies within the array,
 /// `stride` apart from the first one. With `pad` and `reflect`, they are 0, stride, 2 × stride, …
-/// An axis without a window is in each sample as a whole. Arrays that do not have a window's axis
-/// by name, such as coordinates or a map of heights, are the same at all its positions. All extents
-/// along one window's axis are equal.
+/// An axis without a window is in each sample as a whole. Arrays that do not have a window's
+/// axis by name, such as coordinates or a map of heights, are the same at all its positions. All
+/// extents along one window's axis are equal.
 ///
 /// A chunk that several samples of a read need is decoded once, and kept while memory allows.
 /// `chunks()` follows the chunks along the first axis: `shuffle{.within = …}` then stays among

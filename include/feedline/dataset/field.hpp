@@ -22,8 +22,8 @@ struct image_tie {
   /// not move pixels otherwise. Empty: pixels, such as a mask, so both transforms must move them
   /// alike. If the field has two extents its values are classes, which no transform may blend.
   std::optional<double> flip = {};
-  /// Boxes and points: operations of the image's transform that readers have followed, in the words
-  /// of `to_string(field_transform)`. Empty: none.
+  /// Boxes and points: operations of the image's transform that readers have followed, in the
+  /// words of `to_string(field_transform)`. Empty: none.
   std::string moves = {};
 
   friend bool operator==(const image_tie&, const image_tie&) = default;

@@ -23,8 +23,8 @@ struct npy_field {
 /// float64, bfloat16 of the package ml_dtypes, which NumPy writes as raw values of 2 bytes, and
 /// complex numbers, whose elements are pairs (real, imaginary): the last extent of the shape is 2.
 /// Values of the other byte order are converted while they are read. Bytes of a bool array are
-/// passed on unchanged, including those that are neither 0 nor 1. Data after the array is not read,
-/// as in numpy.load; the log warns of it.
+/// passed on unchanged, including those that are neither 0 nor 1. Data after the array is not
+/// read, as in numpy.load; the log warns of it.
 ///
 /// An array in C order is read directly from the file, mapped or not (`map_files`), without a lock
 /// and without extra memory. An array in Fortran order has its samples scattered over the whole

@@ -44,8 +44,8 @@ struct npz_options {
 /// @throws dataset_error as `open_npz`.
 [[nodiscard]] array_ptr open_npz_array(const std::string& file, const std::string& member);
 
-/// Opens a sparse matrix that `scipy.sparse.save_npz` wrote, stored by rows ("csr"), as a dataset
-/// of dense rows: see `make_csr_dataset`.
+/// Opens a sparse matrix that `scipy.sparse.save_npz` wrote, stored by rows ("csr"), as a
+/// dataset of dense rows: see `make_csr_dataset`.
 /// @param field_name Name of the field.
 /// @throws dataset_error as `open_npz`; if the matrix is of another format, naming it.
 [[nodiscard]] dataset_ptr open_npz_csr(const std::string& file, std::string field_name);

@@ -28,8 +28,8 @@ inline namespace FEEDLINE_ABI {
 /// Formats that do not use `like` or `tokens_per_sample` refuse them.
 struct open_options {
   /// Fields to open, in the wanted order; empty: all. HDF5: paths of datasets, and of members of
-  /// their records. Zarr: paths of arrays. NumPy archive: members. TFRecord: features. Tar, folder
-  /// of images, CIFAR: names of existing fields. NumPy array and IDX: the field's name.
+  /// their records. Zarr: paths of arrays. NumPy archive: members. TFRecord: features. Tar,
+  /// folder of images, CIFAR: names of existing fields. NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
   /// Format of all files, as in `detect_format`; empty: their content tells.
   std::string format = {};

@@ -71,8 +71,8 @@ struct tfrecord_options {
 ///   values, or bytes. If the context has a feature of the same name, the list is the field
 ///   "feature_lists/NAME".
 ///
-/// A feature that a record lacks is an empty ragged field, or an error in a fixed one. A record
-/// that differs from the fields is an error when it is read; name the feature in
+/// A feature that a record lacks is an empty ragged field, or an error in a fixed one. A
+/// record that differs from the fields is an error when it is read; name the feature in
 /// `tfrecord_options::features` then. Ragged fields are padded: without a length in `pad`, one pass
 /// over all records finds the longest.
 ///

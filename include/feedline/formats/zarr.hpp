@@ -63,8 +63,8 @@ struct zarr_options {
 /// the names that the store gives them. Complex numbers have one dimension more, of two parts.
 /// `array_spec::packing` is empty: attributes such as scale_factor are not read. Chunks are decoded
 /// whole, once for all boxes of a read, and cached. All arrays of a call share
-/// `options.max_host_cache_bytes`, in proportion to their sizes: open arrays that are used together
-/// by one call.
+/// `options.max_host_cache_bytes`, in proportion to their sizes: open arrays that are used
+/// together by one call.
 /// @param arrays Paths within the store; "": the store is an array.
 /// @param options `max_resident_bytes` is not used.
 /// @throws dataset_error as `open_zarr`, and if the two parts of a complex fill value differ.

@@ -66,8 +66,8 @@ class queue_dataset : public dataset {
   virtual void end_producer() noexcept = 0;
 };
 
-/// A thread's right to put samples. The queue is closed when its last producer is destroyed, also
-/// by an exception, so that a loop over it ends instead of waiting forever. A
+/// A thread's right to put samples. The queue is closed when its last producer is destroyed,
+/// also by an exception, so that a loop over it ends instead of waiting forever. A
 /// queue that never had one is closed by `close` alone.
 class queue_producer {
  public:

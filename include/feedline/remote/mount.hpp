@@ -11,8 +11,8 @@ inline namespace FEEDLINE_ABI {
 
 /// Where bytes of objects are kept, so that they are not fetched in each epoch.
 struct remote_cache_options {
-  /// A folder of this machine, best on an NVMe disk; it is made if its parent is there. Processes
-  /// of this user share it, at the same time and one after another. Empty: none.
+  /// A folder of this machine, best on an NVMe disk; it is made if its parent is there.
+  /// Processes of this user share it, at the same time and one after another. Empty: none.
   std::string folder = {};
   /// Bytes that the folder's blocks may take, over all processes. Not 0 with a folder.
   std::uint64_t folder_bytes = 0;

@@ -154,8 +154,8 @@ struct auto_augment {
 
 /// Mixes each image with copies of it that chains of operations change, all drawn for each sample
 /// and epoch, like torchvision's `AugMix` (D. Hendrycks et al., "AugMix: A Simple Data Processing
-/// Method to Improve Robustness and Uncertainty", ICLR 2020). Moves of a chain come before colours,
-/// as in `rand_augment`.
+/// Method to Improve Robustness and Uncertainty", ICLR 2020). Moves of a chain come before
+/// colours, as in `rand_augment`.
 struct augmix {
   std::uint64_t severity = 3;       ///< magnitudes are drawn from the lowest of 10 bins, 1 to 10
   std::uint64_t mixture_width = 3;  ///< number of chains, 1 to 4
