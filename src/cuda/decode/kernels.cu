@@ -104,10 +104,14 @@ struct stream_frame {
   std::uint32_t end_bytes;     ///< after the stream
 };
 
+/// All threads of a warp find the same header. They take one thread's result, so that the compiler
+/// knows this: else it lets them wait for each other after every branch of the decoder.
 __device__ stream_frame frame_of_stream(const decode_task& task, const std::byte* from) {
-  if (task.does == decode_operation::inflate)
-    return {is_zlib_header(from) ? zlib_header_bytes : 0, checksum_bytes};
-  return {gzip_header_bytes(from, static_cast<std::uint32_t>(task.bytes)), gzip_end_bytes};
+  const bool is_zlib = task.does == decode_operation::inflate;
+  const std::uint32_t header_bytes =
+      is_zlib ? (is_zlib_header(from) ? zlib_header_bytes : 0)
+              : gzip_header_bytes(from, static_cast<std::uint32_t>(task.bytes));
+  return {warp_team::from(header_bytes, 0), is_zlib ? checksum_bytes : gzip_end_bytes};
 }
 
 /// A warp decodes a stream. A warp is a thread block by itself, so that it does not wait for the
