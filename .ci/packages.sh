@@ -23,8 +23,7 @@ feedline_packages_of() {
       echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev"
       echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev" \
         "libjpeg-dev libpng-dev libwebp-dev libtiff-dev libpugixml-dev" \
-        "nlohmann-json3-dev libbz2-dev libzfp-dev" \
-        "libcurl4-openssl-dev libexpat1-dev"
+        "nlohmann-json3-dev libbz2-dev libzfp-dev libcurl4-openssl-dev"
       # Debian 12 has none.
       if [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") != bookworm ]]; then
         echo libblosc2-dev

@@ -7,7 +7,7 @@ set(FEEDLINE_WITHOUT "" CACHE STRING
 # A static blosc needs lz4 and zstd after it.
 set(feedline_optional_filters libdeflate blosc lz4 zstd libaec bzip2 lzo zfp blosc2)
 set(feedline_annotation_libraries nlohmann-json libpugixml)
-set(feedline_optional_libraries libjpeg libpng libwebp libtiff libzip libcurl libexpat
+set(feedline_optional_libraries libjpeg libpng libwebp libtiff libzip libcurl
   ${feedline_optional_filters} ${feedline_annotation_libraries})
 foreach(library IN LISTS FEEDLINE_WITHOUT)
   if(NOT library IN_LIST feedline_optional_libraries)
@@ -87,8 +87,8 @@ list(JOIN found " " found_text)
 list(JOIN missing " " missing_text)
 message(STATUS "Images are decoded with [${found_text}]; not there: [${missing_text}]")
 
-# Libraries that read annotations of images, and Zarr's metadata: JSON (headers only) and XML.
-# Without one, open_coco and open_zarr, or open_voc, refuse.
+# Libraries that read annotations of images, Zarr's metadata and the lists of stores: JSON (headers
+# only) and XML. Without one, open_coco and open_zarr, or open_voc and remote paths, are refused.
 set(FEEDLINE_HAS_JSON OFF)
 if(NOT nlohmann-json IN_LIST FEEDLINE_WITHOUT)
   find_package(nlohmann_json 3.9 QUIET)
@@ -134,10 +134,9 @@ if(TARGET feedline_libraries::libzip)
   list(APPEND FEEDLINE_CORE_LIBRARIES libzip)
 endif()
 
-# Objects of other machines: requests, and the lists of stores. Only CMake's package of a static
-# libcurl knows what else it needs.
+# Objects of other machines: requests; pugixml reads the lists of stores. Only CMake's package of a
+# static libcurl knows what else it needs.
 set(FEEDLINE_HAS_CURL OFF)
-set(FEEDLINE_HAS_EXPAT OFF)
 set(feedline_curl_by "")
 if(FEEDLINE_STATIC_DEPENDENCIES)
   set(feedline_curl_by CONFIG)
@@ -159,13 +158,9 @@ if(FEEDLINE_HAS_CURL)
     set(FEEDLINE_HAS_CURL OFF)
   endif()
 endif()
-if(NOT libexpat IN_LIST FEEDLINE_WITHOUT)
-  find_package(EXPAT QUIET)
-  set(FEEDLINE_HAS_EXPAT ${EXPAT_FOUND})
-endif()
-unset(prefix_result CACHE)  # CMake's modules for libcurl and Expat leave it
+unset(prefix_result CACHE)  # CMake's module for libcurl leaves it
 set(FEEDLINE_HAS_REMOTE OFF)
-if(FEEDLINE_HAS_CURL AND FEEDLINE_HAS_EXPAT)
+if(FEEDLINE_HAS_CURL AND FEEDLINE_HAS_PUGIXML)
   set(FEEDLINE_HAS_REMOTE ON)
 endif()
 message(STATUS "Objects of other machines (http, https, s3): ${FEEDLINE_HAS_REMOTE}")
@@ -183,7 +178,6 @@ foreach(library IN LISTS feedline_optional_libraries)
   string(REPLACE "bzip2" "bz2" package "${package}")
   string(REPLACE "libnlohmann-json" "nlohmann-json3" package "${package}")
   string(REPLACE "libcurl-" "libcurl4-openssl-" package "${package}")
-  string(REPLACE "expat-" "expat1-" package "${package}")
   string(REGEX REPLACE "^lib|^nlohmann-" "" has "${library}")
   string(TOUPPER "FEEDLINE_HAS_${has}" has)
   if(NOT library IN_LIST FEEDLINE_WITHOUT AND NOT library STREQUAL "lzo"

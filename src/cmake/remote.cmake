@@ -37,8 +37,8 @@ add_library(feedline_remote
 add_library(feedline::remote ALIAS feedline_remote)
 set_target_properties(feedline_remote PROPERTIES EXPORT_NAME remote)
 target_include_directories(feedline_remote PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(feedline_remote PUBLIC feedline_core PRIVATE CURL::libcurl EXPAT::EXPAT
-  ZLIB::ZLIB spdlog::spdlog)
+target_link_libraries(feedline_remote PUBLIC feedline_core PRIVATE CURL::libcurl
+  pugixml::pugixml ZLIB::ZLIB spdlog::spdlog)
 if("libdeflate" IN_LIST FEEDLINE_HDF5_LIBRARIES)  # faster checksums than zlib's
   target_compile_definitions(feedline_remote PRIVATE FEEDLINE_HAS_LIBDEFLATE)
   target_link_libraries(feedline_remote PRIVATE feedline_libraries::libdeflate)

@@ -50,8 +50,8 @@ inline void refuse_remote_path(const std::string& path) {
         "call feedline::mount_remote_files() first (target feedline::remote)";
 #else
     constexpr std::string_view remedy =
-        "this feedline was built without libcurl and Expat; install them (apt-get install "
-        "libcurl4-openssl-dev libexpat1-dev) and build it again, or copy the file to a local disk";
+        "this feedline was built without libcurl and pugixml; install them (apt-get install "
+        "libcurl4-openssl-dev libpugixml-dev) and build it again, or copy the file to a local disk";
 #endif
     throw dataset_error{{.path = path, .field = {}},
                         "an object of another machine: " + std::string{remedy}};

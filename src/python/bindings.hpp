@@ -28,7 +28,7 @@ void bind_image_sets(nb::module_& module);
 void bind_windows(nb::module_& module);
 void bind_zarr(nb::module_& module);
 void bind_hdf5(nb::module_& module);    // where HDF5 is
-void bind_remote(nb::module_& module);  // where libcurl and Expat are
+void bind_remote(nb::module_& module);  // where libcurl and pugixml are
 void bind_queue(nb::module_& module);
 void bind_ragged(nb::module_& module);
 void bind_ragged_samples(nb::module_& module);

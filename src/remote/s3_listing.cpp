@@ -3,129 +3,84 @@
 #include "remote/request/percent.hpp"
 
 #include <charconv>
-#include <memory>
 #include <new>
 #include <stdexcept>
-#include <type_traits>
 
-#include <expat.h>
+#include <pugixml.hpp>
 
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t max_depth = 32;
+// A page has 1,000 keys of up to 1,024 bytes, each of them three characters if it is encoded. The
+// parsed document takes some twenty times the bytes of the worst text.
+constexpr std::size_t max_bytes = std::size_t{8} << 20;
 
-/// Reads a page element by element. One document.
-class page_reader {
- public:
-  page_reader() : parser_{XML_ParserCreate(nullptr)} {
-    if (!parser_) throw std::bad_alloc{};
-    XML_SetUserData(parser_.get(), this);
-    XML_SetElementHandler(parser_.get(), &page_reader::on_begin, &page_reader::on_end);
-    XML_SetCharacterDataHandler(parser_.get(), &page_reader::on_text);
-    XML_SetStartDoctypeDeclHandler(parser_.get(), &page_reader::on_type);
-  }
+/// Whitespace is kept where an element has nothing else: it may name an object. A document type is
+/// only looked for; pugixml defines no entity by it.
+constexpr unsigned how_to_parse =
+    pugi::parse_default | pugi::parse_ws_pcdata_single | pugi::parse_doctype;
 
-  s3_page read(std::string_view xml) {
-    if (xml.size() > max_bytes) throw std::runtime_error{"the list is too long"};
-    const auto status = XML_Parse(parser_.get(), xml.data(), static_cast<int>(xml.size()), 1);
-    if (failure_) std::rethrow_exception(failure_);
-    if (status != XML_STATUS_OK)
-      throw std::runtime_error{std::string{"the list is not well-formed: "} +
-                               XML_ErrorString(XML_GetErrorCode(parser_.get()))};
-    if (root_ != "ListBucketResult")
-      throw std::runtime_error{"the answer is not a list of objects"};
-    if (is_url_encoded_)
-      for (auto* names : {&page_.objects, &page_.folders})
-        for (std::string& name : *names) name = decoded(name);
-    if (page_.is_truncated && page_.next.empty())
-      throw std::runtime_error{"the list is truncated, and does not say how it continues"};
-    return std::move(page_);
-  }
+std::string text_of(const pugi::xml_node& element) {
+  std::string text;
+  for (const pugi::xml_node part : element.children())
+    if (part.type() == pugi::node_pcdata || part.type() == pugi::node_cdata) text += part.value();
+  return text;
+}
 
- private:
-  static constexpr std::size_t max_bytes = std::size_t{1} << 30;
-  struct parser_end {
-    void operator()(XML_Parser parser) const noexcept { XML_ParserFree(parser); }
-  };
+std::optional<std::uint64_t> number_of(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
-  /// Runs a handler; an exception ends the parser, since it must not pass through its C code.
-  template <class Body>
-  static void handle(void* self, Body body) noexcept {
-    auto& its = *static_cast<page_reader*>(self);
-    if (its.failure_) return;
-    try {
-      body(its);
-    } catch (...) {
-      its.failure_ = std::current_exception();
-      XML_StopParser(its.parser_.get(), XML_FALSE);
-    }
-  }
-
-  static void on_begin(void* self, const char* name, const char**) {
-    handle(self, [name](page_reader& its) { its.begin(name); });
-  }
-  static void on_end(void* self, const char*) {
-    handle(self, [](page_reader& its) { its.end(); });
-  }
-  static void on_text(void* self, const char* text, int bytes) {
-    handle(self, [text, bytes](page_reader& its) {
-      its.text_.append(text, static_cast<std::size_t>(bytes));
-    });
-  }
-  static void on_type(void* self, const char*, const char*, const char*, int) {
-    handle(self, [](page_reader&) {
+/// The list itself. @throws std::runtime_error if the document is something else.
+pugi::xml_node root_of(const pugi::xml_document& document) {
+  for (const pugi::xml_node each : document.children())
+    if (each.type() == pugi::node_doctype)
       throw std::runtime_error{"the list has a document type, which S3's lists do not"};
-    });
-  }
-
-  void begin(std::string_view name) {
-    if (path_.empty()) root_ = name;
-    if (path_.size() >= max_depth) throw std::runtime_error{"the list is nested too deep"};
-    path_.emplace_back(name);
-    text_.clear();
-  }
-
-  void end() {
-    const bool is_nested = path_.size() == 3;
-    const std::string& name = path_.back();
-    if (is_nested && path_[1] == "Contents" && name == "Key") {
-      page_.objects.push_back(text_);
-      page_.bytes.emplace_back();
-    }
-    if (is_nested && path_[1] == "Contents" && name == "Size" && !page_.bytes.empty())
-      page_.bytes.back() = number_of(text_);
-    if (is_nested && path_[1] == "CommonPrefixes" && name == "Prefix")
-      page_.folders.push_back(text_);
-    if (path_.size() == 2) {
-      if (name == "IsTruncated") page_.is_truncated = text_ == "true";
-      if (name == "NextContinuationToken") page_.next = text_;
-      if (name == "EncodingType") is_url_encoded_ = text_ == "url";
-    }
-    path_.pop_back();
-    text_.clear();
-  }
-
-  static std::optional<std::uint64_t> number_of(std::string_view text) noexcept {
-    std::uint64_t number = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
-    return number;
-  }
-
-  std::unique_ptr<std::remove_pointer_t<XML_Parser>, parser_end> parser_;
-  std::exception_ptr failure_;
-  std::vector<std::string> path_;
-  std::string root_;
-  std::string text_;
-  bool is_url_encoded_ = false;
-  s3_page page_;
-};
+  const pugi::xml_node root = document.document_element();
+  if (std::string_view{root.name()} != "ListBucketResult")
+    throw std::runtime_error{"the answer is not a list of objects"};
+  for (pugi::xml_node more = root.next_sibling(); more; more = more.next_sibling())
+    if (more.type() == pugi::node_element)
+      throw std::runtime_error{"the list is not well-formed: something follows it"};
+  return root;
+}
 
 }  // namespace
 
 s3_page read_s3_page(std::string_view xml) {
-  return page_reader{}.read(xml);
+  if (xml.size() > max_bytes) throw std::runtime_error{"the list is too long"};
+  if (xml.find('\0') != std::string_view::npos)
+    throw std::runtime_error{"the list is not well-formed: it has a byte of zero"};
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed =
+      document.load_buffer(xml.data(), xml.size(), how_to_parse, pugi::encoding_utf8);
+  if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc{};
+  if (!parsed)
+    throw std::runtime_error{std::string{"the list is not well-formed: "} + parsed.description() +
+                             ", at byte " + std::to_string(parsed.offset)};
+  const pugi::xml_node root = root_of(document);
+
+  s3_page page;
+  for (const pugi::xml_node object : root.children("Contents")) {
+    const pugi::xml_node key = object.child("Key");
+    if (!key) throw std::runtime_error{"the list has an object without a key"};
+    page.objects.push_back(text_of(key));
+    page.bytes.push_back(number_of(text_of(object.child("Size"))));
+  }
+  for (const pugi::xml_node folder : root.children("CommonPrefixes"))
+    for (const pugi::xml_node prefix : folder.children("Prefix"))
+      page.folders.push_back(text_of(prefix));
+  if (text_of(root.child("EncodingType")) == "url")
+    for (auto* names : {&page.objects, &page.folders})
+      for (std::string& name : *names) name = decoded(name);
+  page.is_truncated = text_of(root.child("IsTruncated")) == "true";
+  page.next = text_of(root.child("NextContinuationToken"));
+  if (page.is_truncated && page.next.empty())
+    throw std::runtime_error{"the list is truncated, and does not say how it continues"};
+  return page;
 }
 
 }  // namespace feedline::detail

@@ -2,14 +2,14 @@
 #   [-D HDF5=libfeedline_hdf5] [-D IMAGES=libfeedline_images] [-D REMOTE=libfeedline_remote]
 #   -P core_links_test.cmake
 #
-# feedline::core asks for no symbol of CUDA, HDF5, libjpeg, libpng, libcurl or Expat, and a program
-# of core alone loads none of these. The same search must find them in the libraries of the
+# feedline::core asks for no symbol of CUDA, HDF5, libjpeg, libpng, libcurl or pugixml, and a
+# program of core alone loads none of these. The same search must find them in the libraries of the
 # backends: else it would find them nowhere.
 
 cmake_minimum_required(VERSION 3.25)
 set(cuda_symbol " U (cuda|cu|cublas)[A-Z][A-Za-z0-9_]*")
 set(hdf5_symbol " U H5[A-Z]*[a-z0-9_]+")
-set(remote_symbol " U (curl|XML)_[A-Za-z0-9_]+")
+set(remote_symbol " U (curl_|_ZNK?4pugi)[A-Za-z0-9_]+")
 set(image_symbol " U (jpeg|png)_[A-Za-z0-9_]+")
 
 function(undefined_symbols library)
@@ -26,7 +26,7 @@ foreach(object ${CORE} ${PROGRAM})
   if(symbols MATCHES "${cuda_symbol}" OR symbols MATCHES "${hdf5_symbol}" OR
      symbols MATCHES "${image_symbol}" OR symbols MATCHES "${remote_symbol}")
     message(FATAL_ERROR "${object} asks for${CMAKE_MATCH_0}: feedline::core must be free of CUDA, "
-      "HDF5, libjpeg, libpng, libcurl and Expat")
+      "HDF5, libjpeg, libpng, libcurl and pugixml")
   endif()
 endforeach()
 
@@ -60,6 +60,6 @@ execute_process(COMMAND ldd ${PROGRAM}
   OUTPUT_VARIABLE loaded ERROR_VARIABLE words RESULT_VARIABLE code)
 if(NOT code EQUAL 0 OR NOT loaded MATCHES "libc\\.so")
   message(FATAL_ERROR "ldd ${PROGRAM} failed: ${loaded}${words}")
-elseif(loaded MATCHES "lib(cuda|cudart|cublas|hdf5|jpeg|png|curl|expat)[^\n]*")
+elseif(loaded MATCHES "lib(cuda|cudart|cublas|hdf5|jpeg|png|curl|pugixml)[^\n]*")
   message(FATAL_ERROR "a program of feedline::core alone loads ${CMAKE_MATCH_0}")
 endif()

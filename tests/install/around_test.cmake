@@ -17,7 +17,7 @@ set(faults "")
 set(may_come "^(FEEDLINE_|feedline_|FETCHCONTENT_|CMAKE_PROJECT_VERSION(_[A-Z]+)?="
   "|FIND_PACKAGE_MESSAGE_DETAILS_"
   "|(Boost|boost_headers|spdlog|fmt|nlohmann_json|pugixml)_(DIR|FOUND|INCLUDE_DIR)="
-  "|(HDF5|JPEG|PNG|ZLIB|CURL|EXPAT|MPI|MPIEXEC|CUDAToolkit|CUDA)_|CMAKE_HAVE_(LIBC_)?PTHREAD"
+  "|(HDF5|JPEG|PNG|ZLIB|CURL|MPI|MPIEXEC|CUDAToolkit|CUDA)_|CMAKE_HAVE_(LIBC_)?PTHREAD"
   "|pkgcfg_lib_|PC_|PKG_CONFIG_|CMAKE_C(UDA)?_)")
 list(JOIN may_come "" may_come)
 

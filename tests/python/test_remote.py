@@ -16,7 +16,7 @@ import pytest
 import feedline
 
 pytestmark = pytest.mark.skipif(
-    not feedline.build_info()["remote"], reason="built without libcurl and Expat"
+    not feedline.build_info()["remote"], reason="built without libcurl and pugixml"
 )
 
 

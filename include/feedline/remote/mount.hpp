@@ -61,9 +61,9 @@ struct remote_options {
 };
 
 /// From now on files are also opened by addresses: "http://…", "https://…" and "s3://BUCKET/KEY".
-/// Target `feedline::remote`, which is there if feedline was built with libcurl and Expat. `open`,
-/// the programs and Python call this themselves; call it before other functions open such an
-/// address, or to change the options. Options are for the whole process: those of the last call
+/// Target `feedline::remote`, which is there if feedline was built with libcurl and pugixml.
+/// `open`, the programs and Python call this themselves; call it before other functions open such
+/// an address, or to change the options. Options are for the whole process: those of the last call
 /// count for objects that are opened later, and `max_in_flight` for all.
 ///
 ///     feedline::mount_remote_files();

@@ -1,4 +1,4 @@
-// Built where libcurl and Expat are.
+// Built where libcurl and pugixml are.
 
 #include <feedline/remote/manifest.hpp>
 #include <feedline/remote/mount.hpp>

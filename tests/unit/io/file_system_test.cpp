@@ -136,8 +136,8 @@ TEST_CASE("file systems: an address belongs to the storage that is mounted under
   const std::string remedy = "call feedline::mount_remote_files() first (target feedline::remote)";
 #else
   const std::string remedy =
-      "this feedline was built without libcurl and Expat; install them (apt-get install "
-      "libcurl4-openssl-dev libexpat1-dev) and build it again, or copy the file to a local disk";
+      "this feedline was built without libcurl and pugixml; install them (apt-get install "
+      "libcurl4-openssl-dev libpugixml-dev) and build it again, or copy the file to a local disk";
 #endif
   CHECK(test::message_of<dataset_error>([] { (void)open_file("https://a.org/x?key=y"); }) ==
         "https://a.org/x?...: an object of another machine: " + remedy);

@@ -94,14 +94,31 @@ TEST_CASE("s3: a page of a list is read, and another document is refused", "[rem
            {"<Error><Code>x</Code></Error>", "not a list of objects"},
            {"<!DOCTYPE x [<!ENTITY a \"b\">]><ListBucketResult/>", "document type"},
            {list_of("<IsTruncated>true</IsTruncated>"), "does not say how it continues"},
-           {std::string(3000, '<'), "not well-formed"}}) {
+           {std::string(3000, '<'), "not well-formed"},
+           {list_of("") + list_of(""), "something follows it"},
+           {list_of(std::string(1, '\0')), "a byte of zero"},
+           {list_of("<Contents><Size>1</Size></Contents>"), "an object without a key"},
+           {list_of(std::string(std::size_t{8} << 20, ' ')), "too long"}}) {
     CAPTURE(given);
     const std::string xml = given;  // a lambda of C++20 takes no structured binding in clang 14
     CHECK(contains(message_of<std::runtime_error>([&] { (void)read_s3_page(xml); }), words));
   }
+}
+
+TEST_CASE("s3: a hostile list costs neither the stack nor much memory", "[remote][host]") {
+  constexpr int levels = 1'000'000;  // with a frame for each level, no stack would do
   std::string deep;
-  for (int i = 0; i < 1000; ++i) deep += "<a>";
-  CHECK(contains(message_of<std::runtime_error>([&] { (void)read_s3_page(deep); }), "too deep"));
+  for (int i = 0; i < levels; ++i) deep += "<a>";
+  CHECK(contains(message_of<std::runtime_error>([&] { (void)read_s3_page(deep); }),
+                 "not well-formed"));
+  for (int i = 0; i < levels; ++i) deep += "</a>";
+  CHECK(contains(message_of<std::runtime_error>([&] { (void)read_s3_page(deep); }),
+                 "not a list of objects"));
+  // Entities that would grow are not defined, and a name of one stays as it is.
+  CHECK(read_s3_page(list_of(object("p/&grow;"))).objects == std::vector<std::string>{"p/&grow;"});
+  // An object's name can be a space, and come in several parts.
+  CHECK(read_s3_page(list_of(object(" ") + object("a<![CDATA[<b]]>c"))).objects ==
+        std::vector<std::string>{" ", "a<bc"});
 }
 
 TEST_CASE("s3: credentials and regions come from variables, else from the profile",

@@ -1,6 +1,6 @@
 # Objects of other machines, served on the loopback device.
 if(NOT FEEDLINE_HAS_REMOTE)
-  feedline_skip_tests(feedline_remote_tests "libcurl and Expat")
+  feedline_skip_tests(feedline_remote_tests "libcurl and pugixml")
   return()
 endif()
 
