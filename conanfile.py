@@ -25,6 +25,7 @@ class FeedlineRecipe(ConanFile):
         "with_hdf5": [True, False],  # deflate by zlib; other filters by HDF5's plugins
         "with_images": [True, False],
         "with_npz": [True, False],
+        "with_remote": [True, False],  # http, https and s3
     }
     default_options = {
         "shared": False,
@@ -33,6 +34,7 @@ class FeedlineRecipe(ConanFile):
         "with_hdf5": True,
         "with_images": True,
         "with_npz": True,
+        "with_remote": True,
     }
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*", "src/*"
     test_package_folder = "tests/packages/conan"
@@ -58,9 +60,12 @@ class FeedlineRecipe(ConanFile):
             self.requires("libjpeg-turbo/[>=2.1 <4]")
             self.requires("libpng/[>=1.6 <2]")
             self.requires("nlohmann_json/[>=3.9 <4]", visible=False)
+        if self.options.with_images or self.options.with_remote:
             self.requires("pugixml/[>=1.11 <2]")
         if self.options.with_npz:
             self.requires("libzip/[>=1.7 <2]")
+        if self.options.with_remote:
+            self.requires("libcurl/[>=7.86 <9]")
 
     def validate(self):
         if self.settings.os != "Linux" or self.settings.arch not in ("x86_64", "armv8"):
@@ -74,12 +79,15 @@ class FeedlineRecipe(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         # What is not among the requirements is not looked for on the machine.
-        without = ("libwebp libtiff libcurl libexpat libdeflate lz4 zstd blosc libaec bzip2 lzo zfp "
-                   "blosc2").split()
+        without = "libwebp libtiff libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2".split()
         if not self.options.with_images:
-            without += ["libjpeg", "libpng", "nlohmann-json", "libpugixml"]
+            without += ["libjpeg", "libpng", "nlohmann-json"]
+        if not self.options.with_images and not self.options.with_remote:
+            without += ["libpugixml"]
         if not self.options.with_npz:
             without += ["libzip"]
+        if not self.options.with_remote:
+            without += ["libcurl"]
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables.update({
             "FEEDLINE_CUDA": "ON" if self.options.with_cuda else "OFF",
@@ -107,7 +115,8 @@ class FeedlineRecipe(ConanFile):
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = [os.path.join("lib", "cmake", "feedline")]
         parts = ["formats", "images", "core"]
-        parts[2:2] = [part for part in ("hdf5", "cuda") if self.options.get_safe("with_" + part)]
+        parts[2:2] = [part for part in ("hdf5", "remote", "cuda")
+                      if self.options.get_safe("with_" + part)]
         self.cpp_info.libs = ["feedline_" + part for part in parts]
         if self.options.shared:
             self.cpp_info.defines = ["FEEDLINE_SHARED"]

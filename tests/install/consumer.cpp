@@ -8,6 +8,10 @@
 #ifdef WITH_HDF5
 #include <feedline/hdf5/dataset.hpp>
 #endif
+#ifdef WITH_REMOTE
+#include <feedline/remote/mount.hpp>
+#include <feedline/remote/statistics.hpp>
+#endif
 #ifdef WITH_FORMATS
 #include <feedline/formats/open.hpp>
 #include <feedline/image/decode.hpp>
@@ -71,5 +75,9 @@ int main() {
     std::cout << "formats 1\n";
   }
   std::cout << "mapped " << is_mapped(false) << is_mapped(true) << '\n';
+#endif
+#ifdef WITH_REMOTE
+  feedline::mount_remote_files();
+  std::cout << "remote " << (feedline::remote_counts().requests == 0) << '\n';
 #endif
 }

@@ -42,7 +42,7 @@ endfunction()
 
 set(expected "sum 499500" "images 3" "formats 1")
 set(definitions WITH_FORMATS)
-foreach(part CUDA HDF5)
+foreach(part CUDA HDF5 REMOTE)
   if(HAS_${part})
     string(TOLOWER "${part} 1" line)
     list(APPEND expected ${line})

@@ -34,6 +34,7 @@ libpng libpng-dev
 nlohmann_json nlohmann-json3-dev
 pugixml libpugixml-dev
 libzip libzip-dev
+libcurl libcurl4-openssl-dev
 END
 } >"$work/more"
 cat "$work/more" >>"$CONAN_HOME/profiles/default"
@@ -41,5 +42,7 @@ cat "$CONAN_HOME/profiles/default"
 
 bash -exc "$(page_commands "Conan" | grep '^conan')" 2>&1 | tee "$work/log"
 (($(grep -c '^sum 499500$' "$work/log") == 2)) || { echo "conan.sh: no sum" >&2; exit 1; }
+(($(grep -c '^remote 1$' "$work/log") == 2)) ||
+  { echo "conan.sh: no remote files" >&2; exit 1; }
 conan list "feedline/$feedline_version:*"
 echo "conan.sh: Conan made feedline $feedline_version, and programs of it run"

@@ -41,6 +41,7 @@ stand_in() {  # stand_in NAME [FEATURE]
 for port in boost-lockfree spdlog zlib libjpeg-turbo libpng nlohmann-json pugixml libzip \
   cli11; do stand_in $port; done
 stand_in hdf5 zlib
+stand_in curl ssl
 
 export FEEDLINE=$PWD
 cp -r tests/install/whole tests/install/consumer.cpp "$work"
@@ -48,4 +49,5 @@ cd "$work/whole"
 bash -exc "$(cd "$FEEDLINE" && page_commands "vcpkg")"
 [[ $(build/my_trainer) == *"sum 499500"* ]] || { echo "vcpkg.sh: no sum" >&2; exit 1; }
 build/my_trainer
+build/my_trainer | grep -q '^remote 1$' || { echo "vcpkg.sh: no remote files" >&2; exit 1; }
 echo "vcpkg.sh: vcpkg made feedline, and a program of it runs"
