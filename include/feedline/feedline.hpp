@@ -77,6 +77,7 @@
 #include <feedline/sampler/shuffle.hpp>
 #include <feedline/sampler/take.hpp>
 #include <feedline/sampler/weighted.hpp>
+#include <feedline/statistics/download_plan.hpp>
 #include <feedline/statistics/statistics.hpp>
 #include <feedline/statistics/trace.hpp>
 #include <feedline/transform/field_transform.hpp>

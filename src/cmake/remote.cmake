@@ -10,6 +10,8 @@ add_library(feedline_remote
   remote/cache/block_key.cpp
   remote/cache/cache_folder.cpp
   remote/cache/cache_threads.cpp
+  remote/cache/download_simulation.cpp
+  remote/cache/foretell.cpp
   remote/cache/object_cache.cpp
   remote/cache/use_table.cpp
   remote/cache/use_times.cpp

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/statistics/download_plan.hpp>
+
 #include "io/byte_file.hpp"
 
 #include <atomic>
@@ -56,6 +58,8 @@ class read_forecast {
 
   [[nodiscard]] std::uint64_t positions() const noexcept { return positions_; }
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
+  /// 0: unknown.
+  [[nodiscard]] std::uint64_t epochs() const noexcept { return epochs_; }
   /// Whether the loader will read an epoch, as far as is known.
   [[nodiscard]] bool has_epoch(std::uint64_t epoch) const noexcept {
     return epochs_ == 0 || epoch < epochs_;
@@ -101,6 +105,9 @@ class read_forecast {
 class forecast_listener {
  public:
   virtual void begins(const std::shared_ptr<read_forecast>& forecast) noexcept = 0;
+  /// Downloads of a loader's epochs. Takes as long as looking at each sample of three epochs.
+  /// @throws std::bad_alloc
+  [[nodiscard]] virtual download_plan foretell(const std::shared_ptr<read_forecast>& forecast) = 0;
 
   /// Null if there is none.
   [[nodiscard]] static forecast_listener* of_process() noexcept;

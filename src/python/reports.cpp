@@ -59,6 +59,27 @@ void bind_plan(nb::module_& module) {
       .def("__str__", [](const plan& self) { return to_string(self); });
 }
 
+void bind_download_plan(nb::module_& module) {
+  using plan = download_plan;
+  nb::class_<plan>(module, "DownloadPlan",
+                   "Bytes of other machines that a loader's epochs download, by the order of its "
+                   "samples and the state of the cache. All ranks count together.")
+      .def_ro("is_known", &plan::is_known, "False, and all else 0: nothing can be computed.")
+      .def_ro("epoch", &plan::epoch, "The epoch that the loader reads now.")
+      .def_ro("needed_bytes", &plan::needed_bytes,
+              "Bytes of that epoch's samples: its downloads without a cache.")
+      .def_ro("epoch_bytes", &plan::epoch_bytes, "Its downloads with the cache as it is now.")
+      .def_ro("later_bytes", &plan::later_bytes, "Downloads of the epoch after it.")
+      .def_ro("cache_bytes", &plan::cache_bytes, "Room of the cache; 0: there is none.")
+      .def_ro("larger_cache", &plan::larger_cache, "A larger cache; 0: whole_cache is no larger.")
+      .def_ro("later_with_larger", &plan::later_with_larger,
+              "Downloads of each later epoch with it.")
+      .def_ro("whole_cache", &plan::whole_cache,
+              "Room for all blocks that are needed again; 0: the cache has it.")
+      .def_ro("later_with_whole", &plan::later_with_whole, "Downloads of each later epoch with it.")
+      .def("__str__", [](const plan& self) { return to_string(self); });
+}
+
 void bind_state(nb::module_& module) {
   nb::class_<loader_state>(module, "State",
                            "Where a run stands: `Loader.state` makes it, `Loader.seek` takes it. "
@@ -121,6 +142,7 @@ void bind_trace(nb::module_& module) {
 
 void bind_reports(nb::module_& module) {
   bind_plan(module);
+  bind_download_plan(module);
   bind_state(module);
   bind_failures(module);
   bind_trace(module);
@@ -180,6 +202,8 @@ void bind_statistics(nb::module_& module) {
       .def_ro("cached_samples", &statistics::cached_samples)
       .def_ro("unreadable_samples", &statistics::unreadable_samples)
       .def_ro("recovered_reads", &statistics::recovered_reads)
+      .def_ro("downloads", &statistics::downloads,
+              "The same as Loader.plan_downloads(), where readers mostly wait for other machines.")
       .def_ro("held", &statistics::held, "Memory of batches that are kept.")
       .def("since", &statistics::since, "earlier"_a, "The difference from an earlier snapshot.")
       .def(

@@ -82,6 +82,11 @@ class held_forecast {
     if (of_ && listener != nullptr) listener->begins(of_);
   }
   [[nodiscard]] loader_forecast* get() const noexcept { return of_.get(); }
+  /// Nothing is known without a forecast.
+  [[nodiscard]] download_plan downloads() const {
+    forecast_listener* const listener = forecast_listener::of_process();
+    return of_ && listener != nullptr ? listener->foretell(of_) : download_plan{};
+  }
 
  private:
   std::shared_ptr<loader_forecast> of_;

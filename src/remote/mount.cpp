@@ -105,7 +105,7 @@ void mount_remote_files(const remote_options& options) {
                   "threads is " + std::to_string(options.threads) + "; it is 0 to " +
                       std::to_string(max_threads));
   const auto cache = detail::setting_of(options.cache);
-  if (cache) detail::object_cache::listen(cache);
+  detail::object_cache::listen(cache);
   detail::transfer_loop::set_threads(options.threads);
   detail::transfer_queue::set_max_in_flight(options.max_in_flight);
   detail::transfer_queue::set_max_ahead(options.read_ahead_bytes);

@@ -1,5 +1,7 @@
 #include "remote/object_file.hpp"
 
+#include <feedline/remote/mount.hpp>
+
 #include "remote/request/awaited.hpp"
 
 #include <algorithm>
@@ -80,6 +82,10 @@ object_file::~object_file() {
 
 std::string object_file::version() const {
   return version_of(pin_);
+}
+
+object_identity object_file::identity_in_any_cache() const {
+  return identify(access_.target->url, version(), size(), remote_cache_options{}.block_bytes);
 }
 
 std::shared_ptr<const object_file::window> object_file::kept_window() const {

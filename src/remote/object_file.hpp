@@ -60,6 +60,10 @@ class object_file final : public byte_file, public cached_file {
   [[nodiscard]] const object_identity* identity() const noexcept override {
     return identity_.get();
   }
+  [[nodiscard]] object_identity identity_in_any_cache() const override;
+  [[nodiscard]] const std::shared_ptr<const cache_setting>& cache() const noexcept override {
+    return access_.cache;
+  }
 
   /// The version that it had when it was opened.
   [[nodiscard]] const object_pin& pin() const noexcept { return pin_; }

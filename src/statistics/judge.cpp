@@ -5,6 +5,8 @@
 
 #include <feedline/statistics/statistics.hpp>
 
+#include "statistics/size_text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -197,17 +199,35 @@ loader_verdict of_storage(const loader_statistics& seen, const findings& found) 
           found.gain(2)};
 }
 
+/// A larger cache, by the simulation of the order; empty if it would bring nothing.
+std::string larger_cache_words(const download_plan& plan) {
+  const bool is_worth = plan.larger_cache != 0 && plan.later_with_larger < plan.later_bytes;
+  if (plan.whole_cache == 0 || plan.later_with_whole >= plan.later_bytes) return {};
+  std::string words = "a larger cache (remote_options::cache): each later epoch downloads " +
+                      detail::size_text(plan.later_with_whole) + " with " +
+                      detail::size_text(plan.whole_cache);
+  if (is_worth)
+    words += ", or " + detail::size_text(plan.later_with_larger) + " with " +
+             detail::size_text(plan.larger_cache);
+  return words + "; or ";
+}
+
 loader_verdict of_network(const loader_statistics& seen, const findings& found) {
-  const std::string words = reader_words(seen, found) + "; " + percent(found.network) +
-                            " of it is waiting for the network";
+  std::string words = reader_words(seen, found) + "; " + percent(found.network) +
+                      " of it is waiting for the network";
+  if (const std::string plan = to_string(seen.downloads); !plan.empty()) words += "; " + plan;
+  const std::string larger = larger_cache_words(seen.downloads);
   if (seen.chunked)
     return {bottleneck::storage, words,
-            "an order that follows chunks (shuffle{.within = ...}), so that each is fetched once",
+            larger +
+                "an order that follows chunks (shuffle{.within = ...}), so that each is fetched "
+                "once",
             found.gain()};
   return {bottleneck::storage, words,
-          "more in flight, if remote_counts() is at its limits (remote_options: max_in_flight, "
-          "read_ahead_bytes, threads); samples that are stored side by side "
-          "(shuffle{.within = ...}); or data that is nearer, such as a copy on a local disk",
+          larger +
+              "more in flight, if remote_counts() is at its limits (remote_options: max_in_flight, "
+              "read_ahead_bytes, threads); samples that are stored side by side "
+              "(shuffle{.within = ...}); or data that is nearer, such as a copy on a local disk",
           found.gain()};
 }
 

@@ -45,6 +45,21 @@ std::string json_of(const tuning_statistics& seen) {
       .text();
 }
 
+std::string json_of(const download_plan& plan) {
+  return json_object{}
+      .member("is_known", plan.is_known)
+      .member("epoch", plan.epoch)
+      .member("needed_bytes", plan.needed_bytes)
+      .member("epoch_bytes", plan.epoch_bytes)
+      .member("later_bytes", plan.later_bytes)
+      .member("cache_bytes", plan.cache_bytes)
+      .member("larger_cache", plan.larger_cache)
+      .member("later_with_larger", plan.later_with_larger)
+      .member("whole_cache", plan.whole_cache)
+      .member("later_with_whole", plan.later_with_whole)
+      .text();
+}
+
 std::string json_of(const held_statistics& seen) {
   return json_object{}
       .member("slots", seen.slots)
@@ -112,6 +127,7 @@ std::string to_json(const loader_statistics& seen) {
       .member("chunked", seen.chunked)
       .member("device_could_decode", seen.device_could_decode)
       .member("copies", seen.copies)
+      .member("downloads", json_of(seen.downloads))
       .member("tuning", json_of(seen.tuning))
       .member("held", json_of(seen.held))
       .member("verdict", json_object{}
@@ -170,6 +186,8 @@ std::string report(const loader_statistics& seen) {
                                          std::max<std::chrono::duration<double>>(
                                              seen.reader.busy, std::chrono::nanoseconds{1}),
                                      1.0));
+  if (const std::string plan = to_string(seen.downloads); !plan.empty())
+    text += "download " + plan + '\n';
   if (seen.cached_samples != 0)
     text += formatted("cached   %llu of %llu samples\n", number(seen.cached_samples),
                       number(seen.reader.samples));

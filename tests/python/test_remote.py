@@ -112,6 +112,29 @@ def test_options_are_set_and_checked(served):
         feedline.mount_remote_files()
 
 
+def test_downloads_are_planned(served, tmp_path_factory):
+    folder, address = served
+    values = np.arange(200_000, dtype=np.float32).reshape(1000, 200)
+    np.save(folder / "x.npy", values)
+    plan = feedline.Loader(feedline.open(f"{address}/x.npy"), batch_size=10).plan_downloads()
+    assert plan.is_known and plan.needed_bytes == plan.epoch_bytes == values.nbytes
+    assert plan.later_with_whole == 0 and "epoch 0 downloads 800.0 kB" in str(plan)
+    cache = tmp_path_factory.mktemp("cache")
+    try:
+        feedline.mount_remote_files(cache_folder=str(cache), cache_folder_bytes=1 << 24,
+                                    cache_block_bytes=1 << 16)
+        opened = feedline.open(f"{address}/x.npy")
+        assert (opened.read(list(range(1000)))["x"] == values).all()
+        loader = feedline.Loader(opened, batch_size=10)
+        assert loader.plan_downloads().epoch_bytes < values.nbytes // 10
+        seen = loader.statistics().downloads
+        assert not seen.is_known or seen.epoch == 0
+    finally:
+        feedline.mount_remote_files()
+    in_memory = feedline.make_memory_dataset({"x": values})
+    assert not feedline.Loader(in_memory).plan_downloads().is_known
+
+
 def test_a_cache_serves_what_was_read_before(served, tmp_path_factory):
     folder, address = served
     values = np.arange(200_000, dtype=np.float32).reshape(1000, 200)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/export.hpp>
+#include <feedline/statistics/download_plan.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -134,6 +135,9 @@ struct loader_statistics {
   bool device_could_decode = false;  ///< same as in `loader_plan`
   /// Whether batches are copied to a device; else the consumer reads staging memory.
   bool copies = false;
+  /// Same as `loader::plan_downloads`, if that was called, or if the readers mostly wait for other
+  /// machines and an epoch has up to 2^22 samples; else nothing is known.
+  download_plan downloads = {};
   tuning_statistics tuning = {};  ///< state at the snapshot
   held_statistics held = {};      ///< the same; `added` is a sum
 

@@ -105,7 +105,7 @@ failure_report loader::failures() const {
 }
 
 loader_statistics loader::statistics() const {
-  return held().statistics();
+  return held().statistics_with_downloads();
 }
 
 trace loader::trace() const {
@@ -122,6 +122,10 @@ bool loader::end_within(std::chrono::milliseconds limit) noexcept {
 
 const loader_plan& loader::plan() const {
   return held().plan();
+}
+
+download_plan loader::plan_downloads() const {
+  return held().plan_downloads();
 }
 
 epoch_range::epoch_range(std::shared_ptr<detail::pipeline> pipeline,

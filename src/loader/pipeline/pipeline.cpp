@@ -205,6 +205,9 @@ void pipeline::seek(const loader_state& to) {
   progress_.seek(to);
   cursor_.begin(nullptr, {});
   schedule_.seek(to.epoch, to.batch, progress_.place().losses);
+  // Caches plan from there, before the first sample is read.
+  if (loader_forecast* const forecast = forecast_.get())
+    forecast->reached_own(to.epoch, position{to.batch * plan_.batch_size});
   pass_failure_.reset();
 }
 

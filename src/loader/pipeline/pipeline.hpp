@@ -111,8 +111,12 @@ class pipeline {
     return report;
   }
 
-  /// Same as `loader::statistics`. Any thread.
+  /// Same as `loader::statistics`, without downloads. Any thread.
   [[nodiscard]] loader_statistics statistics() const;
+  /// Same as `loader::statistics`. Any thread.
+  [[nodiscard]] loader_statistics statistics_with_downloads() const;
+  /// Same as `loader::plan_downloads`. Any thread.
+  [[nodiscard]] download_plan plan_downloads() const;
   /// Same as `loader::trace`. @throws usage_error, also in a child of fork. Any thread.
   [[nodiscard]] feedline::trace trace() const {
     require_own_process();
@@ -234,6 +238,8 @@ class pipeline {
   read_ahead read_ahead_;
   const std::uint64_t number_of_loader_ = next_loader();
   held_forecast forecast_;
+  mutable std::mutex downloads_mutex_;                   ///< for `downloads_`
+  mutable std::optional<download_plan> downloads_ = {};  ///< the last that was computed
   request_executor request_executor_;
   std::optional<tuning> tuning_;
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is used by the thread that

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 
 namespace feedline::detail {
 namespace {
@@ -27,6 +29,31 @@ void add(stage_statistics& to, const stage_totals& seen) {
 }
 
 }  // namespace
+
+download_plan pipeline::plan_downloads() const {
+  require_own_process();
+  const download_plan plan = forecast_.downloads();
+  const std::lock_guard lock{downloads_mutex_};
+  downloads_ = plan;
+  return plan;
+}
+
+loader_statistics pipeline::statistics_with_downloads() const {
+  // Else the calling thread would be busy for long.
+  constexpr std::uint64_t max_positions = std::uint64_t{1} << 22;
+  loader_statistics seen = statistics();
+  std::optional<download_plan> known;
+  {
+    const std::lock_guard lock{downloads_mutex_};
+    known = downloads_;
+  }
+  const bool is_of_interest =
+      forecast_.get() != nullptr && forecast_.get()->positions() <= max_positions &&
+      2 * seen.network_wait >= seen.reader.busy && judge(seen).limit == bottleneck::storage;
+  if (!known && is_of_interest) known = plan_downloads();
+  if (known) seen.downloads = *known;
+  return seen;
+}
 
 loader_statistics pipeline::statistics() const {
   require_own_process();

@@ -15,7 +15,8 @@ from typing import Any, Literal, Optional, Union
 from . import _ranks
 from ._arguments import follow_log_level, unknown_option
 from ._errors import UsageError
-from ._feedline import Batch, Dataset, Epoch, ErrorPolicy, ExpertOptions, FailureReport
+from ._feedline import Batch, Dataset, DownloadPlan, Epoch, ErrorPolicy, ExpertOptions
+from ._feedline import FailureReport
 from ._feedline import FieldTransform, MemoryLimits, Mixing, Plan, Sampler, Shard, State
 from ._feedline import Statistics, Trace, automatic_readers, sequential
 from ._feedline import _Loader as _Compiled
@@ -307,6 +308,12 @@ class Loader:
     def plan(self) -> Plan:
         """All choices of the loader."""
         return self._followed().plan()
+
+    def plan_downloads(self) -> DownloadPlan:
+        """Bytes of other machines that this epoch and later ones download, by the order of the
+        samples and the cache as it is now, and with larger caches. Looks at each sample of three
+        epochs, without reading any."""
+        return self._followed().plan_downloads()
 
     def order_digest(self) -> int:
         """A digest of everything that must be equal on all ranks of a run."""

@@ -193,6 +193,7 @@ void bind_loader(nb::module_& module) {
   bound.def("__len__", at_any_time([](loader& on) { return on.plan().batches_per_epoch; }),
             "Batches in an epoch.");
   bound.def("plan", at_any_time([](loader& on) { return on.plan(); }));
+  bound.def("plan_downloads", at_any_time([](loader& on) { return on.plan_downloads(); }));
   bound.def("state", in_turn("Loader.state", [](loader& on) { return on.state(); }),
             "Where the run stands: after the last batch that was taken.");
   bound.def("seek", &loader_object::seek, "state"_a,

@@ -80,6 +80,7 @@ class cache_folder {
   [[nodiscard]] std::chrono::seconds unused_for(const block_name& block) const noexcept;
 
   [[nodiscard]] std::uint64_t used() const noexcept;
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
 
  private:
   struct index;

@@ -66,12 +66,16 @@ struct cache_listener final : forecast_listener {
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; the order stays unknown
   }
 
+  download_plan foretell(const std::shared_ptr<read_forecast>& forecast) override {
+    return object_cache::foretell(forecast);
+  }
+
   std::atomic<const std::shared_ptr<const cache_setting>*> last{nullptr};
 };
 
 void object_cache::listen(const std::shared_ptr<const cache_setting>& setting) {
   static auto* const all = new cache_listener;
-  all->last.store(new std::shared_ptr<const cache_setting>{setting});
+  if (setting) all->last.store(new std::shared_ptr<const cache_setting>{setting});
   forecast_listener::set(all);
 }
 

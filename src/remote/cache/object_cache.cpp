@@ -87,7 +87,7 @@ object_cache::claim object_cache::begin(const block_ref& block,
   if (is_ending_) return claim::refused;
   if (claimed_.contains(key) || kept_in_memory_.contains(key)) return claim::busy;
   if (folder && folder->is_locked_elsewhere(key)) return claim::busy;
-  const wish how = judge(block);
+  const keep_rules::wish how = judge(block);
   if (!how.is_wanted || claimed_bytes_ + block.bytes() > max_claimed_bytes) return claim::refused;
   std::optional<place> found;
   if (folder && std::chrono::steady_clock::now() >= folder_rests_until_) {
@@ -121,26 +121,14 @@ object_cache::claim object_cache::begin(const block_ref& block,
   return claim::refused;
 }
 
-object_cache::wish object_cache::judge(const block_ref& block) {
+keep_rules::wish object_cache::judge(const block_ref& block) {
   clock_ = times_.tick();
   if (times_.find_missing()) plans_.notify_one();
-  const use_times::answer all = times_.ask(block.id());
-  if (!all.is_known) return {};
-  // Without another use it is not worth its room, and with few used bytes it costs more than it
-  // saves.
-  const bool is_reused = all.reuse != use_times::never || !all.sees_reuse;
-  if (!is_reused || 2 * all.bytes < block.bytes()) return {.is_wanted = false};
-  return {.is_wanted = true,
-          .may_replace = all.reuse != use_times::never,
-          .may_be_in_memory = !all.is_shared,
-          .reuse_end = clock_ + all.reuse_end};
+  return keep_rules::judge(times_.ask(block.id()), block.bytes(), clock_);
 }
 
 std::optional<double> object_cache::needed_at(const block_id& block) const {
-  const use_times::answer all = times_.ask(block);
-  if (!all.is_of_loader) return std::nullopt;
-  const double reuse = all.sees_reuse || all.reuse != use_times::never ? all.reuse : 1;
-  return clock_ + (all.is_in_use || all.next == use_times::never ? reuse : all.next);
+  return keep_rules::needed_at(times_.ask(block), clock_);
 }
 
 bool object_cache::reserve(place where, std::uint64_t bytes) noexcept {
@@ -157,7 +145,7 @@ void object_cache::give_back(place where, std::uint64_t bytes) noexcept {
     memory_.bytes -= bytes;
 }
 
-bool object_cache::make_room(place where, std::uint64_t bytes, const wish& how) {
+bool object_cache::make_room(place where, std::uint64_t bytes, const keep_rules::wish& how) {
   if (where == place::memory && setting_->memory_bytes == 0) return false;
   keep_order& order = at(where).order;
   while (!reserve(where, bytes)) {

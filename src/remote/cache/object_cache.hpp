@@ -1,9 +1,13 @@
 #pragma once
 
+#include <feedline/statistics/download_plan.hpp>
+
 #include "io/read_forecast.hpp"
 #include "remote/cache/block_key.hpp"
 #include "remote/cache/cache_folder.hpp"
+#include "remote/cache/download_simulation.hpp"
 #include "remote/cache/keep_order.hpp"
+#include "remote/cache/keep_rules.hpp"
 #include "remote/cache/use_times.hpp"
 
 #include <chrono>
@@ -45,7 +49,8 @@ class object_cache {
   /// The cache of this process for a setting; a child of fork gets its own.
   [[nodiscard]] static object_cache& of_this_process(
       const std::shared_ptr<const cache_setting>& setting);
-  /// From now on caches are told about loaders; in each process this one.
+  /// From now on caches are told about loaders; in each process this one. Null: those that there
+  /// are, and loaders can ask for their downloads.
   static void listen(const std::shared_ptr<const cache_setting>& setting);
 
   object_cache(const object_cache&) = delete;
@@ -76,6 +81,10 @@ class object_cache {
   /// Keeps a block, later. Does not wait.
   void arrived(arrival came) noexcept;
 
+  /// Downloads of a loader's epochs. Looks at the order of up to three epochs, unless that was done.
+  /// Not for threads of the cache. @param data Files of all samples.
+  [[nodiscard]] static download_plan foretell(const std::shared_ptr<read_forecast>& data);
+
   /// Returns once all blocks that were begun are kept, and the order is computed, in all caches of
   /// this process. For tests.
   static void settle_all();
@@ -92,13 +101,6 @@ class object_cache {
     std::span<const std::byte> bytes;
     std::chrono::steady_clock::time_point used;
   };
-  /// Whether a block is to be kept, as far as the order says.
-  struct wish {
-    bool is_wanted = true;
-    bool may_replace = false;
-    bool may_be_in_memory = true;  ///< other ranks' processes would fetch it, too
-    double reuse_end = 0;          ///< the end of the epoch that needs it again, on the clock
-  };
 
   explicit object_cache(std::shared_ptr<const cache_setting> setting);
   friend class cache_table;
@@ -110,8 +112,8 @@ class object_cache {
   void settle();
   static void stop_all();
 
-  [[nodiscard]] wish judge(const block_ref& block);
-  [[nodiscard]] bool make_room(place where, std::uint64_t bytes, const wish& how);
+  [[nodiscard]] keep_rules::wish judge(const block_ref& block);
+  [[nodiscard]] bool make_room(place where, std::uint64_t bytes, const keep_rules::wish& how);
   [[nodiscard]] bool reserve(place where, std::uint64_t bytes) noexcept;
   void give_back(place where, std::uint64_t bytes) noexcept;
   [[nodiscard]] std::optional<std::uint64_t> find_idle(place where);
@@ -125,6 +127,11 @@ class object_cache {
   void plan_all() noexcept;
   /// The uses of an epoch, or null if its loader has ended.
   [[nodiscard]] std::shared_ptr<const use_table> compute(const use_times::missing& wanted);
+  /// Tables of an epoch and of those after it, as far as they were computed.
+  [[nodiscard]] download_simulation::tables tables_of(const read_forecast& loader,
+                                                      std::uint64_t epoch);
+  /// @param tables Those whose blocks count as the loader's.
+  [[nodiscard]] download_simulation::holding holding(const download_simulation::tables& tables);
   void look_around();
   void order_anew();
 

@@ -1,6 +1,7 @@
 #include "remote/cache/use_times.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace feedline::detail {
@@ -78,6 +79,16 @@ std::optional<use_times::missing> use_times::find_missing() const {
         return missing{each.forecast, epoch};
     }
   return std::nullopt;
+}
+
+std::vector<std::shared_ptr<const use_table>> use_times::tables_of(const read_forecast& loader,
+                                                                   std::uint64_t epoch) const {
+  std::vector<std::shared_ptr<const use_table>> found;
+  for (const plan& each : plans_)
+    if (each.forecast.get() == &loader)
+      std::ranges::copy_if(each.tables, std::back_inserter(found),
+                           [&](const auto& table) { return table->epoch >= epoch; });
+  return found;
 }
 
 bool use_times::drop_ended() {

@@ -49,6 +49,9 @@ class use_times {
   /// Whether a forecast has ended; its plan is dropped then.
   [[nodiscard]] bool drop_ended();
   void add(const std::shared_ptr<read_forecast>& of, std::shared_ptr<const use_table> table);
+  /// Those of a loader that begin with an epoch, as far as they were computed.
+  [[nodiscard]] std::vector<std::shared_ptr<const use_table>> tables_of(const read_forecast& loader,
+                                                                        std::uint64_t epoch) const;
   /// Calls body with each block of the objects that loaders need, maybe more than once.
   template <class Body>
   void for_each(Body body) const {

@@ -16,6 +16,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/answer_test.cpp
   unit/remote/cache/cached_object_test.cpp
   unit/remote/cache/cached_epochs_test.cpp
+  unit/remote/cache/downloads_test.cpp
   unit/remote/cache/folder_test.cpp
   unit/remote/cache/order_test.cpp
   unit/remote/cache/processes_test.cpp

@@ -138,6 +138,24 @@ std::vector<constructed_case> constructed_cases() {
          return seen;
        },
        bottleneck::storage, "more in flight, if remote_counts() is at its limits"},
+      {"a network that a larger cache would spare",
+       [] {
+         auto seen = slow_readers(0.35);
+         seen.network_wait = seen.reader.busy * 9 / 10;
+         seen.downloads = {.is_known = true,
+                           .needed_bytes = 16'000'000'000,
+                           .epoch_bytes = 16'000'000'000,
+                           .later_bytes = 12'000'000'000,
+                           .cache_bytes = 4'000'000'000,
+                           .larger_cache = 8'000'000'000,
+                           .later_with_larger = 8'000'000'000,
+                           .whole_cache = 16'100'000'000,
+                           .later_with_whole = 0};
+         return seen;
+       },
+       bottleneck::storage,
+       "a larger cache (remote_options::cache): each later epoch downloads 0 B with 16.1 GB, "
+       "or 8.0 GB with 8.0 GB; or more in flight"},
       {"slow storage of chunks",
        [] { return changed(slow_readers(0.1), [](loader_statistics& of) { of.chunked = true; }); },
        bottleneck::storage, "an order that follows chunks"},

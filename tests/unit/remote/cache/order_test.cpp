@@ -36,6 +36,10 @@ class scripted_file final : public detail::byte_file, public detail::cached_file
  public:
   scripted_file() : byte_file{"x", 1000, {}}, identity_{identify("http://h/x", "v", 1000, 100)} {}
   const detail::object_identity* identity() const noexcept override { return &identity_; }
+  detail::object_identity identity_in_any_cache() const override { return identity_; }
+  const std::shared_ptr<const detail::cache_setting>& cache() const noexcept override {
+    return cache_;
+  }
   void require_unchanged() const override {}
   std::string version() const override { return "v"; }
   bool is_cold() const noexcept override { return true; }
@@ -43,6 +47,7 @@ class scripted_file final : public detail::byte_file, public detail::cached_file
  private:
   void do_read(std::span<const detail::byte_read>) const override {}
   detail::object_identity identity_;
+  std::shared_ptr<const detail::cache_setting> cache_;
 };
 
 std::shared_ptr<const use_table> table_of(const scripted_file& file, std::uint64_t epoch,
