@@ -31,4 +31,9 @@ if(FEEDLINE_HAS_REMOTE)
   target_link_libraries(feedline_bench_remote
     PRIVATE feedline::formats feedline_test_http feedline_command_line)
   feedline_private_options(feedline_bench_remote)
+  add_executable(feedline_bench_cache bench/storage/cache.cpp)
+  target_include_directories(feedline_bench_cache
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(feedline_bench_cache PRIVATE feedline::remote feedline_command_line)
+  feedline_private_options(feedline_bench_cache)
 endif()

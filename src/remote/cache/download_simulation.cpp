@@ -40,13 +40,14 @@ class simulated_cache {
  public:
   simulated_cache(const download_simulation::tables& epochs, std::shared_ptr<read_forecast> reader,
                   const download_simulation::room& most, const download_simulation::holding& held)
-      : levels_{level{true, most.folder, held.others.folder},
+      : epochs_{epochs},
+        levels_{level{true, most.folder, held.others.folder},
                 level{false, most.memory, held.others.memory}} {
     reader->reached(epochs.front()->epoch, 0);
     times_.add(reader);
     reader_ = std::move(reader);
     clock_ = times_.tick();
-    for (const auto& each : epochs) times_.add(reader_, each);
+    foresee();
     const std::array<const std::unordered_map<std::uint64_t, std::uint64_t>*, 2> kept{&held.folder,
                                                                                       &held.memory};
     times_.for_each([&](const block_id& id) {
@@ -59,7 +60,11 @@ class simulated_cache {
     });
   }
 
+  /// The next epoch. @param epoch Its uses by this machine.
   [[nodiscard]] std::uint64_t read(const use_table& epoch) {
+    reader_->reached(epoch.epoch, 0);
+    (void)times_.tick();
+    foresee();
     std::vector<std::pair<std::uint64_t, block_id>> in_order;
     epoch.for_each([&](const block_id& id) {
       if (const block_use use = epoch.at(id); use.is_any()) in_order.emplace_back(use.first, id);
@@ -81,6 +86,13 @@ class simulated_cache {
   }
 
  private:
+  /// The loader's order is known for this epoch and the next two.
+  void foresee() {
+    for (const std::uint64_t last = reader_->now() / reader_->positions() + 2;
+         foreseen_ < epochs_.size() && epochs_[foreseen_]->epoch <= last; ++foreseen_)
+      times_.add(reader_, epochs_[foreseen_]);
+  }
+
   [[nodiscard]] bool keep(const block_id& id, std::uint64_t bytes) {
     const auto how = keep_rules::judge(times_.ask(id), bytes, clock_);
     if (!how.is_wanted) return false;
@@ -114,6 +126,8 @@ class simulated_cache {
     return keep_rules::needed_at(times_.ask(block), clock_);
   }
 
+  const download_simulation::tables& epochs_;
+  std::size_t foreseen_ = 0;  ///< number of them whose uses are known
   std::array<level, 2> levels_;
   use_times times_;
   std::shared_ptr<read_forecast> reader_;
@@ -147,11 +161,12 @@ std::uint64_t download_simulation::room_for_all(bool in_folder) const {
   return bytes;
 }
 
-std::vector<std::uint64_t> download_simulation::run(const room& most, const holding& held) const {
+std::vector<std::uint64_t> download_simulation::run(const room& most, const holding& held,
+                                                    const tables& read) const {
   simulated_cache cache{
       epochs_, std::make_shared<simulated_reader>(positions_, all_epochs_, is_shared_), most, held};
   std::vector<std::uint64_t> bytes;
-  for (const auto& each : epochs_) bytes.push_back(cache.read(*each));
+  for (const auto& each : read) bytes.push_back(cache.read(*each));
   return bytes;
 }
 

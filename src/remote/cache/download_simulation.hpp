@@ -37,7 +37,13 @@ class download_simulation {
   /// Room for all blocks that are worth their room in the second epoch: in a folder, or in memory.
   [[nodiscard]] std::uint64_t room_for_all(bool in_folder) const;
   /// Downloads of each epoch, one after the other. The last ones know less of what follows.
-  [[nodiscard]] std::vector<std::uint64_t> run(const room& most, const holding& held) const;
+  [[nodiscard]] std::vector<std::uint64_t> run(const room& most, const holding& held) const {
+    return run(most, held, epochs_);
+  }
+  /// Downloads of a machine that reads a part of the samples. @param read Uses by this part, in the
+  /// same epochs.
+  [[nodiscard]] std::vector<std::uint64_t> run(const room& most, const holding& held,
+                                               const tables& read) const;
 
  private:
   tables epochs_;

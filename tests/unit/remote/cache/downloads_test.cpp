@@ -4,7 +4,9 @@
 #include <feedline/sampler/shard.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "remote/cache/download_simulation.hpp"
 #include "support/checks/contains.hpp"
+#include "support/datasets/simulated_reads.hpp"
 #include "unit/remote/cache/cached_rows.hpp"
 
 #include <chrono>
@@ -164,6 +166,30 @@ TEST_CASE("downloads: a run that continues is planned from the epoch that comes"
   CHECK(plan.epoch_bytes >= large.bytes() / 2 - large.block_bytes);
   CHECK(is_near(count_of(loader, server, 1), plan.epoch_bytes));
   CHECK(is_near(count_of(loader, server, 2), plan.later_bytes));
+}
+
+TEST_CASE(
+    "downloads: with half of the data, half is fetched, and by an LRU nearly all or all of it",
+    "[remote]") {
+  constexpr std::uint64_t epochs = 4;
+  constexpr std::uint64_t block = std::uint64_t{1} << 20;
+  const auto downloads = [&](const sampler& order) {
+    const simulated_reads reads{1024, block, block, order};
+    const detail::download_simulation simulation{reads.tables(epochs + 2), reads.rows, 0, false};
+    const auto half = simulation.run({.memory = reads.bytes() / 2}, {}).at(epochs - 1);
+    const auto lru = reads.with_lru(reads.bytes() / 2, block, epochs).at(epochs - 1);
+    const auto part = [&](std::uint64_t bytes) {
+      return static_cast<double>(bytes) / static_cast<double>(reads.bytes());
+    };
+    return std::pair{part(half), part(lru)};
+  };
+  const auto sequence = downloads(sequential{});
+  CHECK(sequence.first == 0.5);
+  CHECK(sequence.second == 1);
+  const auto shuffled = downloads(shuffle{});
+  CHECK(shuffled.first == 0.5);
+  // A block stays if few others come between the end of one epoch and the begin of the next.
+  CHECK(shuffled.second > 0.8);
 }
 
 TEST_CASE("downloads: nothing is known of files of this machine", "[host]") {
