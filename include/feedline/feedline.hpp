@@ -72,6 +72,7 @@
 #include <feedline/sampler/mixture.hpp>
 #include <feedline/sampler/random_split.hpp>
 #include <feedline/sampler/sampler.hpp>
+#include <feedline/sampler/scheduled_mixture.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shard.hpp>
 #include <feedline/sampler/shuffle.hpp>

@@ -47,6 +47,17 @@ feedline::loader of_several(const feedline::device_ptr& gpu) {
   return loader;
 }
 
+feedline::loader by_schedule(const std::vector<feedline::dataset_ptr>& parts,
+                             const feedline::device_ptr& gpu) {
+  // [scheduled_mixture]
+  // Only web pages at first, then more and more books, and from position 600,000 on a half of each.
+  feedline::scheduled_mixture order{
+      parts, {{0, {1, 0}}, {600'000, {0.5, 0.5}}}, {.seed = 42, .epoch_size = 1'000'000}};
+  feedline::loader loader{feedline::concatenate(parts), order, gpu, {.batch_size = 8}};
+  // [/scheduled_mixture]
+  return loader;
+}
+
 void of_fewer_positions(std::vector<feedline::sampler>& orders) {
   // [take]
   // 10,000 positions an epoch; ten epochs of a dataset of 100,000 samples see each sample once.

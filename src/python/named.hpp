@@ -18,6 +18,7 @@
 #include <feedline/ragged/pack.hpp>
 #include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/partial_batch.hpp>
+#include <feedline/sampler/scheduled_mixture.hpp>
 #include <feedline/sampler/take.hpp>
 #include <feedline/transform/augmentation.hpp>
 
@@ -128,6 +129,18 @@ struct names<take_from> {
   static constexpr std::string_view what = "begin of an epoch";
   static constexpr named_value<take_from> all[] = {{"last_end", take_from::last_end},
                                                    {"epoch_begin", take_from::epoch_begin}};
+};
+template <>
+struct names<mixture_unit> {
+  static constexpr std::string_view what = "unit of a schedule";
+  static constexpr named_value<mixture_unit> all[] = {{"positions", mixture_unit::positions},
+                                                      {"epochs", mixture_unit::epochs}};
+};
+template <>
+struct names<mixture_change> {
+  static constexpr std::string_view what = "change of weights";
+  static constexpr named_value<mixture_change> all[] = {{"linear", mixture_change::linear},
+                                                        {"steps", mixture_change::steps}};
 };
 template <>
 struct names<token_header> {

@@ -34,6 +34,7 @@ set(rooms
   "codecs/jpeg: detail"
   "codecs/png: detail"
   "sampler: detail dataset ragged"
+  "sampler/mixture: detail dataset sampler"
   "image/resize: detail dataset"
   "image: detail image/resize io rows dataset ragged sampler codecs/jpeg codecs/png \
 transform/options transform/operations"

@@ -8,6 +8,7 @@
 #include <feedline/sampler/class_balanced.hpp>
 #include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/mixture.hpp>
+#include <feedline/sampler/scheduled_mixture.hpp>
 #include <feedline/sampler/shuffle.hpp>
 #include <feedline/sampler/take.hpp>
 #include <feedline/sampler/weighted.hpp>
@@ -53,6 +54,9 @@ std::vector<std::pair<std::string, sampler>> all_samplers() {
            weighted{weights, {.seed = 1, .epoch_size = 100, .replacement = false}}},
           {"class_balanced", class_balanced{labels, {.seed = 1}}},
           {"mixture", mixture{std::vector<std::uint64_t>{300, 31}, {1, 1}, {.seed = 1}}},
+          {"scheduled mixture",
+           scheduled_mixture{
+               std::vector<std::uint64_t>{300, 31}, {{0, {1, 0}}, {700, {1, 3}}}, {.seed = 1}}},
           {"explicit_order", explicit_order{indices}},
           {"take", take{shuffle{.seed = 1}, 100}},
           {"checked", checked{take{shuffle{.seed = 1}, 0.5, take_from::epoch_begin}}}};

@@ -100,6 +100,9 @@ void print_orders(const feedline::dataset_ptr& data) {
         feedline::weighted{weights, {.seed = 4, .epoch_size = 200, .replacement = false}});
   print("class_balanced", data, feedline::class_balanced{labels, {.seed = 5}});
   print("mixture", data, feedline::mixture{{100, 150, 250}, {0.2, 0.5, 0.3}, {.seed = 6}});
+  print("scheduled mixture", data,
+        feedline::scheduled_mixture{
+            {100, 150, 250}, {{0, {0.2, 0.5, 0.3}}, {700, {0.6, 0, 0.4}}}, {.seed = 6}});
   print("bucket_by_length", data, feedline::bucket_by_length{lengths, {.seed = 7}});
   print("rank 1 of 2", data, feedline::shuffle{.seed = 8}, {.shard = {.rank = 1, .world = 2}});
 }

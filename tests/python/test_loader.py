@@ -50,6 +50,14 @@ def test_samplers_say_their_order(numbered):
     halves = [feedline.subset(numbered, range(500)), feedline.subset(numbered, range(500, 1000))]
     mixed = feedline.mixture(halves, [0.9, 0.1]).indices(1000, 0)
     assert (mixed < 500).sum() == 900
+    points = [(0, [1, 0]), (1.0, [0.5, 0.5])]
+    scheduled = feedline.scheduled_mixture(halves, points, unit="epochs", seed=3)
+    assert (scheduled.indices(1000, 0) < 500).sum() == 750
+    assert (scheduled.indices(1000, 7) < 500).sum() == 500
+    steps = feedline.scheduled_mixture(halves, points, unit="epochs", change="steps")
+    assert (steps.indices(1000, 0) < 500).all()
+    with pytest.raises(feedline.UsageError, match="point 1: all 2 weights are 0"):
+        feedline.scheduled_mixture(halves, [(0, [1, 1]), (9, [0, 0])])
     with pytest.raises(feedline.UsageError, match="weight"):
         feedline.weighted([-1.0])
 
@@ -339,3 +347,35 @@ def test_a_stopped_or_closed_loader_gives_no_batch(numbered):
         other.statistics()
     other.close()  # again is nothing
     assert kept["label"].numpy()[0] == 0
+
+
+def test_a_schedule_is_resumed_in_another_world_and_refuses_another_one(numbered):
+    parts = [feedline.subset(numbered, range(600)), feedline.subset(numbered, range(600, 1000))]
+    data = feedline.concatenate(parts)
+
+    def load(rank=0, world=1, late=3):
+        points = [(0, [1, 0]), (700, [1, 2]), (2500, [1, late])]
+        order = feedline.scheduled_mixture(parts, points, seed=5)
+        return feedline.Loader(data, order, batch_size=40 // world, shard=(rank, world))
+
+    def samples(loader, state=None):
+        found = []
+        if state is not None:
+            loader.seek(state)
+        for epoch in range(state.epoch if state is not None else 0, 3):
+            found += [batch.samples().tolist() for batch in loader.epoch(epoch)]
+        return found
+
+    whole = samples(load())
+    first = load()
+    taken = 0
+    for epoch in range(2):
+        for _ in first.epoch(epoch):
+            taken += 1
+            if taken == 33:
+                break
+    state = first.state()
+    ranks = [samples(load(rank, 4), state) for rank in range(4)]
+    assert [sum(parts, []) for parts in zip(*ranks)] == whole[33:]
+    with pytest.raises(feedline.UsageError, match="fingerprints of the order"):
+        load(late=4).seek(state)

@@ -48,6 +48,15 @@ concept digesting_sampler = sampler_like<S> &&
   { s.digest(n, epoch) } -> std::convertible_to<std::uint64_t>;
 };
 
+/// A sampler whose order may differ from that of another one only in late epochs, such as one that
+/// follows a schedule. States have a fingerprint of epochs 0 and 1; `identity()`, a digest of what
+/// makes the order, becomes part of it, so that `loader::seek` refuses the state of another order.
+/// It may return nothing, if a sampler that this one wraps has none.
+template <class S>
+concept identified_sampler = sampler_like<S> && requires(const S& s) {
+  { s.identity() } -> std::convertible_to<std::optional<std::uint64_t>>;
+};
+
 /// Holds any sampler by value, for loaders. Copies share one immutable object. Callable from any
 /// thread.
 ///
@@ -88,6 +97,9 @@ class sampler {
   /// Whether the held sampler is a `digesting_sampler`.
   [[nodiscard]] bool has_digests() const noexcept { return order_->has_digests(); }
 
+  /// The identity of the order if the held sampler is an `identified_sampler`, else nothing.
+  [[nodiscard]] std::optional<std::uint64_t> identity() const { return order_->identity(); }
+
   /// The held sampler if it has this type; else null. Valid as long as this object.
   template <class S>
   [[nodiscard]] const S* target() const noexcept {
@@ -109,6 +121,7 @@ class sampler {
     virtual bool has_digests() const noexcept = 0;
     virtual std::optional<std::uint64_t> digest(std::uint64_t samples,
                                                 std::uint64_t epoch) const = 0;
+    virtual std::optional<std::uint64_t> identity() const = 0;
   };
 
   template <class S>
@@ -131,6 +144,13 @@ class sampler {
                                         [[maybe_unused]] std::uint64_t epoch) const override {
       if constexpr (digesting_sampler<S>) {
         return order.digest(samples, epoch);
+      } else {
+        return std::nullopt;
+      }
+    }
+    std::optional<std::uint64_t> identity() const override {
+      if constexpr (identified_sampler<S>) {
+        return order.identity();
       } else {
         return std::nullopt;
       }

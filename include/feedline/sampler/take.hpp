@@ -7,6 +7,7 @@
 #include <feedline/sampler/sampler.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -52,6 +53,8 @@ class take {
 
   /// The order for a dataset; a loader calls this.
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const;
+  /// The identity of the sampler's order, if it has one.
+  [[nodiscard]] std::optional<std::uint64_t> identity() const { return of_.identity(); }
 
  private:
   sampler of_;

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -42,6 +43,8 @@ class checked {
   /// The checked order for a dataset; a loader calls this.
   /// @throws usage_error like `indices`; exceptions of the sampler's own `bind`.
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const;
+  /// The identity of the sampler's order, if it has one.
+  [[nodiscard]] std::optional<std::uint64_t> identity() const { return order_.identity(); }
 
  private:
   sampler order_;

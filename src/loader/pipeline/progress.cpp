@@ -189,6 +189,7 @@ std::uint64_t progress::fingerprint() const {
       for (const sample_index sample : run) hash = mix(hash + golden_gamma + mix(sample.value));
     }
   }
+  if (const auto identity = order_.identity()) hash = mix(hash + golden_gamma + mix(*identity));
   return hash;
 }
 

@@ -67,6 +67,17 @@ sampler_object make_mixture(const std::vector<dataset_ptr>& parts,
   return {mixture{parts, weights, {.seed = seed, .epoch_size = epoch_size}}};
 }
 
+sampler_object make_scheduled_mixture(
+    const std::vector<dataset_ptr>& parts,
+    const std::vector<std::pair<double, std::vector<double>>>& points, std::uint64_t seed,
+    std::uint64_t epoch_size, const named<mixture_unit>& unit,
+    const named<mixture_change>& change) {
+  std::vector<mixture_point> at;
+  for (const auto& [moment, weights] : points) at.push_back({moment, weights});
+  return {scheduled_mixture{
+      parts, at, {.seed = seed, .epoch_size = epoch_size, .unit = unit, .change = change}}};
+}
+
 sampler_object make_explicit_order(nb::handle indices, std::uint64_t rows) {
   const auto own =
       std::make_shared<const std::vector<std::uint64_t>>(numbers<std::uint64_t>(indices));
@@ -130,6 +141,15 @@ void bind_weights(nb::module_& module) {
   module.def("mixture", &make_mixture, "parts"_a, "weights"_a, nb::kw_only(), "seed"_a = mix.seed,
              "epoch_size"_a = mix.epoch_size,
              "Several datasets in given proportions, over what `concatenate` makes of them.");
+  const scheduled_mixture_options scheduled;
+  module.def(
+      "scheduled_mixture", &make_scheduled_mixture, "parts"_a, "points"_a, nb::kw_only(),
+      "seed"_a = scheduled.seed, "epoch_size"_a = scheduled.epoch_size,
+      "unit"_a = named<mixture_unit>{scheduled.unit},
+      "change"_a = named<mixture_change>{scheduled.change},
+      "A mixture whose weights follow a schedule. `points` are pairs of a moment of training, "
+      "in positions of all ranks or in epochs, and a weight for each part from there on; "
+      "weights change linearly between two points, or in steps at each.");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <feedline/sampler/class_balanced.hpp>
 #include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/mixture.hpp>
+#include <feedline/sampler/scheduled_mixture.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 #include <feedline/sampler/take.hpp>
@@ -60,6 +61,9 @@ std::vector<std::pair<std::string, sampler>> all_samplers() {
            weighted{weights, {.seed = 1, .epoch_size = 50, .replacement = false}}},
           {"class_balanced", class_balanced{labels, {.seed = 1}}},
           {"mixture", mixture{std::vector<std::uint64_t>{60, 19}, {1, 1}, {.seed = 1}}},
+          {"scheduled mixture",
+           scheduled_mixture{
+               std::vector<std::uint64_t>{60, 19}, {{0, {1, 0}}, {100, {1, 3}}}, {.seed = 1}}},
           {"explicit_order", explicit_order{indices}},
           {"take", take{shuffle{.seed = 1}, 40}},
           {"checked", checked{shuffle{.seed = 1}}}};

@@ -2,6 +2,7 @@
 /// and the states that are refused.
 
 #include <feedline/error.hpp>
+#include <feedline/sampler/scheduled_mixture.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
@@ -351,4 +352,32 @@ TEST_CASE("state: another order has another fingerprint, and the same has the sa
   CHECK(order_of(shuffle{.seed = 1}) == order_of(shuffle{.seed = 1}, 8));
   CHECK(order_of(shuffle{.seed = 1}) != order_of(shuffle{.seed = 2}));
   CHECK(order_of(shuffle{.seed = 1}) != order_of(sequential{}));
+}
+
+TEST_CASE(
+    "state: a schedule that differs in a late epoch alone is refused, also at an epoch's "
+    "beginning",
+    "[loader][host]") {
+  const auto with = [](double last_weight, std::uint64_t global_batch = 8, int world = 1) {
+    const scheduled_mixture order{std::vector<std::uint64_t>{40, 24},
+                                  {{0, {1, 1}}, {300, {1, 1}}, {500, {1, last_weight}}},
+                                  {.seed = 1}};
+    return loader{make_identity_rows(64, 8),
+                  order,
+                  make_host_device(),
+                  {.batch_size = global_batch / static_cast<std::uint64_t>(world),
+                   .shard = {.rank = 0, .world = world}}};
+  };
+  loader first = with(2);
+  loader_state state = first.state();
+  state.epoch = 3;
+  for (const std::uint64_t batch : {0U, 2U}) {
+    state.batch = batch;
+    with(2).seek(state);
+    with(2, 8, 4).seek(state);
+    loader other = with(3);
+    CHECK(message_of<usage_error>([&] {
+            other.seek(state);
+          }).find("loader::seek: the state is of another run: fingerprints of the order are") == 0);
+  }
 }
