@@ -5,13 +5,13 @@
 #include "detail/byte_order.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
-#include "detail/sample_range.hpp"
 #include "detail/text.hpp"
 #include "detail/threads.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/tfrecord/example_decoder.hpp"
 #include "formats/tfrecord/index.hpp"
 #include "io/file_system.hpp"
+#include "ragged/file_values.hpp"
 #include "ragged/record_columns.hpp"
 
 #include <algorithm>
@@ -20,90 +20,51 @@
 namespace feedline::detail {
 namespace {
 
-class tfrecord_values final : public coded_values {
+class tfrecord_values final : public located_values {
  public:
-  struct indexed_file {
-    byte_file_ptr file;
-    std::vector<std::uint64_t> ends;  ///< ends of records, with their checksums
-  };
+  /// @param records Ends of each file's records, with their checksums.
+  tfrecord_values(std::vector<byte_file_ptr> files, std::vector<std::uint64_t> ends,
+                  std::vector<std::vector<std::uint64_t>> records)
+      : located_values{std::move(files), std::move(ends)}, records_{std::move(records)} {}
 
-  explicit tfrecord_values(std::vector<indexed_file> files) : files_{std::move(files)} {
-    std::uint64_t records = 0;
-    for (const indexed_file& each : files_) ends_.push_back(records += each.ends.size());
-  }
-
-  std::uint64_t size() const override { return ends_.back(); }
   std::uint64_t stored_bytes(std::uint64_t sample) const override {
-    const place at = find(sample);
-    return at.end - at.begin - tfrecord_crc_bytes;
-  }
-
-  std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override try {
-    const place at = find(sample);
-    const auto stored = memory(static_cast<std::size_t>(at.end - at.begin));
-    at.file.read(at.begin, stored);
-    const auto record = stored.first(stored.size() - tfrecord_crc_bytes);
-    if (masked_crc32c(record) != little_endian(stored.last(tfrecord_crc_bytes)))
-      throw dataset_error{{},
-                          "the checksum of the record is wrong: the file is damaged; get it "
-                          "again, or replace such samples (sample_errors)"};
-    at.file.require_unchanged();
-    return record;
-  } catch (const dataset_error& fault) {
-    refuse(fault, sample);
-  }
-
-  [[noreturn]] void refuse(const dataset_error& fault, std::uint64_t sample) const override {
-    const place at = find(sample);
-    at.file.require_unchanged();
-    throw dataset_error{{at.file.name(), fault.field(), sample, at.begin}, fault.message()};
-  }
-
-  bool wants_prefetch() const noexcept override {
-    return std::ranges::any_of(files_, [](const auto& each) { return each.file->is_cold(); });
-  }
-  bool hints_ranges() const noexcept override { return true; }
-  void prefetch(std::span<const sample_index> samples) const noexcept override {
-    for (const sample_index sample : samples) {
-      if (sample.value >= size()) continue;
-      const place at = find(sample.value);
-      at.file.will_need(at.begin, at.end - at.begin);
-    }
+    return located_values::stored_bytes(sample) - tfrecord_crc_bytes;
   }
 
  private:
-  struct place {
-    const byte_file& file;
-    std::uint64_t begin;
-    std::uint64_t end;
-  };
-
-  [[nodiscard]] place find(std::uint64_t sample) const noexcept {
-    const std::size_t number = part_at(ends_, sample);
-    const indexed_file& in = files_[number];
-    const std::uint64_t record = sample - (number == 0 ? 0 : ends_[number - 1]);
-    const std::uint64_t before = record == 0 ? 0 : in.ends[record - 1];
-    return {*in.file, before + tfrecord_head_bytes, in.ends[record]};
+  byte_range range_of(std::size_t file, std::uint64_t number) const noexcept override {
+    const std::vector<std::uint64_t>& ends = records_[file];
+    return {(number == 0 ? 0 : ends[number - 1]) + tfrecord_head_bytes, ends[number]};
   }
 
-  std::vector<indexed_file> files_;
-  std::vector<std::uint64_t> ends_;  ///< records of all files up to each
+  std::span<const std::byte> value_in(std::span<const std::byte> read) const override {
+    const auto record = read.first(read.size() - tfrecord_crc_bytes);
+    if (masked_crc32c(record) != little_endian(read.last(tfrecord_crc_bytes)))
+      throw dataset_error{{},
+                          "the checksum of the record is wrong: the file is damaged; get it "
+                          "again, or replace such samples (sample_errors)"};
+    return record;
+  }
+
+  std::vector<std::vector<std::uint64_t>> records_;
 };
 
 }  // namespace
 
 coded_values_ptr make_tfrecord_values(std::vector<byte_file_ptr> files,
                                       const std::string& index_folder) {
-  std::vector<tfrecord_values::indexed_file> indexed(files.size());
+  std::vector<std::vector<std::uint64_t>> records(files.size());
   parallel_for(files.size(), [&](std::size_t i) {
-    const byte_file& file = *files[i];
-    indexed[i] = {files[i], index_folder.empty() ? index_tfrecord(file)
-                                                 : kept_tfrecord_index(file, index_folder)};
-    file.require_unchanged();
+    records[i] = index_folder.empty() ? index_tfrecord(*files[i])
+                                      : kept_tfrecord_index(*files[i], index_folder);
+    files[i]->require_unchanged();
   });
-  if (std::ranges::all_of(indexed, [](const auto& each) { return each.ends.empty(); }))
+  std::vector<std::uint64_t> ends;
+  for (const auto& each : records) ends.push_back((ends.empty() ? 0 : ends.back()) + each.size());
+  if (ends.back() == 0)
     throw dataset_error{{.path = files.front()->name(), .field = {}}, "holds no record"};
-  return std::make_shared<const tfrecord_values>(std::move(indexed));
+  return std::make_shared<const tfrecord_values>(std::move(files), std::move(ends),
+                                                 std::move(records));
 }
 
 opened_examples open_examples(const std::vector<byte_file_ptr>& files,
