@@ -43,9 +43,12 @@
 #include <feedline/formats/cifar.hpp>
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/idx.hpp>
+#include <feedline/formats/lmdb.hpp>
+#include <feedline/formats/mds.hpp>
 #include <feedline/formats/npy.hpp>
 #include <feedline/formats/npz.hpp>
 #include <feedline/formats/records.hpp>
+#include <feedline/formats/shard_options.hpp>
 #include <feedline/formats/tar.hpp>
 #include <feedline/formats/tfrecord.hpp>
 #include <feedline/formats/tokens.hpp>

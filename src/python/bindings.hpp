@@ -24,6 +24,7 @@ void bind_padding(nb::module_& module);
 void bind_formats(nb::module_& module);
 void bind_image_options(nb::module_& module);
 void bind_tfrecord(nb::module_& module);
+void bind_record_sets(nb::module_& module);
 void bind_image_sets(nb::module_& module);
 void bind_windows(nb::module_& module);
 void bind_zarr(nb::module_& module);

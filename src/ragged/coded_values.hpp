@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/chunking.hpp>
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/field.hpp>
@@ -43,6 +44,7 @@ class coded_values {
   [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
   [[nodiscard]] virtual bool hints_ranges() const noexcept { return false; }
+  [[nodiscard]] virtual chunking chunks() const { return {}; }
   [[nodiscard]] virtual unsigned reads_in_processes() const { return 0; }
   [[nodiscard]] virtual batch_sizes_ptr sizes() const { return nullptr; }
 };

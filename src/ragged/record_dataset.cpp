@@ -41,6 +41,7 @@ class decoded_dataset final : public dataset {
     batch_sizes_ptr of_values = of_->sizes();
     return of_values ? of_values : columns_.sizes();
   }
+  chunking chunks() const override { return of_->chunks(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {

@@ -67,7 +67,6 @@ constexpr std::string_view by_pattern =
     "open its files by a pattern, in quotes, and those of each split by themselves";
 
 constexpr auto known_folders = std::to_array<known_folder>({
-    {"an LMDB environment", to_records, {"data.mdb", ""}},
     {"a LevelDB or RocksDB database", to_records, {"CURRENT", "MANIFEST-*"}},
     {"a Delta table", to_records, {"_delta_log", ""}},
     {"an Iceberg table", to_records, {"metadata", "data"}},
@@ -101,8 +100,6 @@ constexpr auto known_folders = std::to_array<known_folder>({
 });
 
 std::optional<folder_kind> kind_by_content(const folder_content& in) {
-  if (in.says("index.json", "\"shards\""))
-    return folder_kind{"a set of MosaicML's streaming (MDS)", std::string{to_records}};
   if (in.says("index.json", "\"chunks\""))
     return folder_kind{"a set of LitData", std::string{to_records}};
   if (in.has_within("annotations", "instances_*"))

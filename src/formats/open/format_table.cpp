@@ -11,6 +11,8 @@
   FORMAT(npz) \
   FORMAT(tar) \
   FORMAT(tfrecord) \
+  FORMAT(mds) \
+  FORMAT(lmdb) \
   FORMAT(tokens) \
   FORMAT(cifar10) \
   FORMAT(cifar100) \

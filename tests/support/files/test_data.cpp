@@ -17,4 +17,8 @@ std::optional<std::filesystem::path> find_test_data(const std::filesystem::path&
   return path;
 }
 
+std::filesystem::path fixture(const std::filesystem::path& relative) {
+  return std::filesystem::path{FEEDLINE_SOURCE_DIR} / "tests/fixtures" / relative;
+}
+
 }  // namespace feedline::test

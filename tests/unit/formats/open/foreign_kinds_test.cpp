@@ -43,7 +43,6 @@ std::vector<foreign_file> foreign_files() {
       {"ARROW1\0\0 and more"s, "it is an Arrow or Feather file", "save its values as arrays"},
       {"Obj\1 avro.schema", "it is an Avro file", "save its values"},
       {"SQLite format 3\0"s, "it is an SQLite database", "save its values"},
-      {at(16, "\xde\xc0\xef\xbe"), "it is an LMDB database", "save its values"},
       {"\x10\0\0\0\0\0\0\0{\"a\":{}}      "s, "it is a safetensors file", "numpy.save"},
       {"\x80\4\x95\x10\0\0\0\0\0\0\0]\x94."s, "it is a pickle", "feedline never unpickles"},
       {"\x80\3}q\0X\5\0\0\0"s, "it is a pickle", "feedline never unpickles"},
@@ -106,7 +105,6 @@ struct foreign_folder {
 
 std::vector<foreign_folder> foreign_folders() {
   return {
-      {{"data.mdb", "lock.mdb"}, "an LMDB environment", "as TFRecord"},
       {{"CURRENT", "MANIFEST-000004", "000005.ldb"},
        "a LevelDB or RocksDB database",
        "as TFRecord"},
@@ -127,9 +125,6 @@ std::vector<foreign_folder> foreign_folders() {
        "a folder of Parquet files",
        "as TFRecord"},
       {{"README.md", "data/train-00000.parquet"}, "a folder of Parquet files", "as TFRecord"},
-      {{"index.json={\"version\": 2, \"shards\": []}", "shard.00000.mds"},
-       "a set of MosaicML's streaming (MDS)",
-       "as TFRecord"},
       {{"index.json={\"chunks\": [], \"config\": {}}", "chunk-0-0.bin"},
        "a set of LitData",
        "as TFRecord"},
