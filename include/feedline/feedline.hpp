@@ -43,6 +43,7 @@
 #include <feedline/formats/cifar.hpp>
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/idx.hpp>
+#include <feedline/formats/litdata.hpp>
 #include <feedline/formats/lmdb.hpp>
 #include <feedline/formats/mds.hpp>
 #include <feedline/formats/npy.hpp>

@@ -160,8 +160,8 @@ class packed_values final : public coded_values {
     const auto stored = room_in(*packed, static_cast<std::size_t>(of.stored.end - of.stored.begin));
     of.file->read(of.stored.begin, stored);
     of.file->require_unchanged();
-    unpack_shard(of.codec, stored, raw);
-    if (!of.offsets) (void)read_offsets(raw, of.samples, of.raw_bytes);
+    const auto unpacked = unpack_shard(of.codec, stored, raw, of.slack);
+    if (!of.offsets) (void)read_offsets(unpacked, of.samples, unpacked.size());
   }
 
   const std::vector<packed_block> blocks_;
@@ -177,7 +177,7 @@ class packed_values final : public coded_values {
 coded_values_ptr make_packed_values(std::vector<packed_block> blocks, std::size_t cache_bytes) {
   std::vector<std::uint64_t> ends;
   for (const packed_block& each : blocks) {
-    const std::uint64_t least = each.offsets ? 1 : offset_table_bytes(each.samples);
+    const std::uint64_t least = each.offsets ? 1 : offset_table_bytes(each.samples) + each.slack;
     if (each.raw_bytes < least || each.raw_bytes > max_block_bytes ||
         each.samples > max_block_bytes)
       throw dataset_error{{.path = each.file->name(), .field = {}},

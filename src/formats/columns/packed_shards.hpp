@@ -17,6 +17,7 @@ struct packed_block {
   byte_range stored;
   shard_codec codec = shard_codec::none;
   std::uint64_t raw_bytes = 0;  ///< size once it is decompressed
+  std::uint64_t slack = 0;      ///< or this many bytes less
   std::uint64_t samples = 0;    ///< at least 1
   /// The offsets of the records and of their end, within the decompressed bytes; the samples of a
   /// file share one list. Null: the decompressed bytes begin with them.
@@ -30,8 +31,9 @@ struct packed_block {
 [[nodiscard]] coded_values_ptr make_packed_values(std::vector<packed_block> blocks,
                                                   std::size_t max_host_cache_bytes);
 
-/// Decompresses bytes. @param out Exactly the size that should come out.
-/// @throws dataset_error without a location
-void unpack_shard(shard_codec codec, std::span<const std::byte> stored, std::span<std::byte> out);
+/// Decompresses bytes. @param out The size that should come out. @param slack Or this much less.
+/// @return The bytes that came out. @throws dataset_error without a location
+std::span<std::byte> unpack_shard(shard_codec codec, std::span<const std::byte> stored,
+                                  std::span<std::byte> out, std::uint64_t slack = 0);
 
 }  // namespace feedline::detail

@@ -27,15 +27,6 @@ class shard_values final : public located_values {
   std::vector<std::vector<std::uint32_t>> offsets_;
 };
 
-byte_file_ptr open_shard(const described_shard& shard) {
-  byte_file_ptr file = open_file(shard.path);
-  if (file->size() != shard.bytes)
-    throw dataset_error{{.path = file->name(), .field = {}},
-                        "has " + std::to_string(file->size()) + " bytes, but the index says " +
-                            std::to_string(shard.bytes) + "; get both again"};
-  return file;
-}
-
 std::vector<std::uint32_t> offsets_of(const byte_file& file, std::uint64_t samples) {
   const std::uint64_t table = offset_table_bytes(samples);
   if (samples > file.size() / 4 || table > file.size())
@@ -57,6 +48,15 @@ std::vector<std::uint32_t> offsets_of(const byte_file& file, std::uint64_t sampl
 
 }  // namespace
 
+byte_file_ptr open_shard_file(const described_shard& shard) {
+  byte_file_ptr file = open_file(shard.path);
+  if (shard.bytes != 0 && file->size() != shard.bytes && file->size() != shard.bytes + shard.slack)
+    throw dataset_error{{.path = file->name(), .field = {}},
+                        "has " + std::to_string(file->size()) + " bytes, but the index says " +
+                            std::to_string(shard.bytes) + "; get both again"};
+  return file;
+}
+
 coded_values_ptr make_shard_values(std::vector<described_shard> shards,
                                    std::size_t max_host_cache_bytes) {
   constexpr std::size_t opened_at_once = 64;
@@ -68,7 +68,7 @@ coded_values_ptr make_shard_values(std::vector<described_shard> shards,
   parallel_for(
       shards.size(),
       [&](std::size_t i) {
-        files[i] = open_shard(shards[i]);
+        files[i] = open_shard_file(shards[i]);
         if (!is_packed) offsets[i] = offsets_of(*files[i], shards[i].samples);
       },
       opened_at_once);
@@ -83,9 +83,10 @@ coded_values_ptr make_shard_values(std::vector<described_shard> shards,
   std::vector<packed_block> blocks;
   for (std::size_t i = 0; i < shards.size(); ++i)
     blocks.push_back({.file = files[i],
-                      .stored = {0, shards[i].bytes},
+                      .stored = {0, files[i]->size()},
                       .codec = shards[i].codec,
-                      .raw_bytes = shards[i].raw_bytes,
+                      .raw_bytes = shards[i].raw_bytes + shards[i].slack,
+                      .slack = shards[i].slack,
                       .samples = shards[i].samples});
   return make_packed_values(std::move(blocks), max_host_cache_bytes);
 }

@@ -24,10 +24,14 @@ enum class shard_codec : std::uint8_t { none, zstd, gzip, bz2 };
 struct described_shard {
   std::string path;
   std::uint64_t samples = 0;
-  std::uint64_t bytes = 0;  ///< size of the file
+  std::uint64_t bytes = 0;  ///< size of the file; 0: not stated
   shard_codec codec = shard_codec::none;
-  std::uint64_t raw_bytes = 0;  ///< size once it is decompressed; 0: not stated
+  std::uint64_t raw_bytes = 0;  ///< size once it is decompressed
+  std::uint64_t slack = 0;      ///< the shard may have this many bytes more, as LitData counts them
 };
+
+/// Opens the file of a shard. @throws dataset_error if it has another size than the index says.
+[[nodiscard]] byte_file_ptr open_shard_file(const described_shard& shard);
 
 /// The records of shards that begin with their number and the offset of each and of the end, in 4
 /// bytes each, the least byte first. Opens all files, compares their sizes with the index, and

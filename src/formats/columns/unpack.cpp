@@ -58,7 +58,8 @@ shard_codec find_shard_codec(std::string_view name) {
   refuse_codec(name, "which feedline does not undo (it knows zstd, gz and bz2)");
 }
 
-void unpack_shard(shard_codec codec, std::span<const std::byte> stored, std::span<std::byte> out) {
+std::span<std::byte> unpack_shard(shard_codec codec, std::span<const std::byte> stored,
+                                  std::span<std::byte> out, std::uint64_t slack) {
   std::size_t bytes = 0;
   try {
     bytes = undo(codec, stored, out);
@@ -67,11 +68,11 @@ void unpack_shard(shard_codec codec, std::span<const std::byte> stored, std::spa
                         std::string{"the shard does not decompress: "} + error.what() +
                             "; it is damaged, or the index is of another one: get both again"};
   }
-  if (bytes != out.size())
-    throw dataset_error{{},
-                        "the shard decompresses to " + std::to_string(bytes) +
-                            " bytes, but the index says " + std::to_string(out.size()) +
-                            "; get both again"};
+  if (bytes == out.size() || bytes + slack == out.size()) return out.first(bytes);
+  throw dataset_error{{},
+                      "the shard decompresses to " + std::to_string(bytes) +
+                          " bytes, but the index says " + std::to_string(out.size()) +
+                          "; get both again"};
 }
 
 }  // namespace feedline::detail

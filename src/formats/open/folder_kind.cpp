@@ -33,15 +33,6 @@ class folder_content {
            folder_content{path_of(inner)}.has(pattern);
   }
 
-  /// Whether a file's first bytes have a text in them.
-  [[nodiscard]] bool says(std::string_view file, std::string_view text) const {
-    if (!has(file)) return false;
-    const byte_file_ptr opened = open_file(path_of(file));
-    std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(opened->size(), 4096)), ' ');
-    opened->read(0, std::as_writable_bytes(std::span{head}));
-    return head.find(text) != std::string::npos;
-  }
-
  private:
   static bool is_named(std::string_view name, std::string_view pattern) {
     if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
@@ -100,12 +91,14 @@ constexpr auto known_folders = std::to_array<known_folder>({
 });
 
 std::optional<folder_kind> kind_by_content(const folder_content& in) {
-  if (in.says("index.json", "\"chunks\""))
-    return folder_kind{"a set of LitData", std::string{to_records}};
   if (in.has_within("annotations", "instances_*"))
     return folder_kind{
         "a set of COCO",
         "open_coco reads a file of its 'annotations', with the folder of the images"};
+  for (const char* const split : {"train", "val", "validation", "test"})
+    if (in.has_within(split, "index.json"))
+      return folder_kind{"several splits, each a set of its own (MDS or LitData)",
+                         "choose the folder of a split"};
   if (in.has_within("data", "*.parquet"))
     return folder_kind{"a folder of Parquet files", std::string{to_records}};
   if (in.has_within("labels", "*.txt") || in.has_within("labels", "train"))

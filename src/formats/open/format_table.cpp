@@ -12,6 +12,7 @@
   FORMAT(tar) \
   FORMAT(tfrecord) \
   FORMAT(mds) \
+  FORMAT(litdata) \
   FORMAT(lmdb) \
   FORMAT(tokens) \
   FORMAT(cifar10) \

@@ -1,3 +1,4 @@
+#include <feedline/formats/litdata.hpp>
 #include <feedline/formats/lmdb.hpp>
 #include <feedline/formats/mds.hpp>
 #include <feedline/formats/shard_options.hpp>
@@ -118,6 +119,9 @@ void bind_record_sets(nb::module_& module) {
             "Without `image`, JPEG and PNG files stay bytes. Shards that zstd, gz or bz2 "
             "compressed are decompressed whole, and kept within `max_host_cache_bytes` (0: a "
             "quarter of the memory).");
+  bind_open(module, "open_litdata", &open_litdata,
+            "Folders of LitData, as one sequence; each leaf of a sample is a field, named by the "
+            "keys that lead to it. Options as in open_mds.");
   bind_open_lmdb(module);
 }
 
