@@ -7,8 +7,11 @@
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
@@ -53,6 +56,22 @@ std::size_t sample_bytes(const field& field, const std::optional<image_size>& si
   return sample_bytes(sized);
 }
 
+std::string to_string(const class_names& names) {
+  constexpr std::size_t max_shown = 3;
+  const std::vector<std::string>& all = names.get();
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  const auto add = [&hash](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3U; };
+  for (const std::string& name : all) {
+    for (const char each : name) add(static_cast<unsigned char>(each));
+    add(0);
+  }
+  std::string text = std::to_string(all.size()) + (all.size() == 1 ? " class (" : " classes (");
+  for (std::size_t i = 0; i < std::min(max_shown, all.size()); ++i)
+    text += (i == 0 ? "" : ", ") + detail::printable(all[i]);
+  if (all.size() > max_shown) text += ", ...";
+  return text + "; " + detail::to_hex(hash) + ')';
+}
+
 std::string to_string(const field& field) {
   const std::size_t varying = field.by_batch ? detail::height_extent(field) : field.shape.size();
   std::string text = detail::printable(field.name) + ": " + std::string{to_string(field.type)};
@@ -63,6 +82,7 @@ std::string to_string(const field& field) {
     text += std::to_string(field.shape[i]);
   }
   text += ']';
+  if (!field.classes.empty()) text += " of " + to_string(field.classes);
   if (!field.tie) return text;
   text += " of " + detail::printable(field.tie->image);
   if (field.tie->flip) text += ", flip " + detail::text_of(*field.tie->flip);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/class_names.hpp>
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/image_size.hpp>
 #include <feedline/export.hpp>
@@ -42,6 +43,10 @@ struct field {
   /// Set: height and width differ from batch to batch, and `shape` has the largest of each. Empty:
   /// `shape` is that of every batch.
   std::optional<size_by_batch> by_batch = {};
+  /// Labels: names of the classes 0, 1, …; none: values are numbers, or the names are not known. A
+  /// loader's state has their fingerprint, and `loader::seek` refuses other names, or another
+  /// order.
+  class_names classes = {};
 
   friend bool operator==(const field&, const field&) = default;
 };
@@ -59,7 +64,8 @@ struct field {
 [[nodiscard]] std::size_t sample_bytes(const field& field, const std::optional<image_size>& size);
 
 /// "image: uint8[28, 28]"; with a tie also the image's name, the flip and the moves. A field whose
-/// size differs from batch to batch: "image: uint8[up to 640, up to 640, 3]".
+/// size differs from batch to batch: "image: uint8[up to 640, up to 640, 3]". Labels with names:
+/// "label: int32[] of 2 classes (cat, dog; 5d1c3a0e9b7f2468)".
 [[nodiscard]] std::string to_string(const field& field);
 
 }  // namespace FEEDLINE_ABI

@@ -79,9 +79,11 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
         "image folders {}: not every one has all classes; labels count the classes of all of them, "
         "from 0: {}",
         detail::printable(detail::list_names(roots)), detail::list_names(result.classes));
-  result.dataset =
-      zip({detail::make_image_dataset(std::move(found), image_field, decoder),
-           make_memory_dataset({{{"label", options.label_type, {}}, *labels, labels}})});
+  result.dataset = zip(
+      {detail::make_image_dataset(std::move(found), image_field, decoder),
+       make_memory_dataset({{{"label", options.label_type, {}, {}, {}, class_names{result.classes}},
+                             *labels,
+                             labels}})});
   return result;
 }
 

@@ -188,7 +188,15 @@ image_list open_image_list(const std::vector<std::string>& lists,
                     (options.root.empty() ? "the list's folder" : options.root));
   result.dataset =
       zip({images_of(detail::files_at(result.paths), decoder),
-           make_memory_dataset({{{"label", options.label_type, {}}, *labels, labels}})});
+           make_memory_dataset({{{"label",
+                                  options.label_type,
+                                  {},
+                                  {},
+                                  {},
+                                  result.classes.empty() ? class_names{}
+                                                         : class_names{result.classes}},
+                                 *labels,
+                                 labels}})});
   return result;
 }
 

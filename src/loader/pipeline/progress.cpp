@@ -33,6 +33,16 @@ loader_state identity_of(const dataset& dataset, const sampler& order,
   return state;
 }
 
+/// The fields as states had them before they named the classes of labels.
+std::vector<std::string> fields_without_classes(const dataset& of) {
+  std::vector<std::string> texts;
+  for (field each : of.fields()) {
+    each.classes = {};
+    texts.push_back(to_string(each));
+  }
+  return texts;
+}
+
 std::string words_of(std::uint64_t number) {
   return std::to_string(number);
 }
@@ -85,7 +95,8 @@ void progress::seek(const loader_state& to) {
   const loader_state own = state({to.epoch, to.batch});
   const std::string same_data = "give it the dataset that the state was taken with";
   require_same("the dataset's samples", to.samples, own.samples, same_data);
-  require_same("the dataset's fields", to.fields, own.fields, same_data);
+  if (to.fields != fields_without_classes(*dataset_))
+    require_same("the dataset's fields", to.fields, own.fields, same_data);
   require_same("samples in a global batch", to.global_batch, own.global_batch,
                remedy_for(to.global_batch));
   const std::string same_order = "give it the same sampler, with the same seed and options";

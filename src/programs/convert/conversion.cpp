@@ -33,6 +33,12 @@ std::uint32_t checksum_of(const failures& left_out) {
   return sum;
 }
 
+/// Outputs do not have them.
+std::vector<feedline::field> without_names_of_classes(std::vector<feedline::field> fields) {
+  for (feedline::field& each : fields) each.classes = {};
+  return fields;
+}
+
 /// An unfinished output is continued only if these are equal.
 std::string identity_of(const content& what, const job& job, const failures& left_out) {
   constexpr const char* formats[] = {"hdf5", "npy", "records"};
@@ -168,7 +174,7 @@ class conversion {
     std::vector<std::uint32_t> found(what_.fields.size());
     if (made_.samples != 0) {
       const feedline::dataset_ptr back = output_->read_back();
-      if (back->fields() != what_.fields || back->size() != what_.samples)
+      if (back->fields() != without_names_of_classes(what_.fields) || back->size() != what_.samples)
         throw std::runtime_error{work_.unfinished().string() +
                                  ": reads back with other fields or samples than were written"};
       std::uint64_t read = 0;

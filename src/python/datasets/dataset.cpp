@@ -165,6 +165,9 @@ void bind_datasets(nb::module_& module) {
           "batch, "
           "it has the largest.")
       .def_prop_ro(
+          "classes", [](const field& self) { return any_names(self.classes.get()); },
+          "Labels: names of the classes 0, 1, …; empty: values are numbers.")
+      .def_prop_ro(
           "by_batch", [](const field& self) { return self.by_batch.has_value(); },
           "Whether height and width differ from batch to batch (ImageOptions, `sizes` and `fit`).")
       .def("__eq__", [](const field& self, const field& other) { return self == other; })

@@ -102,7 +102,8 @@ TEST_CASE("image folder: samples stand in order of class, folder and name, as to
   CHECK(folder.skipped_files == 0);
   test::check_dataset_contract(
       folder.dataset, files.size(),
-      {{"image", element_type::u8, {12, 10, 3}}, {"label", element_type::i32, {}}},
+      {{"image", element_type::u8, {12, 10, 3}},
+       {"label", element_type::i32, {}, {}, {}, class_names{folder.classes}}},
       [&](sample_index sample, std::size_t field_place) {
         if (field_place == 0) return images[sample.value];
         byte_vector label(4);
