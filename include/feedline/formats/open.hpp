@@ -91,8 +91,10 @@ struct listed_field {
   bool is_ragged = false;
   /// Reason why it cannot be read; only `name` is meaningful then. Empty: it can be read.
   std::string refusal = {};
-  /// Reason why it is not a field and `open` leaves it out. `name` then describes it, such as
-  /// ".txt" for members of a tar shard, and `samples` is their number, or 0. Empty: it is a field.
+  /// Reason why `open` leaves it out. `name` then describes it, such as ".txt" for members of a tar
+  /// shard, and `samples` is their number, or 0. Single values, references and datasets without
+  /// samples in HDF5 files are described like fields: name them in `open_options::fields` to read
+  /// them. Empty: it is a field.
   std::string left_out = {};
   /// For labels of a folder: names of the classes 0, 1, …
   std::vector<std::string> classes = {};

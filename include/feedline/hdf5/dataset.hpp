@@ -39,12 +39,15 @@ struct hdf5_listing {
   /// Whether values are of variable length and `spec` is one element. Open such a field with
   /// `open_hdf5_ragged`.
   bool is_ragged = false;
+  /// Reason why `open` leaves it out unless its name is given: a single value, which is one sample;
+  /// no samples; references. Empty: `open` takes it.
+  std::string aside = {};
 };
 
 /// A dataset that cannot be a field, and whose members cannot be fields either.
 struct hdf5_left_out {
   std::string dataset;  ///< absolute path within the file
-  std::string reason;   ///< a single value, a type without an element_type, …
+  std::string reason;   ///< samples without values, a type without an element_type, …
 };
 
 /// Treatment of datasets whose attributes give the stored values another meaning.
@@ -76,10 +79,10 @@ struct hdf5_options {
 
 /// Lists every dataset in an HDF5 file that can be a field, in order of path, including links to
 /// datasets, and each suitable member of datasets of records, in the records' order. The list
-/// includes values of variable length, such as strings, for `open_hdf5_ragged`. Single values,
-/// references and other datasets that cannot be fields are left out. Datasets and groups that the
-/// library cannot open are listed with the reason. Groups reached through soft and external links
-/// are not searched.
+/// includes values of variable length, such as strings, for `open_hdf5_ragged`, single values, and
+/// datasets without samples. Other datasets that cannot be fields are left out. Datasets and groups
+/// that the library cannot open are listed with the reason. Groups reached through links, soft or
+/// external, are not searched.
 /// @param options Only `external` and `conventions` are used, not the memory limits.
 /// @param left_out Receives the datasets that cannot be fields, with reasons; may be null.
 /// @throws hdf5_error if the file cannot be opened.
@@ -108,14 +111,19 @@ struct hdf5_options {
 /// upper half of an i64 `v`, and microseconds in the lower: `double(v >> 32) + 1e-6 *
 /// std::int32_t(v)`.
 ///
+/// Dates and durations of NumPy, as h5py stores them (opaque values whose tag begins with
+/// "NUMPY:"), are counts in i64. References to objects are u64: addresses in the file, which are
+/// equal if the objects are the same. A dataset without dimensions has one sample. If the first
+/// dimension is 0, so is `size()`.
+///
 /// The file may be mapped (`map_files`). It must not change while it is open: a read that finds it
 /// shorter, overwritten or replaced throws. The program may use the HDF5 library itself meanwhile
 /// if the library was built thread-safe, as in Debian and Ubuntu.
 /// @param fields At least one.
 /// @throws hdf5_error naming file and dataset: not HDF5, cut short, no such dataset or member (with
-/// the existing ones), records as a whole, different first dimensions, no samples, types without an
-/// element_type, a missing filter, raw file or virtual source, a damaged index of chunks, metadata
-/// in a cache image, samples larger than the machine's memory.
+/// the existing ones), records as a whole, different first dimensions, samples without values,
+/// types without an element_type, a missing filter, raw file or virtual source, a damaged index of
+/// chunks, metadata in a cache image, samples larger than the machine's memory.
 /// @throws usage_error if there is no field, or two have the same name.
 [[nodiscard]] dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
                                     const hdf5_options& options = {});

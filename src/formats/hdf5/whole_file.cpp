@@ -86,10 +86,14 @@ std::string list_lengths(const listings& all) {
   return text;
 }
 
+std::string absolute(const std::string& path) {
+  return (path.starts_with('/') ? "" : "/") + path;
+}
+
 /// The datasets with as many samples as a chosen one; if some of them share a name, those of its
 /// group.
 listings choose_like(const std::string& path, const listings& all, const std::string& like) {
-  const std::string wanted = (like.starts_with('/') ? "" : "/") + like;
+  const std::string wanted = absolute(like);
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const hdf5_listing& each) {
     return each.dataset == wanted ||
            (!each.member.empty() && each.dataset == wanted + '/' + each.member);
@@ -145,13 +149,20 @@ dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options
   for (const hdf5_listing& each : all)
     if (each.is_ragged)
       left_out.push_back(each.dataset + " (of variable length: open_hdf5_ragged reads it)");
-  std::erase_if(all, [](const hdf5_listing& each) { return each.is_ragged; });
+  const auto is_aside = [&](const hdf5_listing& each) {
+    return !each.aside.empty() && each.dataset != absolute(options.like);
+  };
+  for (const hdf5_listing& each : all)
+    if (is_aside(each)) left_out.push_back(each.dataset + " (" + each.aside + ')');
+  const bool has_aside = std::ranges::any_of(all, is_aside);
+  std::erase_if(all, [&](const hdf5_listing& each) { return each.is_ragged || is_aside(each); });
   require_readable(path, all);
   if (all.empty())
     throw dataset_error{
         {.path = path, .field = {}},
         "an HDF5 file with no dataset that can be a field" +
-            (left_out.empty() ? std::string{} : "; it holds " + list_names(left_out))};
+            (left_out.empty() ? std::string{} : "; it holds " + list_names(left_out)) +
+            (has_aside ? "; fields may be named in open_options::fields" : "")};
   if (!options.like.empty())
     all = choose_like(path, all, options.like);
   else if (!left_out.empty())
@@ -173,6 +184,7 @@ std::vector<listed_field> list_whole_hdf5(const std::string& path, const open_op
                       .is_ragged = each.is_ragged,
                       .refusal = each.refusal});
     if (each.refusal.empty()) listed.back().spec.name = name_of(each, all);
+    listed.back().left_out = each.aside;
   }
   for (const hdf5_left_out& each : no_fields)
     listed.push_back({.name = each.dataset, .left_out = each.reason});

@@ -75,9 +75,6 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
   const int rank = H5Sget_simple_extent_dims(space, extents.data(), nullptr);
   if ((kind != H5S_SIMPLE && kind != H5S_SCALAR) || rank < 0)
     throw file.unreadable(hdf5, name, "its dimensions cannot be read");
-  if (rank == 0)
-    throw file.error(name, "is a single value, not rows: its first dimension would be the samples");
-  if (extents[0] == 0) throw file.error(name, "holds no samples: its first dimension is 0");
   for (int i = 1; i < rank; ++i)
     if (extents[static_cast<std::size_t>(i)] == 0)
       throw file.error(name,
@@ -155,9 +152,9 @@ hdf5_library_dataset::hdf5_library_dataset(const hdf5_session& hdf5, const hdf5_
   extents_ = extents_of(hdf5, file, name_, space_.get());
 
   spec_ = {field_name_of(chosen), element_.type, {}};
-  spec_.shape.assign(extents_.begin() + 1, extents_.end());
+  if (!is_single()) spec_.shape.assign(extents_.begin() + 1, extents_.end());
   spec_.shape.insert(spec_.shape.end(), element_.shape.begin(), element_.shape.end());
-  samples_ = extents_[0];
+  samples_ = is_single() ? 1 : extents_[0];
   row_bytes_ = sample_bytes_of(file, name_, spec_);
 }
 
@@ -175,18 +172,20 @@ std::string hdf5_library_dataset::try_select(const hdf5_session& hdf5,
                                              std::span<std::byte> out) const {
   if (zero_first_) std::memset(out.data(), 0, out.size());
   const hdf5_space_id memory_space{
-      H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr)};
+      is_single() ? H5Screate(H5S_SCALAR)
+                  : H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr)};
   hdf5_driver* const driver = opened_->driver.get();
   if (driver != nullptr) driver->begin();
-  const bool is_read = memory_space &&
-                       H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), step.data(),
-                                           count.data(), nullptr) >= 0 &&
-                       H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
-                               transfer_ ? transfer_.get() : H5P_DEFAULT, out.data()) >= 0;
+  const bool is_read =
+      memory_space &&
+      (is_single() || H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), step.data(),
+                                          count.data(), nullptr) >= 0) &&
+      H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
+              transfer_ ? transfer_.get() : H5P_DEFAULT, out.data()) >= 0;
   std::string words = is_read ? "" : "cannot be read: " + hdf5.last_message();
-  if (std::string fault = fault_of_files(hdf5, path_, driver, files_, start[0],
-                                         start[0] + (count[0] - 1) * step[0]);
-      !fault.empty())
+  const std::uint64_t first = is_single() ? 0 : start[0];
+  const std::uint64_t last = is_single() ? 0 : first + (count[0] - 1) * step[0];
+  if (std::string fault = fault_of_files(hdf5, path_, driver, files_, first, last); !fault.empty())
     return fault;
   if (is_read) reverse_elements(out, element_.left_swapped_bytes);
   return words;
@@ -196,8 +195,10 @@ std::string hdf5_library_dataset::try_read(const hdf5_session& hdf5, std::uint64
                                            std::uint64_t count, std::byte* out) const {
   std::vector<hsize_t> start(extents_.size(), 0);
   std::vector<hsize_t> counts = extents_;
-  start[0] = first;
-  counts[0] = count;
+  if (!is_single()) {
+    start[0] = first;
+    counts[0] = count;
+  }
   return try_select(hdf5, start, std::vector<hsize_t>(extents_.size(), 1), counts,
                     {out, static_cast<std::size_t>(count) * row_bytes_});
 }
@@ -256,11 +257,11 @@ hdf5_sequences find_sequences(const hdf5_session& hdf5, const hdf5_file& file,
   found.memory = in_records_like(hdf5, row.memory.get(), std::move(found.memory));
   found.row = std::move(row);
   const auto extents = extents_of(hdf5, file, name, space.get());
-  if (extents.size() != 1)
+  if (extents.size() > 1)
     throw file.error(name, "has " + std::to_string(extents.size()) +
                                " dimensions, so that a sample would be several sequences; one of "
                                "one dimension can be read, a sequence a sample");
-  found.samples = extents[0];
+  found.samples = extents.empty() ? 1 : extents[0];
   return found;
 }
 

@@ -22,7 +22,8 @@ namespace feedline::detail {
 /// Name of a field for which none was chosen: the last part of its dataset's.
 [[nodiscard]] std::string field_name_of(const hdf5_field& chosen);
 
-/// A dataset's dimensions: at least one, none of them 0. @throws hdf5_error
+/// A dataset's dimensions: none if it is a single value. Only the first one may be 0.
+/// @throws hdf5_error
 [[nodiscard]] std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
                                               const std::string& name, hid_t space);
 
@@ -99,6 +100,10 @@ class hdf5_library_dataset {
   /// @throws like `read_run`.
   void read(const hdf5_session& hdf5, std::span<const sample_index> samples, std::byte* out) const;
 
+  /// Whether it is a single value, which is one sample, and not rows.
+  [[nodiscard]] bool is_single() const noexcept { return extents_.empty(); }
+  /// Whether its values are references to objects.
+  [[nodiscard]] bool is_reference() const noexcept { return element_.is_reference; }
   /// Extents of the dataset, without those of its elements.
   [[nodiscard]] std::span<const hsize_t> extents() const noexcept { return extents_; }
   /// Reads elements at equal distances along each dimension, dense and row-major.

@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view what_serves =
     "; a field can hold integers and bit fields of 1, 2, 4 or 8 bytes, times of 4 or 8, IEEE half, "
     "single and double precision, bfloat16, complex numbers of these, enumerations of these "
-    "integers, opaque values and strings of fixed size, and fixed-size arrays of all these";
+    "integers, references to objects, opaque values and strings of fixed size, and fixed-size "
+    "arrays of all these";
 
 hdf5_element refuse(const std::string& what) {
   return {.refusal = "its values are of HDF5 type " + what + std::string{what_serves}};
@@ -90,6 +91,43 @@ hdf5_element describe_time(hid_t type) {
 hdf5_element describe_bytes(hid_t type) {
   auto element = as(element_type::u8, type);
   element.shape = {H5Tget_size(type)};
+  return element;
+}
+
+/// Describes a reference to an object as a number: the address of the object's header in its file.
+/// The library reads it, because it may have another size in the file.
+hdf5_element describe_reference(hid_t type) {
+  if (H5Tequal(type, H5T_STD_REF_DSETREG) > 0) return refuse("reference to a region of a dataset");
+  if (H5Tequal(type, H5T_STD_REF_OBJ) <= 0) return refuse("reference of HDF5 1.12 and newer");
+  auto element = as(element_type::u64, H5T_STD_REF_OBJ);
+  element.is_reference = true;
+  element.indirect = "its values are references";
+  return element;
+}
+
+/// The byte order of a date or a duration of NumPy, as h5py stores it: an opaque value of 8 bytes
+/// with a tag such as "NUMPY:<M8[ns]". Nothing for another opaque value.
+std::optional<char> numpy_date_order(hid_t type) {
+  if (H5Tget_size(type) != 8) return std::nullopt;
+  char* const text = H5Tget_tag(type);
+  const std::string tag{text != nullptr ? text : ""};
+  H5free_memory(text);
+  constexpr std::string_view mark = "NUMPY:";
+  if (!tag.starts_with(mark) || tag.size() < mark.size() + 3) return std::nullopt;
+  const std::string_view words = std::string_view{tag}.substr(mark.size());
+  const bool is_date = words.substr(1).starts_with("M8") || words.substr(1).starts_with("m8");
+  if (!is_date || (words.front() != '<' && words.front() != '>')) return std::nullopt;
+  return words.front();
+}
+
+/// Describes an opaque value: dates and durations of NumPy are counts, all others are bytes.
+hdf5_element describe_opaque(hid_t type) {
+  const auto order = numpy_date_order(type);
+  if (!order) return describe_bytes(type);
+  auto element = as(element_type::i64, type);
+  const bool is_little = H5Tget_order(H5T_NATIVE_INT) == H5T_ORDER_LE;
+  if ((*order == '<') != is_little) element.swapped_bytes = 8;
+  element.left_swapped_bytes = element.swapped_bytes;  // the library does not reverse opaque values
   return element;
 }
 
@@ -203,12 +241,12 @@ hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
     case H5T_BITFIELD:
       return describe_bits(type);
     case H5T_OPAQUE:
-      return describe_bytes(type);
+      return describe_opaque(type);
     case H5T_STRING:
       if (H5Tis_variable_str(type) > 0) return refuse("string of variable length");
       return describe_bytes(type);
     case H5T_REFERENCE:
-      return refuse("class 'reference'");
+      return describe_reference(type);
     case H5T_VLEN:
       return refuse("class 'variable-length'");
     default:

@@ -20,6 +20,7 @@ struct hdf5_element {
   std::string refusal = {};       ///< why no element type can represent it; empty if one can
   std::size_t swapped_bytes = 1;  ///< size of numbers in the other byte order; 1: they are not
   std::size_t left_swapped_bytes = 1;  ///< the same for numbers that the library returns
+  bool is_reference = false;           ///< references to objects
   std::string indirect =
       {};  ///< how stored values differ from the elements by more than byte order
   std::size_t record_bytes = 0;   ///< stored size of the records that it is in; 0: it is no member

@@ -62,11 +62,12 @@ found_array find_array(const hdf5_session& hdf5, const hdf5_file& file, hdf5_ope
                 .path = file.path(),
                 .type = field.spec.type,
                 .shape = field.spec.shape};
-  found.spec.shape.insert(found.spec.shape.begin(), field.samples);
+  if (field.samples == 0) throw file.error(path, "holds no values: its first dimension is 0");
   std::string member;
   const hdf5_dataset_id dataset = file.open_dataset(hdf5, path, &member);
   const hdf5_space_id space{H5Dget_space(dataset.get())};
   const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0));
+  if (rank > 0) found.spec.shape.insert(found.spec.shape.begin(), field.samples);
   found.spec.dimensions = dimension_names(hdf5, dataset.get(), rank);
   if (!found.spec.dimensions.empty()) found.spec.dimensions.resize(found.spec.shape.size());
   if (member.empty()) found.spec.packing = packing_attributes(hdf5, dataset.get());

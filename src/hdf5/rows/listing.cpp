@@ -17,6 +17,13 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
+/// Reason why a field belongs to no others, or nothing.
+std::string aside_of(const detail::hdf5_library_dataset& column) {
+  if (column.is_single()) return "a single value";
+  if (column.samples() == 0) return "no samples";
+  return column.is_reference() ? "references" : "";
+}
+
 /// A dataset's own field, or those of the members of its records. Anything else goes to `left_out`.
 std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
                                        const detail::hdf5_file& file, const std::string& path,
@@ -52,6 +59,7 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
         }
       listings.push_back(
           {name, column.samples(), column.spec(), column.storage(hdf5, file).describe(), member});
+      listings.back().aside = aside_of(column);
       return true;
     } catch (const detail::hdf5_unreadable& failure) {
       listings.push_back({.dataset = name, .member = member, .refusal = failure.message()});

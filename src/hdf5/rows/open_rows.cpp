@@ -149,6 +149,11 @@ hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
                             .row_bytes = column.row_bytes(),
                             .storage = column.storage(hdf5, file)};
   require_row_fits(file, found);
+  if (found.samples == 0) {  // there is nothing to find
+    found.storage.refusal.clear();
+    found.storage.stored = layout::unwritten;
+    return found;
+  }
   find_file_and_chunks(hdf5, column.id(), common, found);
   if (!found.storage.refusal.empty()) {
     column.require_readable(hdf5, file);

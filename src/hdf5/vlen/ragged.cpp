@@ -128,6 +128,10 @@ found_values find_values(const std::filesystem::path& path, const hdf5_field& ch
   rows = detail::find_rows(hdf5, file, column);
   found_values found{
       .element = column.element, .element_bytes = column.element_bytes, .name = rows.name};
+  if (column.values.samples == 0) {
+    rows.storage.refusal.clear();
+    return found;
+  }
   if (const auto& why = rows.storage.refusal; !why.empty()) {
     found.held = detail::read_whole(hdf5, file, column, max_bytes, why);
   } else if (rows.file) {

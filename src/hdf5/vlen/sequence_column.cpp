@@ -127,7 +127,8 @@ class whole_reading {
     const hdf5_space_id target{H5Screate_simple(1, &many, nullptr)};
     std::vector<Value> values(static_cast<std::size_t>(count));
     if (!transfer || !target ||
-        H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, &start, nullptr, &many, nullptr) < 0 ||
+        (H5Sget_simple_extent_type(space_.get()) != H5S_SCALAR &&  // else all is one value
+         H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, &start, nullptr, &many, nullptr) < 0) ||
         H5Dread(id, type, target.get(), space_.get(), transfer.get(), values.data()) < 0)
       return memory.is_out() ? outcome::out_of_memory : outcome::failed;
 

@@ -35,7 +35,8 @@ std::vector<offered_field> offered_by(const std::string& file, const std::string
                          .samples = each.samples,
                          .spec = std::move(each.spec),
                          .is_ragged = each.is_ragged,
-                         .refusal = std::move(each.refusal)},
+                         .refusal = std::move(each.refusal),
+                         .left_out = std::move(each.aside)},
                         std::move(each.access)});
     for (feedline::hdf5_left_out& each : left_out)
       fields.push_back({{.name = std::move(each.dataset), .left_out = std::move(each.reason)}, {}});

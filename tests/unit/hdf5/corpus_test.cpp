@@ -99,10 +99,14 @@ class rows_by_library {
     extent_vector counts(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
     H5Sget_simple_extent_dims(space.get(), counts.data(), nullptr);
     const extent_vector start(counts.size(), 0);
-    counts[0] = std::min<hsize_t>(counts[0], max_samples);
-    H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr);
+    if (!counts.empty()) {  // else a single value
+      counts[0] = std::min<hsize_t>(counts[0], max_samples);
+      H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
+                          nullptr);
+    }
     const detail::hdf5_space_id memory{
-        H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
+        counts.empty() ? H5Screate(H5S_SCALAR)
+                       : H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
     const auto values = static_cast<std::size_t>(H5Sget_select_npoints(space.get()));
     bytes_.resize(values * H5Tget_size(native_.get()));
     require_hdf5(
@@ -187,6 +191,7 @@ std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& li
   if (opened->fields() != std::vector{listing.spec}) return "the listing tells another field";
   if (sample_bytes(listing.spec) > max_bytes / max_samples) return std::nullopt;
 
+  if (listing.samples == 0) return std::nullopt;
   std::vector<sample_index> samples;
   for (std::uint64_t i = 0; i < std::min(listing.samples, max_samples); ++i) samples.push_back({i});
   const auto rows = read_samples(*opened, samples).front();

@@ -31,10 +31,10 @@ TEST_CASE("hdf5: a listing shows every dataset that can be a field, in order of 
   writer.make_soft_link("/train/images", "soft");
   writer.make_external_link("other.h5", "/y", "outside");
   writer.make_external_link("nofile.h5", "/y", "lost");  // may have been a field
-  // Objects that cannot be fields.
-  writer.make_soft_link("/nowhere", "dangling");
   (void)writer.make("scalar", H5T_STD_U8LE, {});
   (void)writer.make("no samples", H5T_STD_U8LE, {0, 3});
+  // Objects that cannot be fields.
+  writer.make_soft_link("/nowhere", "dangling");
   (void)writer.make("empty rows", H5T_STD_U8LE, {3, 0});
   {
     const detail::hdf5_type_id text{H5Tcopy(H5T_C_S1)};
@@ -53,7 +53,9 @@ TEST_CASE("hdf5: a listing shows every dataset that can be a field, in order of 
   CHECK(lines == std::vector<std::string>{
                      "/a 60 a: uint8[]",
                      "/lost cannot be opened",
+                     "/no samples 0 no samples: uint8[3]",
                      "/outside 10 outside: float32[6]",
+                     "/scalar 1 scalar: uint8[]",
                      "/soft 5 soft: float32[3, 4]",
                      "/text 3 text: uint8[8]",
                      "/train/deep/labels 5 labels: int64[]",
@@ -103,5 +105,6 @@ TEST_CASE("hdf5: a listing shows values of variable length as open_hdf5_ragged r
                      "/names 2 names: uint8[] contiguous, ragged",
                      "/obs/id 5 id: uint16[] never written",
                      "/obs/word 5 word: uint8[] never written, ragged",
+                     "/one name 1 one name: uint8[] never written, ragged",
                  });
 }

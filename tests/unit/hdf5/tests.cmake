@@ -76,6 +76,7 @@ feedline_add_tests(feedline_hdf5_tests
   unit/hdf5/rows/readers_test.cpp
   unit/hdf5/rows/plain_rows_test.cpp
   unit/hdf5/rows/tiled_rows_test.cpp
+  unit/hdf5/single_values_test.cpp
   unit/hdf5/library/time_test.cpp
   unit/hdf5/unreadable_test.cpp
   unit/hdf5/unwritten_test.cpp

@@ -248,3 +248,21 @@ TEST_CASE("open: a warning names namesakes that a choice by one dataset leaves o
             ": left out, because their names are also used by datasets beside /b/x: /a/x") !=
         std::string::npos);
 }
+
+TEST_CASE("open: single values and references of an HDF5 file are fields if they are named",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  test::hdf5_writer writer{folder.path() / "a.h5"};
+  const std::uint8_t value = 7;
+  writer.write("epoch", H5T_STD_U8LE, {}, H5T_NATIVE_UINT8, &value);
+  const auto file = writer.close();
+  CHECK(test::contains(
+      test::message_of<dataset_error>([&] { (void)open(file); }),
+      "it holds /epoch (a single value); fields may be named in open_options::fields"));
+  for (const auto& opened : {open(file, {.fields = {"epoch"}}), open(file, {.like = "epoch"})}) {
+    REQUIRE(opened->size() == 1);
+    CHECK(test::read_sample(*opened, sample_index{0}).front().front() == std::byte{7});
+  }
+  CHECK(list_fields(file).front().left_out == "a single value");
+  CHECK(list_fields(file).front().samples == 1);
+}

@@ -147,6 +147,7 @@ TEST_CASE("hdf5: members that cannot be read where they lie are read through the
   CHECK(ways ==
         std::vector<std::string>{
             "/x/bits through the HDF5 library: its numbers have 12 bits, which are kept in 16",
+            "/x/link through the HDF5 library: its values are references",
             "/x/number through the HDF5 library: " + references,
             "/y/row through the HDF5 library: its numbers have 12 bits, which are kept in 16"});
   const log_capture log;
