@@ -221,8 +221,8 @@ void warn_of_packing(const window_plan& plan) {
   std::set<const array_source*> told;
   for (const window_part& part : plan.parts) {
     const array_spec& spec = part.array->spec();
-    if ((!spec.packing.changes_values() && spec.packing.missing.empty()) ||
-        !told.insert(part.array.get()).second)
+    const std::size_t missing = spec.packing.missing.size() - spec.packing.has_default_missing;
+    if ((!spec.packing.changes_values() && missing == 0) || !told.insert(part.array.get()).second)
       continue;
     log()->warn(
         "{}{}array '{}' is read as it is stored: its attributes {} are not applied; "

@@ -50,8 +50,9 @@ transform/operations"
   "hdf5/rows: detail io rows dataset dataset/memory rows/decoded arrays hdf5 hdf5/filter \
 hdf5/format hdf5/library"
   "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
+  "formats/zarr/stores: detail io formats/npy"
   "formats/zarr: detail io rows dataset dataset/memory rows/decoded arrays hdf5/filter formats \
-formats/open formats/npy"
+formats/open formats/npy formats/zarr/stores"
   "formats/columns: detail io rows dataset ragged image hdf5/filter formats formats/open"
   "formats/*: detail io rows dataset arrays ragged image hdf5 formats formats/open formats/npy \
 formats/columns"

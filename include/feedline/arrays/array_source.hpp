@@ -29,6 +29,9 @@ struct value_packing {
   std::optional<number> add_offset = {};
   /// `_FillValue` and `missing_value`: stored numbers that stand for a missing value.
   std::vector<double> missing = {};
+  /// Whether the last one of these is Zarr 2's fill value, which each array may have, so that no
+  /// warning is due where it is not applied.
+  bool has_default_missing = false;
   /// `_Unsigned`: integers are to be taken as unsigned (true), or as signed. Empty: as stored.
   std::optional<bool> is_unsigned = {};
 

@@ -43,6 +43,9 @@ struct zarr_options {
 /// computes it), crc32c and fletcher32, if feedline was built with their libraries. Checksums are
 /// compared.
 ///
+/// Rows are the stored numbers. If attributes say that they are packed (scale_factor, add_offset,
+/// _Unsigned), a warning names them: `open_zarr_array`, `unpack` and `make_windows` unpack them.
+///
 /// Any number of threads read rows at once. Chunks are decoded whole and cached while memory
 /// allows: `shuffle{.within = …}` uses an order that decodes each chunk once. `encoded()` returns
 /// chunks as stored, for devices that decode them, if they hold whole rows in C order and the
@@ -61,7 +64,9 @@ struct zarr_options {
 
 /// Opens arrays of one Zarr store as arrays of N dimensions, for `make_windows`. Dimensions have
 /// the names that the store gives them. Complex numbers have one dimension more, of two parts.
-/// `array_spec::packing` is empty: attributes such as scale_factor are not read. Chunks are decoded
+/// `array_spec::packing` has the attributes scale_factor, add_offset, missing_value, _FillValue and
+/// _Unsigned, which `unpack` applies as xarray does. As for xarray, the fill value of an array of
+/// version 2 stands for missing values, and so does 0 if that is the fill value. Chunks are decoded
 /// whole, once for all boxes of a read, and cached. All arrays of a call share
 /// `options.max_host_cache_bytes`, in proportion to their sizes: open arrays that are used
 /// together by one call.

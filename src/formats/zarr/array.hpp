@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/arrays/array_source.hpp>
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/field.hpp>
 
@@ -52,6 +53,7 @@ struct zarr_array {
   zarr_codecs codecs{{}};
   zarr_chunk_keys keys = {};
   std::vector<std::string> dimension_names = {};  ///< empty: none; a name may be empty
+  value_packing packing = {};                     ///< from its attributes
 
   [[nodiscard]] std::size_t chunk_bytes() const noexcept;
   /// The field that it becomes. @param name Name of the field.

@@ -69,7 +69,8 @@ found_array find_box_array(const zarr_store_ptr& store, std::string path) {
                 .type = array.type.type,
                 .shape = array.shape,
                 .dimensions = array.dimension_names,
-                .chunk = array.chunk};
+                .chunk = array.chunk,
+                .packing = array.packing};
   found.fill = array.fill;
   if (array.type.is_complex) {
     found.spec.shape.push_back(2);

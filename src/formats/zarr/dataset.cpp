@@ -68,6 +68,13 @@ found_array find_array(const detail::zarr_store_ptr& store, const zarr_field& ch
   if (array.type.is_date)
     detail::log()->info("{}: '{}' holds dates or durations: counts in i64",
                         detail::printable(store->name()), detail::printable(array.path));
+  if (array.packing.changes_values())
+    detail::log()->warn(
+        "{}: '{}' holds packed numbers (attributes scale_factor, add_offset or _Unsigned), which "
+        "are "
+        "read as they are stored; open it by open_zarr_array, unpack it, and make samples by "
+        "make_windows",
+        detail::printable(store->name()), detail::printable(array.path));
   found.chunks = std::make_shared<const detail::zarr_chunks>(store, std::move(array));
   return found;
 }

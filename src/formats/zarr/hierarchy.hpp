@@ -1,7 +1,7 @@
 #pragma once
 
 #include "formats/zarr/array.hpp"
-#include "formats/zarr/store.hpp"
+#include "formats/zarr/stores/store.hpp"
 
 #include <optional>
 #include <string>

@@ -3,6 +3,7 @@
 #include "formats/zarr/metadata.hpp"
 
 #include "detail/arithmetic.hpp"
+#include "formats/zarr/attributes.hpp"
 #include "formats/zarr/codec_config.hpp"
 #include "formats/zarr/data_type.hpp"
 
@@ -105,6 +106,7 @@ zarr_array parse_v2_array(const zarr_json& document, const zarr_json* attributes
         dimension_names(names == attributes->end() ? nullptr : &*names, array.shape.size());
   }
   finish_array(array, stored.is_big_endian, from);
+  array.packing = packing_attributes(attributes, array, fill != nullptr && !fill->is_null());
   return array;
 }
 

@@ -1,5 +1,6 @@
 #ifdef FEEDLINE_HAS_JSON
 
+#include "formats/zarr/attributes.hpp"
 #include "formats/zarr/codec_config.hpp"
 #include "formats/zarr/data_type.hpp"
 #include "formats/zarr/metadata.hpp"
@@ -238,6 +239,7 @@ zarr_array parse_v3_array(const zarr_json& document, std::string path, const fil
   codec_list codecs{array, from};
   codecs.read(from, "codecs");
   codecs.finish();
+  array.packing = packing_attributes(from.find("attributes"), array, false);
   return array;
 }
 

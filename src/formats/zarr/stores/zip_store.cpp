@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 
 #include "formats/npy/zip_archive.hpp"
-#include "formats/zarr/store.hpp"
+#include "formats/zarr/stores/store.hpp"
 
 #include <algorithm>
 #include <cstring>

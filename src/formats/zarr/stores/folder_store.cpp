@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/threads.hpp"
-#include "formats/zarr/store.hpp"
+#include "formats/zarr/stores/store.hpp"
 #include "io/read_forecast.hpp"
 
 #include <algorithm>
