@@ -3,7 +3,7 @@
 /// All headers of the core. These parts have headers of their own:
 ///
 ///     feedline/cuda/device.hpp                              feedline::cuda
-///     feedline/hdf5/dataset.hpp, ragged.hpp, arrays.hpp     feedline::hdf5
+///     feedline/hdf5/dataset.hpp, ragged, arrays, groups     feedline::hdf5
 ///     feedline/image/decode.hpp, sizes, folder, list, joined, annotations, coco, voc
 ///                                                           feedline::images
 ///     feedline/formats/open.hpp                             feedline::formats

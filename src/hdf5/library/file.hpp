@@ -71,6 +71,11 @@ class hdf5_file {
   [[nodiscard]] std::vector<hdf5_link> datasets(const hdf5_session& hdf5,
                                                 const dataset_visitor& visitor = {}) const;
 
+  /// The names of all links in a group, in no particular order.
+  /// @throws hdf5_error if there is no such group, or it cannot be listed.
+  [[nodiscard]] std::vector<std::string> members(const hdf5_session& hdf5,
+                                                 const std::string& group) const;
+
   /// @param dataset Path of the dataset, from the root.
   /// @param member If given, the path may extend into the dataset, as if it were a group. `*member`
   /// is set to that rest, or to empty. Whether there is such a member is not checked.

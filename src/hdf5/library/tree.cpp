@@ -142,4 +142,21 @@ std::vector<hdf5_link> hdf5_file::datasets(const hdf5_session& hdf5,
   return search{hdf5, visitor}.run(id_.get());
 }
 
+std::vector<std::string> hdf5_file::members(const hdf5_session& hdf5,
+                                            const std::string& group) const {
+  if (driver_) driver_->begin();
+  const hdf5_object_id opened{H5Gopen2(id_.get(), group.c_str(), H5P_DEFAULT)};
+  if (driver_ && driver_->failure())
+    throw error(group, "leads to " + driver_->failure()->path() + ", which " +
+                           driver_->failure()->message());
+  std::vector<named_link> links;
+  hsize_t next = 0;
+  if (!opened ||
+      H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &next, collect_link, &links) < 0)
+    throw unreadable(hdf5, group, "is not a group that can be listed");
+  std::vector<std::string> names;
+  for (named_link& link : links) names.push_back(std::move(link.name));
+  return names;
+}
+
 }  // namespace feedline::detail

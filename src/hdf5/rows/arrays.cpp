@@ -8,6 +8,7 @@
 #include "hdf5/library/array_attributes.hpp"
 #include "hdf5/library/conventions.hpp"
 #include "hdf5/rows/blocks.hpp"
+#include "hdf5/rows/found_array.hpp"
 #include "hdf5/rows/library_array.hpp"
 #include "hdf5/rows/open_rows.hpp"
 
@@ -49,38 +50,6 @@ class hdf5_chunk_source final : public chunk_source {
   const hdf5_chunk_blocks blocks_;
 };
 
-struct found_array {
-  hdf5_resolved_field field;
-  array_spec spec;
-};
-
-found_array find_array(const hdf5_session& hdf5, const hdf5_file& file, hdf5_open_context& common,
-                       const std::string& path) {
-  found_array found{find_field(hdf5, file, common, {.dataset = path}), {}};
-  hdf5_resolved_field& field = found.field;
-  found.spec = {.name = field.spec.name,
-                .path = file.path(),
-                .type = field.spec.type,
-                .shape = field.spec.shape};
-  if (field.samples == 0) throw file.error(path, "holds no values: its first dimension is 0");
-  std::string member;
-  const hdf5_dataset_id dataset = file.open_dataset(hdf5, path, &member);
-  const hdf5_space_id space{H5Dget_space(dataset.get())};
-  const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0));
-  if (rank > 0) found.spec.shape.insert(found.spec.shape.begin(), field.samples);
-  found.spec.dimensions = dimension_names(hdf5, dataset.get(), rank);
-  if (!found.spec.dimensions.empty()) found.spec.dimensions.resize(found.spec.shape.size());
-  if (member.empty()) found.spec.packing = packing_attributes(hdf5, dataset.get());
-  if (field.column) return found;
-  if (field.storage.stored == layout::chunked) {
-    found.spec.chunk = field.storage.chunk;
-    found.spec.chunk.insert(found.spec.chunk.end(),
-                            found.spec.shape.begin() + static_cast<std::ptrdiff_t>(rank),
-                            found.spec.shape.end());
-  }
-  return found;
-}
-
 /// The fill value as one number; nothing if an element's numbers have different ones.
 std::optional<std::vector<std::byte>> fill_of(const hdf5_resolved_field& field) {
   const std::size_t bytes = size_bytes(field.spec.type);
@@ -114,34 +83,63 @@ file_array_place place_of(const hdf5_resolved_field& field, const array_spec& sp
   return place;
 }
 
-array_ptr open_array(found_array& found, std::size_t cache_bytes) {
+double weight_of(const hdf5_found_array& found) {
+  return found.is_chunked()
+             ? static_cast<double>(found.field.samples) * static_cast<double>(found.field.row_bytes)
+             : 0;
+}
+
+/// Adds what attributes say: names of dimensions and packing.
+void describe_array(const hdf5_session& hdf5, const hdf5_file& file, const std::string& path,
+                    array_spec& spec) {
+  std::string member;
+  const hdf5_dataset_id dataset = file.open_dataset(hdf5, path, &member);
+  const hdf5_space_id space{H5Dget_space(dataset.get())};
+  const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0));
+  spec.dimensions = dimension_names(hdf5, dataset.get(), rank);
+  if (!spec.dimensions.empty()) spec.dimensions.resize(spec.shape.size());
+  if (member.empty()) spec.packing = packing_attributes(hdf5, dataset.get());
+}
+
+}  // namespace
+
+hdf5_found_array find_hdf5_array(const hdf5_session& hdf5, const hdf5_file& file,
+                                 hdf5_open_context& common, const std::string& path) {
+  hdf5_found_array found{find_field(hdf5, file, common, {.dataset = path}), {}};
+  const hdf5_resolved_field& field = found.field;
+  found.spec = {.name = field.spec.name,
+                .path = file.path(),
+                .type = field.spec.type,
+                .shape = field.spec.shape};
+  if (!field.is_single) found.spec.shape.insert(found.spec.shape.begin(), field.samples);
+  if (field.column || field.storage.stored != layout::chunked) return found;
+  found.spec.chunk = field.storage.chunk;
+  found.spec.chunk.insert(
+      found.spec.chunk.end(),
+      found.spec.shape.begin() + static_cast<std::ptrdiff_t>(field.storage.chunk.size()),
+      found.spec.shape.end());
+  return found;
+}
+
+array_ptr open_hdf5_found(hdf5_found_array& found, std::size_t cache_bytes) {
   hdf5_resolved_field& field = found.field;
   const hdf5_storage_layout& storage = field.storage;
   if (field.column) {
-    log()->warn("{}: array '{}' is read through the HDF5 library, one thread at a time: {}",
-                printable(found.spec.path), printable(field.name), printable(storage.refusal));
     hdf5_library_column column{new hdf5_library_dataset{std::move(*field.column)}};
     field.column.reset();
-    return make_library_array(std::move(found.spec), std::move(column));
+    return make_library_array(found.spec, std::move(column));
   }
   const auto fill = fill_of(field);
   if (!fill && storage.stored != layout::contiguous)
     throw hdf5_error{{.path = found.spec.path, .field = field.name},
                      "the numbers of an element have different fill values; open it by open_hdf5"};
-  if (storage.stored == layout::unwritten) return make_constant_array(std::move(found.spec), *fill);
+  if (storage.stored == layout::unwritten) return make_constant_array(found.spec, *fill);
   if (storage.stored == layout::contiguous)
     return make_file_array(found.spec, field.file, place_of(field, found.spec));
-  return make_chunked_array(std::move(found.spec), std::make_unique<const hdf5_chunk_source>(field),
-                            *fill, cache_bytes);
+  return make_chunked_array(found.spec, std::make_unique<const hdf5_chunk_source>(field), *fill,
+                            cache_bytes);
 }
 
-double weight_of(const found_array& found) {
-  return found.spec.chunk.empty() ? 0
-                                  : static_cast<double>(found.field.samples) *
-                                        static_cast<double>(found.field.row_bytes);
-}
-
-}  // namespace
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
@@ -152,13 +150,17 @@ std::vector<array_ptr> open_hdf5_arrays(const std::string& file,
                                         const hdf5_options& options) {
   detail::require_known(options);
   if (datasets.empty()) throw usage_error{"open_hdf5_arrays: there is no dataset to open"};
-  std::vector<detail::found_array> found;
+  std::vector<detail::hdf5_found_array> found;
   {
     const detail::hdf5_session hdf5;
     const detail::hdf5_file opened{hdf5, file, options.external};
     detail::hdf5_open_context common{.conventions = value_conventions::ignore};
-    for (const std::string& path : datasets)
-      found.push_back(detail::find_array(hdf5, opened, common, path));
+    for (const std::string& path : datasets) {
+      found.push_back(detail::find_hdf5_array(hdf5, opened, common, path));
+      if (found.back().field.samples == 0)
+        throw opened.error(path, "holds no values: its first dimension is 0");
+      detail::describe_array(hdf5, opened, path, found.back().spec);
+    }
     if (opened.driver()) opened.driver()->admit_no_more();
   }
   double all = 0;
@@ -167,7 +169,12 @@ std::vector<array_ptr> open_hdf5_arrays(const std::string& file,
   std::vector<array_ptr> arrays;
   for (auto& each : found) {
     const double share = all == 0 ? 0 : detail::weight_of(each) / all;
-    arrays.push_back(detail::open_array(each, static_cast<std::size_t>(cache_bytes * share)));
+    if (each.field.column)
+      detail::log()->warn(
+          "{}: array '{}' is read through the HDF5 library, one thread at a time: {}",
+          detail::printable(each.spec.path), detail::printable(each.field.name),
+          detail::printable(each.field.storage.refusal));
+    arrays.push_back(detail::open_hdf5_found(each, static_cast<std::size_t>(cache_bytes * share)));
     if (each.field.file) each.field.file->require_unchanged();
   }
   return arrays;

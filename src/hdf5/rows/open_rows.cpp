@@ -147,6 +147,7 @@ hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
                             .spec = column.spec(),
                             .samples = column.samples(),
                             .row_bytes = column.row_bytes(),
+                            .is_single = column.is_single(),
                             .storage = column.storage(hdf5, file)};
   require_row_fits(file, found);
   if (found.samples == 0) {  // there is nothing to find

@@ -22,6 +22,7 @@ struct hdf5_resolved_field {
   field spec;
   std::uint64_t samples = 0;
   std::size_t row_bytes = 0;
+  bool is_single = false;  ///< a single value, which is one sample
   hdf5_storage_layout storage;
   byte_file_ptr file = nullptr;                            ///< if feedline reads it itself
   hdf5_row_chunks row_chunks = nullptr;                    ///< if rows are read out of chunks

@@ -1,6 +1,7 @@
 // Built where HDF5 is.
 
 #include <feedline/hdf5/dataset.hpp>
+#include <feedline/hdf5/groups.hpp>
 #include <feedline/hdf5/ragged.hpp>
 
 #include "python/bindings.hpp"
@@ -62,10 +63,62 @@ ragged_dataset_ptr open_values(const file& path, const chosen& dataset,
   });
 }
 
+void bind_groups(nb::module_& module) {
+  const hdf5_options usual;
+  module.def(
+      "list_hdf5_groups",
+      [](const file& path, const std::string& samples, const named<external_files>& external) {
+        const hdf5_options how{.external = external};
+        return interruptible([=] { return list_hdf5_groups(path.string(), samples, how); });
+      },
+      "file"_a, "samples"_a, nb::kw_only(), "external"_a = named<external_files>{usual.external},
+      "Names of the samples of open_hdf5_groups, in natural order.");
+  module.def(
+      "open_hdf5_groups",
+      [](const file& path, const std::string& samples, const std::vector<chosen>& datasets,
+         std::size_t max_host_cache_bytes, std::size_t max_resident_bytes,
+         const named<external_files>& external, const named<value_conventions>& conventions) {
+        std::vector<hdf5_field> fields;
+        for (const chosen& each : datasets) fields.push_back(as_field(each));
+        const hdf5_options how{.max_host_cache_bytes = max_host_cache_bytes,
+                               .max_resident_bytes = max_resident_bytes,
+                               .external = external,
+                               .conventions = conventions};
+        return interruptible([=] { return open_hdf5_groups(path.string(), samples, fields, how); });
+      },
+      "file"_a, "samples"_a, "fields"_a, nb::kw_only(),
+      "max_host_cache_bytes"_a = usual.max_host_cache_bytes,
+      "max_resident_bytes"_a = usual.max_resident_bytes,
+      "external"_a = named<external_files>{usual.external},
+      "conventions"_a = named<value_conventions>{usual.conventions},
+      "Samples that lie each in a group or dataset of its own: 'data/demo_*', in natural order. "
+      "fields: paths within each group, '' if the sample is a dataset, or pairs (path, name).");
+  module.def(
+      "open_hdf5_groups_ragged",
+      [](const file& path, const std::string& samples, const chosen& dataset,
+         std::size_t max_host_cache_bytes, std::size_t max_resident_bytes,
+         const named<external_files>& external, const named<value_conventions>& conventions) {
+        const hdf5_options how{.max_host_cache_bytes = max_host_cache_bytes,
+                               .max_resident_bytes = max_resident_bytes,
+                               .external = external,
+                               .conventions = conventions};
+        return interruptible([=] {
+          return open_hdf5_groups_ragged(path.string(), samples, as_field(dataset), how);
+        });
+      },
+      "file"_a, "samples"_a, "field"_a, nb::kw_only(),
+      "max_host_cache_bytes"_a = usual.max_host_cache_bytes,
+      "max_resident_bytes"_a = usual.max_resident_bytes,
+      "external"_a = named<external_files>{usual.external},
+      "conventions"_a = named<value_conventions>{usual.conventions},
+      "The same for one field whose datasets have different first dimensions.");
+}
+
 }  // namespace
 
 void bind_hdf5(nb::module_& module) {
   const hdf5_options options;
+  bind_groups(module);
   module.def("open_hdf5", &open_rows, "file"_a, "fields"_a, nb::kw_only(),
              "max_host_cache_bytes"_a = options.max_host_cache_bytes,
              "max_resident_bytes"_a = options.max_resident_bytes,

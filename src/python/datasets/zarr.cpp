@@ -2,6 +2,7 @@
 #include <feedline/formats/zarr.hpp>
 
 #include "python/bindings.hpp"
+#include "python/datasets/array_object.hpp"
 #include "python/interpreter/interruptible.hpp"
 
 #include <cstddef>
@@ -48,6 +49,31 @@ void bind_zarr(nb::module_& module) {
       "Arrays of one Zarr store that share their first dimension: their paths, '' if the store is "
       "an array, or pairs (path, name of the field). A store is a folder, here or at an address, "
       "or a zip archive.");
+  module.def(
+      "open_zarr_arrays",
+      [](const std::filesystem::path& store, const std::vector<std::string>& arrays,
+         std::size_t max_host_cache_bytes) {
+        const zarr_options how{.max_host_cache_bytes = max_host_cache_bytes};
+        std::vector<array_object> opened;
+        for (array_ptr& each :
+             interruptible([=] { return open_zarr_arrays(store.string(), arrays, how); }))
+          opened.push_back({std::move(each)});
+        return opened;
+      },
+      "store"_a, "arrays"_a, nb::kw_only(), "max_host_cache_bytes"_a = options.max_host_cache_bytes,
+      "Arrays of one Zarr store as arrays of N dimensions, which share the memory for decoded "
+      "chunks: their paths, '' if the store is an array.");
+  module.def(
+      "open_zarr_array",
+      [](const std::filesystem::path& store, const std::string& array,
+         std::size_t max_host_cache_bytes) {
+        const zarr_options how{.max_host_cache_bytes = max_host_cache_bytes};
+        return array_object{
+            interruptible([=] { return open_zarr_array(store.string(), array, how); })};
+      },
+      "store"_a, "array"_a = "", nb::kw_only(),
+      "max_host_cache_bytes"_a = options.max_host_cache_bytes,
+      "An array of a Zarr store as an array of N dimensions.");
 }
 
 }  // namespace feedline::python

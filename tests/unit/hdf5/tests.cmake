@@ -74,6 +74,7 @@ feedline_add_tests(feedline_hdf5_tests
   unit/hdf5/rows/map_chunks_test.cpp
   unit/hdf5/rows/read_counts_test.cpp
   unit/hdf5/rows/readers_test.cpp
+  unit/hdf5/rows/groups_test.cpp
   unit/hdf5/rows/plain_rows_test.cpp
   unit/hdf5/rows/tiled_rows_test.cpp
   unit/hdf5/single_values_test.cpp
