@@ -1,10 +1,10 @@
 #include <feedline/hdf5/groups.hpp>
 
-#include "detail/natural_order.hpp"
 #include "hdf5/library/conventions.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/library_dataset.hpp"
 #include "hdf5/rows/group_column.hpp"
+#include "hdf5/rows/natural_order.hpp"
 
 #include <algorithm>
 #include <memory>
