@@ -105,7 +105,7 @@ struct stream_frame {
 };
 
 /// All threads of a warp find the same header. They take one thread's result, so that the compiler
-/// knows this: else it lets them wait for each other after every branch of the decoder.
+/// knows this: else it makes them wait for each other after every branch of the decoder.
 __device__ stream_frame frame_of_stream(const decode_task& task, const std::byte* from) {
   const bool is_zlib = task.does == decode_operation::inflate;
   const std::uint32_t header_bytes =
