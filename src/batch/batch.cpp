@@ -25,9 +25,34 @@ const detail::batch_format& batch::format() const {
 }
 
 tensor_view batch::operator[](std::string_view field) const& {
+  return field_at(place_of(field));
+}
+
+tensor_view batch::on_host(std::string_view field) const& {
+  const std::size_t place = place_of(field);
+  const auto& known = format();
+  std::string names;
+  for (const detail::kept_field& each : known.kept) {
+    if (each.place == place) return host_view(place);
+    names += (names.empty() ? "" : ", ") + known.layout.fields()[each.place].name;
+  }
+  throw usage_error{"field '" + std::string{field} +
+                    "' is not kept on the host: name it in loader_options::keep_on_host" +
+                    (names.empty() ? "" : ", which names " + names)};
+}
+
+tensor_view batch::host_view(std::size_t place) const {
+  const auto& known = format();
+  const std::size_t bytes = lease_->samples * known.layout.row_bytes(place);
+  const std::byte* const data = known.host.empty() ? lease_->data + known.layout.field_offset(place)
+                                                   : lease_->host + known.host.find(place)->offset;
+  return {known.layout.fields()[place], lease_->samples, bytes, data, {}, true};
+}
+
+std::size_t batch::place_of(std::string_view field) const {
   const auto fields = format().layout.fields();
   for (std::size_t place = 0; place < fields.size(); ++place) {
-    if (fields[place].name == field) return field_at(place);
+    if (fields[place].name == field) return place;
   }
   std::string known;
   for (const auto& each : fields) known += (known.empty() ? "" : ", ") + each.name;
@@ -40,6 +65,8 @@ tensor_view batch::field_at(std::size_t place) const& {
     throw usage_error{"a batch has no field number " + std::to_string(place) + ": it has " +
                       std::to_string(layout.fields().size())};
   }
+  for (const detail::kept_field& each : format().kept)
+    if (each.place == place && !each.on_device_too) return host_view(place);
   const detail::slot_content& content = (*lease_.ring())[lease_->slot].content;
   std::optional<image_size> size;
   if (content.sizes) size = content.sizes->of_batches[lease_->index - content.first_batch];

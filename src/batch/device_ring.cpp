@@ -37,6 +37,7 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
     if (in_place_) {
       (*this)[slot].data = (*staging_)[slot].data;
     } else {
+      (*this)[slot].host.fit(format_->host.bytes(format_->layout.batches_per_slot()));
       free_.push(slot);
     }
   }
@@ -118,12 +119,14 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
   leased.leases.add();
   const slot_layout& layout = format_->layout;
   const std::uint64_t before = place * layout.batch_size();
-  return {shared_from_this(),
-          {.slot = slot,
-           .data = leased.data + place * layout.batch_bytes(),
-           .epoch = leased.content.pass->epoch,
-           .index = leased.content.first_batch + place,
-           .samples = std::min(layout.batch_size(), leased.content.samples - before)}};
+  return {
+      shared_from_this(),
+      {.slot = slot,
+       .data = leased.data + place * layout.batch_bytes(),
+       .host = format_->host.empty() ? nullptr : leased.host.data() + format_->host.bytes(place),
+       .epoch = leased.content.pass->epoch,
+       .index = leased.content.first_batch + place,
+       .samples = std::min(layout.batch_size(), leased.content.samples - before)}};
 }
 
 bool device_ring::all_leased() const noexcept {

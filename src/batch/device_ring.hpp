@@ -16,6 +16,7 @@
 #include "device/deferred_free.hpp"
 #include "device/further_memory.hpp"
 #include "device/slot_ring.hpp"
+#include "staging/host_rows.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
 #include "statistics/stage_clock.hpp"
@@ -42,6 +43,8 @@ struct batch_format {
   std::uint64_t first_repeat = UINT64_MAX;  ///< index of an epoch's first repeated sample, in order
                                             ///< of delivery
   own_process process = {};                 ///< the process that made the loader
+  host_rows host = {};                      ///< rows in the slots' memory of the host
+  std::vector<kept_field> kept = {};        ///< fields that the host keeps, here or in the slot
 };
 
 /// Limits of the memory that a ring may allocate for batches that are kept.

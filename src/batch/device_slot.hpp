@@ -5,6 +5,7 @@
 #include "batch/further_streams.hpp"
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
+#include "staging/host_rows.hpp"
 #include "staging/slot_repairs.hpp"
 #include "staging/staging_slot.hpp"
 
@@ -119,7 +120,9 @@ struct device_slot {
   /// `released` was not done when the transfer took the slot: the consumer is slower than the
   /// loader. Written by the transfer, in free.
   bool released_late = false;
-  /// Written in free → filled, and so is the next member.
+  /// Rows that the host keeps; batches read them in leased. Written in free → filled, and so are
+  /// the next two members.
+  host_rows_memory host;
   slot_content content{};
   std::chrono::steady_clock::time_point delivered_at = {};
   stream_ref stream;          ///< the consumer's, written in filled → leased

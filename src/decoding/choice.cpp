@@ -80,6 +80,8 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
   if (!device.assembles) return device.name + " cannot assemble slots from decoded rows";
   if (where != placement::stream)
     return "placement " + std::string{to_string(where)} + " keeps rows as readers decode them";
+  if (!options.keep_on_host.empty())
+    return "fields that the host keeps (keep_on_host) require readers to decode them";
   if (options.errors.action != error_action::fail)
     return "the error policy replaces samples, which requires readers to decode them";
   if (options.errors.retries > 0)

@@ -58,7 +58,8 @@ class exported {
       extents_[rank + i] = stride;
       stride *= extents_[i];
     }
-    const auto [type, id] = dlpack_device_of(*use_);
+    const auto [type, id] =
+        view.is_on_host() ? dlpack_device{abi::cpu, 0} : dlpack_device_of(*use_);
     managed_.tensor = {.data = view.mutable_bytes().data(),
                        .device = {type, id},
                        .ndim = static_cast<std::int32_t>(rank),

@@ -165,6 +165,7 @@ std::string to_string(const loader_plan& plan) {
     if (plan.destination_bytes != 0) text += " + passing " + mebibytes(plan.destination_bytes);
     if (plan.cache_bytes != 0) text += " + cached rows " + mebibytes(plan.cache_bytes);
     text += " = " + mebibytes(plan.device_bytes);
+    if (plan.host_bytes != 0) text += ", kept on the host " + mebibytes(plan.host_bytes);
   }
   if (plan.placement != placement::stream)
     text += fmt::format("; {}, {} samples kept", to_string(plan.placement), plan.cached_samples);

@@ -52,6 +52,7 @@ void bind_plan(nb::module_& module) {
       .def_ro("cache_bytes", &plan::cache_bytes)
       .def_ro("staging_bytes", &plan::staging_bytes)
       .def_ro("device_bytes", &plan::device_bytes)
+      .def_ro("host_bytes", &plan::host_bytes)
       .def_ro("readers", &plan::readers)
       .def_ro("background", &plan::background)
       .def_ro("cores", &plan::cores,

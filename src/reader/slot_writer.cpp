@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 namespace feedline::detail {
@@ -55,8 +56,9 @@ void draw_samples(const sample_source& source, const staging_slot& slot, sample_
 }
 
 batch_writer::batch_writer(sample_source& source, slot_layout batches, const slot_layout& rows,
-                           const std::vector<field_conversion>& conversions, held_rows held)
-    : source_{source}, layout_{std::move(batches)}, rows_{rows.rows()} {
+                           const std::vector<field_conversion>& conversions, held_rows held,
+                           host_rows host)
+    : source_{source}, layout_{std::move(batches)}, rows_{rows.rows()}, host_{std::move(host)} {
   for (std::size_t place = 0; place < conversions.size(); ++place) {
     if (conversions[place].what == field_conversion::operation::copy) continue;
     conversions_.push_back({place, conversions[place]});
@@ -70,7 +72,8 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
   set_destinations(slot, run, use);
   if (source_.live() != nullptr) {
     use.samples = use.samples.first(take_live(source_, slot, run.end - run.begin, use));
-    return convert(slot, run, use);
+    convert(slot, run, use);
+    return keep(slot, {run.begin, run.begin + use.samples.size()});
   }
   const epoch_pass& pass = *slot.work.pass;
   const position first = source_.in_epoch(position{slot.work.first.value + run.begin});
@@ -78,6 +81,7 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
   source_.read(pass, {use.samples, use.out, context.with(slot.work.size_at(run.begin))}, use.bad);
   if (slot.work.sizes) count_bytes(use);
   convert(slot, run, use);
+  keep(slot, run);
   if (use.bad.empty()) [[likely]]
     return;
   for (unreadable_sample& each : use.bad) each.place += run.begin;
@@ -93,10 +97,12 @@ void batch_writer::replace(staging_slot& slot, std::uint64_t place, sample_index
   const read_context context{source_.seed(), pass.epoch, use.samples, at};
   source_.read(pass, {use.samples, use.out, context.with(slot.work.size_at(place))}, use.bad);
   convert(slot, run, use);
+  keep(slot, run);
 }
 
 std::byte* batch_writer::place_of(const staging_slot& slot, std::uint64_t sample,
                                   std::size_t field) const {
+  if (layout_.leaves_out(field)) return slot.data + host_.at(*host_.find(field), sample);
   const std::uint64_t batch = sample / layout_.batch_size();
   return slot.data + batch * layout_.batch_bytes() + layout_.field_offset(field) +
          (sample - batch * layout_.batch_size()) *
@@ -109,7 +115,22 @@ void batch_writer::copy_held(const staging_slot& slot, sample_run run,
   const std::uint64_t first = batch * layout_.batch_size();
   for (std::size_t field = 0; field < held_.fields().size(); ++field)
     held_.copy(field, use.samples, place_of(slot, first, field), layout_.batch_size(),
-               layout_.batch_bytes(), run.begin - first);
+               layout_.leaves_out(field) ? host_.batch_bytes() : layout_.batch_bytes(),
+               run.begin - first);
+  keep(slot, run);
+}
+
+void batch_writer::keep(const staging_slot& slot, sample_run run) const {
+  for (const host_rows::column& each : host_.columns()) {
+    if (!each.on_device_too) continue;
+    for (std::uint64_t at = run.begin; at < run.end;) {
+      const std::uint64_t count =
+          std::min(run.end - at, layout_.batch_size() - at % layout_.batch_size());
+      std::memcpy(slot.data + host_.at(each, at), place_of(slot, at, each.place),
+                  count * each.row_bytes);
+      at += count;
+    }
+  }
 }
 
 void batch_writer::set_destinations(const staging_slot& slot, sample_run run,

@@ -8,6 +8,7 @@
 #include "reader/read_record.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/device_row_cache.hpp"
+#include "staging/host_rows.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
@@ -90,8 +91,10 @@ class batch_writer final : public slot_writer {
   /// @param rows        Layout of the dataset's rows.
   /// @param conversions One a field; empty: no field is converted.
   /// @param held        The dataset's rows in memory; empty: the dataset is asked to read them.
+  /// @param host        Rows that the host keeps, in a staging slot. None of them are converted.
   batch_writer(sample_source& source, slot_layout batches, const slot_layout& rows,
-               const std::vector<field_conversion>& conversions, held_rows held = {});
+               const std::vector<field_conversion>& conversions, held_rows held = {},
+               host_rows host = {});
   [[nodiscard]] bool reads_across_batches() const noexcept override { return !held_.empty(); }
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
   void replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
@@ -104,6 +107,8 @@ class batch_writer final : public slot_writer {
   /// Sets `use.out`: the slot, or memory aside for fields that `convert` puts there.
   void set_destinations(const staging_slot& slot, sample_run run, reader_scratch& use) const;
   void convert(const staging_slot& slot, sample_run run, const reader_scratch& use) const;
+  /// Copies the rows that are both copied to the device and kept.
+  void keep(const staging_slot& slot, sample_run run) const;
 
   /// A field that is converted.
   struct conversion {
@@ -116,6 +121,7 @@ class batch_writer final : public slot_writer {
   row_sizes rows_;  ///< sizes of the dataset's rows
   std::vector<conversion> conversions_;
   held_rows held_;  ///< none if a field is converted
+  host_rows host_;
 };
 
 /// Writes for the device where each sample's row is, and reads only the rows that the device does

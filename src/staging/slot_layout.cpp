@@ -29,17 +29,21 @@ row_sizes::row_sizes(const std::vector<field>& fields) {
 }
 
 slot_layout::slot_layout(std::vector<field> fields, std::uint64_t batch_size,
-                         std::uint64_t batches_per_slot)
+                         std::uint64_t batches_per_slot, std::vector<bool> left_out)
     : fields_{std::move(fields)},
       rows_{fields_},
+      left_out_{std::move(left_out)},
       batch_size_{batch_size},
       batches_per_slot_{batches_per_slot} {
-  for (const std::size_t row : rows_.largest()) {
+  for (std::size_t place = 0; place < fields_.size(); ++place) {
+    const std::size_t row = rows_.largest()[place];
+    sample_bytes_ += row;
+    offsets_.push_back(batch_bytes_);
+    if (leaves_out(place)) continue;
+    last_ = place;
     const auto bytes = checked_multiply<std::size_t>(row, batch_size);
     if (!bytes || *bytes > max_slot_bytes - batch_bytes_ - alignment)
       throw too_large(batch_size, batches_per_slot);
-    offsets_.push_back(batch_bytes_);
-    sample_bytes_ += row;
     batch_bytes_ += round_up(*bytes, alignment);
   }
   (void)slot_bytes(batches_per_slot);
@@ -60,7 +64,7 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
   if (samples == 0) return 0;
   const std::uint64_t before = (samples - 1) / batch_size_;      // whole batches before the last
   const std::uint64_t in_last = samples - before * batch_size_;  // samples of the last batch
-  return before * batch_bytes_ + offsets_.back() + in_last * row_bytes().back();
+  return before * batch_bytes_ + offsets_[last_] + in_last * row_bytes()[last_];
 }
 
 destination_layout::destination_layout(row_sizes rows, std::uint64_t samples,

@@ -50,8 +50,11 @@ class slot_layout {
 
   /// @param batch_size       Samples in a batch, at least 1.
   /// @param batches_per_slot At least 1.
+  /// @param left_out         For each field, whether its rows are elsewhere (`host_rows`). Empty if
+  ///                         none are; never all.
   /// @throws usage_error if a slot's bytes do not fit in 62 bits.
-  slot_layout(std::vector<field> fields, std::uint64_t batch_size, std::uint64_t batches_per_slot);
+  slot_layout(std::vector<field> fields, std::uint64_t batch_size, std::uint64_t batches_per_slot,
+              std::vector<bool> left_out = {});
 
   [[nodiscard]] std::span<const field> fields() const noexcept { return fields_; }
   [[nodiscard]] std::uint64_t batch_size() const noexcept { return batch_size_; }
@@ -65,6 +68,11 @@ class slot_layout {
   /// Changes the batches per slot. @throws usage_error as the constructor.
   void set_batches_per_slot(std::uint64_t batches);
 
+  /// Whether the rows of a field are elsewhere.
+  [[nodiscard]] bool leaves_out(std::size_t place) const noexcept {
+    return !left_out_.empty() && left_out_[place];
+  }
+  [[nodiscard]] const std::vector<bool>& left_out() const noexcept { return left_out_; }
   /// Offset of a field in a batch.
   [[nodiscard]] std::size_t field_offset(std::size_t place) const noexcept {
     return offsets_[place];
@@ -79,7 +87,7 @@ class slot_layout {
     return rows_.largest();
   }
   [[nodiscard]] const row_sizes& rows() const noexcept { return rows_; }
-  /// Bytes of one sample's values of all fields.
+  /// Bytes of one sample's values of all fields, also of those that are left out.
   [[nodiscard]] std::size_t sample_bytes() const noexcept { return sample_bytes_; }
 
   /// Bytes from the slot's start to the end of its last sample when it holds `samples`: the part
@@ -89,6 +97,8 @@ class slot_layout {
  private:
   std::vector<field> fields_;
   row_sizes rows_;
+  std::vector<bool> left_out_;
+  std::size_t last_ = 0;  ///< index of the last field that is not left out
   std::vector<std::size_t> offsets_;
   std::uint64_t batch_size_;
   std::uint64_t batches_per_slot_;

@@ -38,6 +38,7 @@ void copy_transfer::copy_fields(const staging_slot& from, const device_slot& to,
   const std::size_t piece = done / pieces_.batch_size() * pieces_.batch_bytes();
   const std::uint64_t before = (from.work.begin + done) % slots_.batch_size();
   for (std::size_t place = 0; place < slots_.fields().size(); ++place) {
+    if (slots_.leaves_out(place)) continue;
     const std::size_t row_bytes = slots_.row_bytes(place, from.work.size_at(done));
     copies_.copy(to.data + batch + slots_.field_offset(place) + before * row_bytes,
                  from.data + piece + pieces_.field_offset(place), samples * row_bytes, stream);

@@ -108,6 +108,7 @@ void transfer::carry(staging_slot& from, std::uint64_t samples) {
   const std::uint64_t copied = slot_transfer_->copies().bytes();
   try {
     if (to_) {
+      keep_on_host(from, (*ring_)[*to_], samples);
       slot_transfer_->carry(from, (*ring_)[*to_], samples);
     } else {
       slot_transfer_->carry_blocks(from);
@@ -123,6 +124,14 @@ void transfer::carry(staging_slot& from, std::uint64_t samples) {
   content_.batches = failed.good_batches;
   content_.samples = failed.good_batches * ring_->format().layout.batch_size();
   content_.failure = failure{from.work.at(stage::transfer, failed.good_batches), failed.cause};
+}
+
+void transfer::keep_on_host(const staging_slot& from, device_slot& to,
+                            std::uint64_t samples) const {
+  if (host_.empty() || samples == 0) return;
+  const batch_format& format = ring_->format();
+  to.host.fit(format.host.bytes(divide_up(from.work.begin + samples, format.host.batch_size())));
+  copy_host_rows(host_, from.data, format.host, to.host.data(), from.work.begin, samples);
 }
 
 }  // namespace feedline::detail

@@ -6,6 +6,7 @@
 #include "reader/epoch_schedule.hpp"
 #include "reader/sample_replacer.hpp"
 #include "reader/slot_mixer.hpp"
+#include "staging/host_rows.hpp"
 #include "staging/staging_ring.hpp"
 #include "statistics/stage_clock.hpp"
 #include "transfer/slot_transfer.hpp"
@@ -41,16 +42,18 @@ class transfer {
   ///                     the consumer's thread runs the transfer.
   /// @param line Tells when an epoch pass that failed is abandoned. Borrowed. Null where the
   ///             consumer's thread runs the transfer: it takes a slot before the next is moved.
+  /// @param host Rows in a staging slot that the host keeps.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
            std::shared_ptr<device_ring> ring, sample_replacer* replacer = nullptr,
            std::chrono::nanoseconds longest_wait = usual_wait, slot_mixer* mixer = nullptr,
-           epoch_schedule* line = nullptr)
+           epoch_schedule* line = nullptr, host_rows host = {})
       : slot_transfer_{std::move(slot_transfer)},
         staging_{std::move(staging)},
         ring_{std::move(ring)},
         replacer_{replacer},
         mixer_{mixer},
         line_{line},
+        host_{std::move(host)},
         longest_wait_{longest_wait} {}
 
   /// Moves the next staging slot; blocks until it is filled and there is room for it. False at the
@@ -87,6 +90,8 @@ class transfer {
   /// Moves a staging slot's first samples, or only its blocks, which need no device slot. If the
   /// slot transfer fails and the slots can be used again, the content becomes that failure.
   void carry(staging_slot& from, std::uint64_t samples);
+  /// Copies the rows that the host keeps, before the staging slot is given to the device.
+  void keep_on_host(const staging_slot& from, device_slot& to, std::uint64_t samples) const;
 
   std::unique_ptr<slot_transfer> slot_transfer_;
   std::shared_ptr<staging_ring> staging_;
@@ -94,6 +99,7 @@ class transfer {
   sample_replacer* replacer_;
   slot_mixer* mixer_;
   epoch_schedule* line_;
+  host_rows host_;
   std::chrono::nanoseconds longest_wait_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< its content so far

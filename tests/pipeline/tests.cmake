@@ -28,6 +28,7 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/errors/going_on_test.cpp
   pipeline/errors/model_test.cpp
   pipeline/errors/refused_call_test.cpp
+  pipeline/host_fields_test.cpp
   pipeline/errors/resume_test.cpp
   pipeline/errors/retry_test.cpp
   pipeline/errors/skip_test.cpp

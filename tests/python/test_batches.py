@@ -252,3 +252,39 @@ def test_arrays_can_be_written_before_numpy_2_1():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ran.stdout, ran.stderr) == ("[9 1 2] True\n", "")
+
+
+def test_fields_are_kept_on_the_host(numbered):
+    names = [each.name for each in numbered.fields]
+    kept = {names[0]: "host", names[1]: "both"}
+    loader = feedline.Loader(numbered, batch_size=32, keep_on_host=kept)
+    plain = feedline.Loader(numbered, batch_size=32)
+    for batch, other in zip(loader.epoch(0), plain.epoch(0)):
+        for name in names[:2]:
+            found = batch.on_host(name)
+            assert isinstance(found, np.ndarray)
+            assert (found == other[name].numpy()).all()
+            assert (batch[name].numpy() == found).all()
+    held = batch.on_host(names[0])
+    copied = held.copy()
+    del batch
+    assert (held == copied).all()  # the array holds the batch
+    for _ in loader.epoch(1):
+        pass
+    assert (held == copied).all()
+
+
+def test_what_cannot_be_kept_on_the_host_is_refused(numbered):
+    name = numbered.fields[0].name
+    with pytest.raises(feedline.UsageError, match="names 'missing'"):
+        feedline.Loader(numbered, keep_on_host=["missing"])
+    with pytest.raises(feedline.UsageError, match="can say 'host' or 'both'"):
+        feedline.Loader(numbered, keep_on_host={name: "cpu"})
+    with pytest.raises(feedline.UsageError, match="give a list of names"):
+        feedline.Loader(numbered, keep_on_host=name)
+    loader = feedline.Loader(numbered, batch_size=4)
+    batch = next(iter(loader.epoch(0)))
+    with pytest.raises(feedline.UsageError, match="is not kept on the host"):
+        batch.on_host(name)
+    with pytest.raises(KeyError, match="no field"):
+        batch.on_host("missing")

@@ -356,7 +356,8 @@ def test_a_schedule_is_resumed_in_another_world_and_refuses_another_one(numbered
     def load(rank=0, world=1, late=3):
         points = [(0, [1, 0]), (700, [1, 2]), (2500, [1, late])]
         order = feedline.scheduled_mixture(parts, points, seed=5)
-        return feedline.Loader(data, order, batch_size=40 // world, shard=feedline.Shard(rank=rank, world=world))
+        shard = feedline.Shard(rank=rank, world=world)
+        return feedline.Loader(data, order, batch_size=40 // world, shard=shard)
 
     def samples(loader, state=None):
         found = []

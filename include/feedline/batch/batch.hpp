@@ -23,6 +23,7 @@ inline namespace FEEDLINE_ABI {
 struct leased_batch {
   slot_index slot{};
   const std::byte* data = nullptr;
+  std::byte* host = nullptr;  ///< rows that the host keeps
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;
   std::uint64_t samples = 0;
@@ -66,12 +67,21 @@ class batch {
   batch& operator=(const batch&) = delete;
   ~batch();
 
-  /// One field by name. @throws usage_error if there is no such field, naming the existing ones.
+  /// One field by name: on the device, or on the host if it is kept there alone
+  /// (`loader_options::keep_on_host`).
+  /// @throws usage_error if there is no such field, naming the existing ones.
   [[nodiscard]] tensor_view operator[](std::string_view field) const&;
   tensor_view operator[](std::string_view field) const&& = delete;
   /// One field by its index in the dataset's `fields()`. @throws usage_error past the last.
   [[nodiscard]] tensor_view field_at(std::size_t place) const&;
   tensor_view field_at(std::size_t place) const&& = delete;
+  /// The host's view of a field that the host keeps (`loader_options::keep_on_host`), whether it is
+  /// on the device too or not. Read it before the batch is destroyed, because another batch's rows
+  /// are then written there, whatever work was issued on a stream. The rows are complete as soon as
+  /// the batch was taken, and no stream has to be waited for.
+  /// @throws usage_error if the host does not keep the field, naming those that it keeps.
+  [[nodiscard]] tensor_view on_host(std::string_view field) const&;
+  tensor_view on_host(std::string_view field) const&& = delete;
   /// Number of fields.
   [[nodiscard]] std::size_t field_count() const;
 
@@ -99,6 +109,8 @@ class batch {
   using lease_type = detail::lease<detail::device_ring, detail::leased_batch>;
   batch(std::shared_ptr<detail::device_ring> ring, const detail::leased_batch& place) noexcept;
   [[nodiscard]] const detail::batch_format& format() const;
+  [[nodiscard]] std::size_t place_of(std::string_view field) const;
+  [[nodiscard]] tensor_view host_view(std::size_t place) const;
 
   lease_type lease_;
 };

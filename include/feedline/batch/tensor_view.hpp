@@ -14,8 +14,8 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
 /// One field of one batch: borrowed memory with a type and a shape. The elements are dense,
-/// row-major and 256-byte aligned, in the memory of the batch's device. Valid while the batch
-/// lives.
+/// row-major and 256-byte aligned, in the memory of the batch's device, or of the host if the host
+/// keeps the field (`is_on_host`). Valid while the batch lives.
 ///
 /// The memory belongs to the consumer while it holds the batch. The consumer may write it on the
 /// batch's stream (`mutable_data`). A later batch overwrites it after the lease has ended.
@@ -23,13 +23,23 @@ class tensor_view {
  public:
   /// @param spec    Must outlive the view.
   /// @param samples The batch dimension.
+  /// @param on_host Whether it is a field that the host keeps.
   /// @param size    Height and width of images, for a field whose size differs from batch to batch.
   tensor_view(const field& spec, std::uint64_t samples, std::size_t bytes, const std::byte* data,
-              const std::optional<image_size>& size = {}) noexcept
-      : spec_{&spec}, samples_{samples}, bytes_{bytes}, data_{data}, size_{size} {}
+              const std::optional<image_size>& size = {}, bool on_host = false) noexcept
+      : spec_{&spec},
+        samples_{samples},
+        bytes_{bytes},
+        data_{data},
+        size_{size},
+        on_host_{on_host} {}
 
   [[nodiscard]] const std::string& name() const noexcept { return spec_->name; }
   [[nodiscard]] element_type type() const noexcept { return spec_->type; }
+
+  /// Whether this is the host's memory because of `loader_options::keep_on_host`. false for other
+  /// fields, also on the host device.
+  [[nodiscard]] bool is_on_host() const noexcept { return on_host_; }
 
   /// The batch dimension first: {64, 28, 28}; {64} for a scalar field. The height and width of a
   /// field with `field::by_batch` are those of this batch.
@@ -77,6 +87,7 @@ class tensor_view {
   std::size_t bytes_;
   const std::byte* data_;
   std::optional<image_size> size_;
+  bool on_host_;
 };
 
 }  // namespace FEEDLINE_ABI

@@ -77,7 +77,8 @@ class batch_tensors {
 
   /// The batch, for its size, index, epoch, samples and views.
   [[nodiscard]] const feedline::batch& batch() const noexcept { return owner_->held(); }
-  /// Device of the tensors.
+  /// Device of the tensors; fields that the host keeps (`loader_options::keep_on_host`) are on the
+  /// CPU.
   [[nodiscard]] c10::Device device() const noexcept { return device_; }
 
   /// A field with sizes {samples, …}, dense, row-major. Writable, like the batch. On a GPU its
@@ -112,11 +113,12 @@ class batch_tensors {
     const c10::ScalarType type = scalar_type(of.type());
     const std::vector<std::uint64_t> shape = of.shape();
     const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
+    const c10::Device where = of.is_on_host() ? c10::Device{c10::kCPU} : device_;
     return at::for_blob(of.mutable_bytes().data(), sizes)
         .context(std::make_unique<std::shared_ptr<tensor_owner>>(owner_).release(),
                  &tensor_owner::release)
-        .options(torch::TensorOptions{device_}.dtype(type))
-        .target_device(device_)
+        .options(torch::TensorOptions{where}.dtype(type))
+        .target_device(where)
         .make_tensor();
   }
 

@@ -4,6 +4,7 @@
 #include <feedline/export.hpp>
 #include <feedline/loader/decode_on.hpp>
 #include <feedline/loader/expert_options.hpp>
+#include <feedline/loader/host_field.hpp>
 #include <feedline/loader/memory_limits.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/sampler/partial_batch.hpp>
@@ -53,6 +54,9 @@ struct loader_options {
   std::vector<field_transform> transforms = {};
   /// Mixup and cutmix of two samples of a batch, after the transforms. Empty: none.
   std::optional<feedline::mixing> mixing = {};
+  /// Fields that the host reads, such as labels or ids, without a copy back from the device. Rows
+  /// must stream: other placements, and slots that the device assembles, refuse them.
+  std::vector<host_field> keep_on_host = {};
   /// The seed of all random choices for a sample: those of transforms, and those of datasets, maps
   /// and decoders (`sample_context`). 0 is a seed like any other.
   std::uint64_t seed = 0;

@@ -64,6 +64,8 @@ struct loader_plan {
   std::size_t staging_bytes = 0;
   /// device_slots × device_slot_bytes + destination_bytes + cache_bytes.
   std::size_t device_bytes = 0;
+  /// Memory of the host besides staging slots, for fields that the host keeps (`keep_on_host`).
+  std::size_t host_bytes = 0;
   int readers = 0;        ///< reader threads; with tuning, for the whole budget
   int first_readers = 0;  ///< readers that take requests at first
   /// Whether the loader's own threads work ahead. If not, the calling thread does all the work.

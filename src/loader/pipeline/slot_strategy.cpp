@@ -70,13 +70,13 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
             .slot_transfer = std::move(slot_transfer),
             .cached = std::move(cached)};
   }
-  slot_strategy made{.writer = std::make_unique<batch_writer>(source, memory.piece(), memory.rows(),
-                                                              memory.conversions().conversions,
-                                                              held_rows{dataset}),
-                     .slot_transfer = memory.in_place()
-                                          ? nullptr
-                                          : std::make_unique<copy_transfer>(device, memory.piece(),
-                                                                            memory.delivered())};
+  slot_strategy made{
+      .writer = std::make_unique<batch_writer>(source, memory.piece(), memory.rows(),
+                                               memory.conversions().conversions, held_rows{dataset},
+                                               memory.host_staged()),
+      .slot_transfer = memory.in_place() ? nullptr
+                                         : std::make_unique<copy_transfer>(device, memory.piece(),
+                                                                           memory.delivered())};
   if (const auto& mixing = memory.conversions().mixing)
     made.mixer = std::make_unique<slot_mixer>(source, *mixing, memory.piece());
   return made;

@@ -51,6 +51,13 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
   const std::uint64_t samples = dataset.size();
   const bool may_keep = wanted != placement::stream && samples != 0;
   if (!may_keep || device.reads_staging) return {};
+  if (!options.keep_on_host.empty()) {
+    if (wanted == placement::automatic) return {};
+    throw usage_error{asked_for(wanted) +
+                      ", where rows are not read again for each batch, but "
+                      "loader_options::keep_on_host needs them on the host: choose "
+                      "placement::stream"};
+  }
   if (!device.assembles) {
     if (wanted == placement::automatic) return {};
     throw usage_error{asked_for(wanted) + ", but " + device.name +

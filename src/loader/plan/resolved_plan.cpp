@@ -238,6 +238,7 @@ class planner {
 
     plan_.device_slot_bytes = memory_.device_bytes(batches);
     plan_.device_slots = depth_of(on_device, batches);
+    plan_.host_bytes = ring_bytes(plan_.device_slots, memory_.host_delivered().bytes(batches));
     blocks_ = blocks_with(batches);
     const decoding_bytes decoder = decoding_with(blocks_, plan_.device_slots);
     if (std::string why = too_many(decoder, options_); !why.empty()) {

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "loader/plan/host_fields.hpp"
 #include "loader/plan/ring_size.hpp"
 #include "transfer/assembling_transfer.hpp"
 
@@ -40,6 +41,7 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
                          feedline::placement placement, double cached_share, bool reads_staging,
                          std::size_t loads_bytes, bool assembles)
     : conversions_{convert_fields(rows, options.transforms, options.mixing)},
+      kept_{resolve_host_fields(rows, conversions_, options)},
       batch_size_{options.batch_size},
       fixed_batches_{options.expert.batches_per_slot},
       wanted_piece_bytes_{options.expert.piece_bytes},
@@ -56,7 +58,13 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
       converted_{conversions_.fields, batch_size_, 1},
       delivered_{
           has_batch_transform_ ? options.expert.batch_transform->fields : conversions_.fields,
-          batch_size_, 1} {
+          batch_size_, 1, in_place_ ? std::vector<bool>{} : host_only(kept_, rows.size())} {
+  if (!kept_.empty() && assembled_)
+    throw usage_error{
+        "loader_options::keep_on_host needs slots that are copied as they are, but here the device "
+        "assembles them, because of transforms, mixing or blocks that it decodes: leave these out "
+        "(feedline::map transforms on the host), or take no fields on the host"};
+  if (!in_place_) host_delivered_ = {delivered_.fields(), kept_, batch_size_};
   if (assembled_ && !assembles)
     throw usage_error{
         "loader_options::expert.batch_transform needs a device that assembles slots, and this one "
@@ -82,6 +90,7 @@ void slot_memory::drop_blocks() {
 void slot_memory::settle(std::uint64_t batches) {
   for (slot_layout* form : {&rows_, &converted_, &delivered_}) form->set_batches_per_slot(batches);
   piece_ = piece_of(batches);
+  host_staged_ = host_piece_of(batches);
   if (assembled_) copy_destination_ = destination_layout_of(batches);
 }
 
@@ -184,11 +193,20 @@ slot_layout slot_memory::piece_of(std::uint64_t batches) const {
   const auto fields = staged_form().fields();
   return {{fields.begin(), fields.end()},
           std::min(samples, batch_size_),
-          divide_up(samples, batch_size_)};
+          divide_up(samples, batch_size_),
+          staged_form().left_out()};
+}
+
+host_rows slot_memory::host_piece_of(std::uint64_t batches) const {
+  if (host_delivered_.empty()) return {};
+  return {delivered_.fields(), kept_, std::min(piece_samples(batches), batch_size_),
+          piece_of(batches).slot_bytes()};
 }
 
 std::size_t slot_memory::staging_bytes(std::uint64_t batches) const {
-  return assembled_ ? destination_layout_of(batches).slot_bytes() : piece_of(batches).slot_bytes();
+  if (assembled_) return destination_layout_of(batches).slot_bytes();
+  return piece_of(batches).slot_bytes() +
+         host_piece_of(batches).bytes(divide_up(piece_samples(batches), batch_size_));
 }
 
 std::size_t slot_memory::device_bytes(std::uint64_t batches) const {

@@ -3,6 +3,7 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/loader/loader_options.hpp>
 
+#include "staging/host_rows.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
 #include "transform/field_conversions.hpp"
@@ -59,6 +60,13 @@ class slot_memory {
     return *copy_destination_;
   }
 
+  /// Rows that the host keeps, of a slot as the consumer sees it, and in a staging slot. Empty if
+  /// there are none, or if the consumer reads staging slots. The second one after `settle`.
+  [[nodiscard]] const host_rows& host_delivered() const noexcept { return host_delivered_; }
+  [[nodiscard]] const host_rows& host_staged() const noexcept { return host_staged_; }
+  /// The fields that the host keeps.
+  [[nodiscard]] const std::vector<kept_field>& kept() const noexcept { return kept_; }
+
   /// The largest of the three forms of one batch. It sizes device slots, so that neither what is
   /// read nor what is delivered takes more than a slot should.
   [[nodiscard]] std::size_t largest_batch_bytes() const noexcept;
@@ -89,10 +97,12 @@ class slot_memory {
     return assembled_ ? rows_ : delivered_;
   }
   [[nodiscard]] slot_layout piece_of(std::uint64_t batches) const;
+  [[nodiscard]] host_rows host_piece_of(std::uint64_t batches) const;
   [[nodiscard]] destination_layout destination_layout_of(std::uint64_t batches) const;
   [[nodiscard]] std::vector<bool> passing_fields() const;
 
   converted_fields conversions_;
+  std::vector<kept_field> kept_;
   std::uint64_t batch_size_;
   std::uint64_t fixed_batches_;     ///< batches of a slot; 0: automatic
   std::size_t wanted_piece_bytes_;  ///< 0: automatic
@@ -111,6 +121,8 @@ class slot_memory {
   slot_layout rows_;
   slot_layout converted_;
   slot_layout delivered_;
+  host_rows host_delivered_ = {};
+  host_rows host_staged_ = {};
   std::optional<slot_layout> piece_ = {};
   std::optional<destination_layout> copy_destination_ = {};
 };

@@ -49,6 +49,8 @@ class Loader:
     decode_on: whether readers ('cpu') or the device decode compressed blocks.
     transforms: what the device does with fields, one FieldTransform a field at most.
     mixing: mixup and cutmix of the samples of a batch; None: none.
+    keep_on_host: fields whose rows are not copied to the device: a batch's tensor of one is on the
+        host. A dict says for each field "host" or "both"; `Batch.on_host` is an array of either.
     seed: of all random choices for a sample, and of the order with `shuffle`; 0 is one like others.
     errors: how samples that cannot be read are handled; None: the first one ends the epoch.
     memory: limits of what the loader may allocate; None: no limits.
@@ -77,6 +79,7 @@ class Loader:
         decode_on: Literal["cpu", "device", "automatic"] = "cpu",
         transforms: Sequence[FieldTransform] = (),
         mixing: Optional[Mixing] = None,
+        keep_on_host: Union[Sequence[str], Mapping[str, Literal["host", "both"]]] = (),
         seed: int = 0,
         errors: Optional[ErrorPolicy] = None,
         memory: Optional[MemoryLimits] = None,
@@ -130,6 +133,7 @@ class Loader:
             "decode_on": decode_on,
             "transforms": list(transforms),
             "mixing": mixing,
+            "keep_on_host": _host_fields(keep_on_host),
             "seed": seed,
             "errors": errors,
             "memory": memory,
@@ -359,6 +363,19 @@ class Loader:
             f"<feedline.Loader of {len(self._dataset)} samples, batch_size={self.batch_size}"
             f"{share}, next epoch {self._next}>"
         )
+
+
+def _host_fields(kept: Any) -> list[tuple[str, bool]]:
+    if isinstance(kept, str):
+        raise UsageError(f"Loader: keep_on_host is {kept!r}: give a list of names, or a dict")
+    if not isinstance(kept, Mapping):
+        return [(name, False) for name in kept]
+    for name, where in kept.items():
+        if where not in ("host", "both"):
+            raise UsageError(
+                f"Loader: keep_on_host says {where!r} for {name!r}, and can say 'host' or 'both'"
+            )
+    return [(name, where == "both") for name, where in kept.items()]
 
 
 def _without_unknown(signature: inspect.Signature) -> inspect.Signature:

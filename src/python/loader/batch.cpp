@@ -30,6 +30,13 @@ tensor_object field_of(const batch_object& self, nb::handle name) {
   throw nb::key_error("no such field");
 }
 
+nb::object on_host(const batch_object& self, nb::handle name) {
+  tensor_object field = field_of(self, name);
+  field.host_copy = !field.view().is_on_host();
+  (void)field.view();  // refused if the host does not keep it
+  return numpy(nb::cast(field));
+}
+
 /// Each field by name, as a function of its tensor.
 template <class Function>
 nb::dict each_field(const batch_object& self, Function&& make) {
@@ -42,8 +49,8 @@ nb::dict each_field(const batch_object& self, Function&& make) {
 /// Each field as a PyTorch tensor on a device. From the host copies end before this returns: the
 /// memory that they read may be used again at once.
 nb::dict moved_to(const batch_object& self, const nb::object& where, bool non_blocking) {
-  const bool is_host = dlpack_device_of(*self.lease).type != dlpack_cuda;
   return each_field(self, [&](const nb::object& tensor) {
+    const bool is_host = nb::cast<const tensor_object&>(tensor).where().type != dlpack_cuda;
     return torch(tensor).attr("to")(where, "non_blocking"_a = non_blocking && !is_host);
   });
 }
@@ -166,6 +173,10 @@ void bind_batch(nb::module_& module) {
           "Number of the epoch.")
       .def("samples", &samples_of, nb::sig("def samples(self) -> numpy.typing.NDArray[typing.Any]"),
            "Indices of the samples in the dataset.")
+      .def("on_host", &on_host, "name"_a,
+           nb::sig("def on_host(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
+           "A field that `keep_on_host` names, as an array of NumPy's, whether it is on the device "
+           "too or not. It holds the batch.")
       .def_prop_ro(
           "repeats", [](const batch_object& self) { return self.lease->repeats(); },
           "Number of last samples that repeat the epoch's first ones.")

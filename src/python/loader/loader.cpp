@@ -156,7 +156,8 @@ void bind_loader(nb::module_& module) {
          const std::optional<device_ptr>& device, std::uint64_t batch_size,
          const named<partial_batch>& partial, const shard& part, std::uint64_t epochs, int readers,
          const named<placement>& place, const named<decode_on>& who_decodes,
-         std::vector<field_transform> transforms, std::optional<mixing> mixed, std::uint64_t seed,
+         std::vector<field_transform> transforms, std::optional<mixing> mixed,
+         const std::vector<std::pair<any_name, bool>>& kept, std::uint64_t seed,
          const error_policy& errors, const memory_limits& memory, const expert_options& expert) {
         loader_options options{.batch_size = batch_size,
                                .partial_batch = partial,
@@ -171,13 +172,16 @@ void bind_loader(nb::module_& module) {
                                .errors = errors,
                                .memory = memory,
                                .expert = expert};
+        for (const auto& [name, on_device_too] : kept)
+          options.keep_on_host.push_back({name.bytes, on_device_too});
         new (self) loader_object{of, order, device, std::move(options)};
       },
       "dataset"_a, "sampler"_a = nb::none(), "device"_a = nb::none(), nb::kw_only(),
       "batch_size"_a = o.batch_size, "partial_batch"_a = named<partial_batch>{o.partial_batch},
       "shard"_a = o.shard, "epochs"_a = o.epochs, "readers"_a = o.readers,
       "placement"_a = named<placement>{o.placement}, "decode_on"_a = named<decode_on>{o.decode_on},
-      "transforms"_a = o.transforms, "mixing"_a = nb::none(), "seed"_a = o.seed,
+      "transforms"_a = o.transforms, "mixing"_a = nb::none(),
+      "keep_on_host"_a = std::vector<std::pair<any_name, bool>>{}, "seed"_a = o.seed,
       "errors"_a = o.errors, "memory"_a = o.memory, "expert"_a = o.expert,
       "No sampler: the dataset's order; no device: the host's.");
   using self_and_handle = nb::pointer_and_handle<loader_object>;

@@ -38,7 +38,13 @@ nb::object in_capsule(std::unique_ptr<Tensor, Deleter> tensor, const char* name)
 nb::object dlpack(const tensor_object& self, std::optional<std::int64_t> stream,
                   std::optional<std::pair<int, int>> max_version,
                   std::optional<std::pair<int, int>> wanted, std::optional<bool> copy) {
-  const dlpack_device where = dlpack_device_of(*self.lease);
+  const dlpack_device where = self.where();
+  if (self.host_copy) {
+    PyErr_SetString(PyExc_BufferError,
+                    "the host's view of a field that is on the device too has no __dlpack__: take "
+                    ".numpy()");
+    nb::raise_python_error();
+  }
   if (wanted && (wanted->first != where.type || wanted->second != where.id)) {
     PyErr_SetString(PyExc_BufferError,
                     "a batch's field cannot be handed to another device than "
@@ -50,7 +56,8 @@ nb::object dlpack(const tensor_object& self, std::optional<std::int64_t> stream,
                     "a batch's field is handed over with no copy: the consumer copies it");
     nb::raise_python_error();
   }
-  const std::optional<stream_ref> used_on = dlpack_stream(*self.lease, stream);
+  const std::optional<stream_ref> used_on =
+      self.view().is_on_host() ? std::nullopt : dlpack_stream(*self.lease, stream);
   const std::string name = self.view().name();
   if (max_version && max_version->first >= 1)
     return in_capsule(to_dlpack(self.lease, name, used_on), "dltensor_versioned");
@@ -69,7 +76,7 @@ std::string type_string(element_type type) {
 }
 
 nb::dict cuda_array_interface(const tensor_object& self) {
-  if (dlpack_device_of(*self.lease).type != dlpack_cuda) {
+  if (self.where().type != dlpack_cuda) {
     PyErr_SetString(PyExc_AttributeError, "a batch on the host has no __cuda_array_interface__");
     nb::raise_python_error();
   }
@@ -97,7 +104,7 @@ nb::dict array_interface(const tensor_object& self, const std::string& type) {
 }
 
 nb::dict host_array_interface(const tensor_object& self) {
-  if (dlpack_device_of(*self.lease).type == dlpack_cuda) {
+  if (self.where().type == dlpack_cuda) {
     PyErr_SetString(PyExc_AttributeError, "a batch on a GPU has no __array_interface__");
     nb::raise_python_error();
   }
@@ -106,7 +113,7 @@ nb::dict host_array_interface(const tensor_object& self) {
 
 /// A view of bfloat16, whose type comes from ml_dtypes.
 nb::object bf16_array(const nb::object& self, const tensor_object& tensor) {
-  if (dlpack_device_of(*tensor.lease).type == dlpack_cuda)
+  if (tensor.where().type == dlpack_cuda)
     throw usage_error{"this batch is on a GPU, and NumPy is for the host: take .torch()"};
   const nb::object type = bfloat16_of_numpy();
   // The array keeps the object that has the interface, and this object keeps the batch.
@@ -138,7 +145,7 @@ nb::object numpy(const nb::object& self) {
   const auto& tensor = nb::cast<const tensor_object&>(self);
   if (tensor.view().type() == element_type::bf16) return bf16_array(self, tensor);
   const nb::module_ module = nb::module_::import_("numpy");
-  if (dlpack_is_writable(module) || dlpack_device_of(*tensor.lease).type == dlpack_cuda)
+  if (!tensor.host_copy && (dlpack_is_writable(module) || tensor.where().type == dlpack_cuda))
     return module.attr("from_dlpack")(self);
   return module.attr("asarray")(self);
 }
@@ -167,7 +174,7 @@ void bind_tensor(nb::module_& module) {
       .def("__len__", [](const tensor_object& self) { return self.lease->size(); })
       .def("__dlpack_device__",
            [](const tensor_object& self) {
-             const dlpack_device where = dlpack_device_of(*self.lease);
+             const dlpack_device where = self.where();
              return std::pair<int, int>{where.type, where.id};
            })
       .def("__dlpack__", &dlpack, nb::kw_only(), "stream"_a = nb::none(),

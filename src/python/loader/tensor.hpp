@@ -14,8 +14,16 @@ namespace feedline::python {
 struct tensor_object {
   std::shared_ptr<const batch> lease;
   std::size_t place = 0;
+  bool host_copy = false;  ///< the host's rows of a field that is on the device too
 
-  [[nodiscard]] tensor_view view() const { return lease->field_at(place); }
+  [[nodiscard]] tensor_view view() const {
+    const tensor_view usual = lease->field_at(place);
+    return host_copy ? lease->on_host(usual.name()) : usual;
+  }
+  /// The memory of the view.
+  [[nodiscard]] dlpack_device where() const {
+    return view().is_on_host() ? dlpack_device{.type = 1, .id = 0} : dlpack_device_of(*lease);
+  }
 };
 
 /// DLPack's number of a GPU.
