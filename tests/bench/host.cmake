@@ -3,6 +3,16 @@ add_executable(feedline_bench_seek bench/loading/seek.cpp)
 target_link_libraries(feedline_bench_seek PRIVATE feedline::core feedline_command_line)
 target_include_directories(feedline_bench_seek PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 feedline_private_options(feedline_bench_seek)
+add_executable(feedline_bench_blend bench/loading/blend.cpp)
+target_link_libraries(feedline_bench_blend PRIVATE feedline::core feedline_command_line)
+target_include_directories(feedline_bench_blend PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+feedline_private_options(feedline_bench_blend)
+if(NOT FEEDLINE_SANITIZE)
+  add_test(NAME "blend: a rank is ready for 2,000 files of 15 T tokens at once, with no index"
+    COMMAND feedline_bench_blend --check --batches 1)
+  add_test(NAME "blend: a rank is ready for a schedule over 2,000 files at once, with no index"
+    COMMAND feedline_bench_blend --check --batches 1 --scheduled)
+endif()
 add_executable(feedline_bench_statistics bench/loading/statistics.cpp)
 target_link_libraries(feedline_bench_statistics PRIVATE feedline::core feedline_command_line)
 target_include_directories(feedline_bench_statistics
