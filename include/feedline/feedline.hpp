@@ -62,6 +62,7 @@
 #include <feedline/loader/loader_state.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/loader/tuning_budget.hpp>
+#include <feedline/packing/pack_together.hpp>
 #include <feedline/queue/queue_dataset.hpp>
 #include <feedline/ragged/dataset.hpp>
 #include <feedline/ragged/decode.hpp>

@@ -20,6 +20,7 @@ void bind_sequence_dataset(nb::module_& module);
 void bind_sample_info(nb::module_& module);
 void bind_worker_side(nb::module_& module);  // in worker processes
 void bind_workers(nb::module_& module);      // in their parent
+void bind_packing(nb::module_& module);
 void bind_padding(nb::module_& module);
 void bind_formats(nb::module_& module);
 void bind_image_options(nb::module_& module);

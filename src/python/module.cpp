@@ -31,6 +31,7 @@ NB_MODULE(_feedline, module) {
   bind_composition(module);
   bind_queue(module);
   bind_ragged(module);
+  bind_packing(module);
   bind_image_options(module);
   bind_padding(module);
   bind_formats(module);

@@ -15,6 +15,7 @@
 #include <feedline/loader/decode_on.hpp>
 #include <feedline/loader/on_held.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/packing/pack_together.hpp>
 #include <feedline/ragged/pack.hpp>
 #include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/partial_batch.hpp>
@@ -179,6 +180,14 @@ struct names<pack_longer> {
   static constexpr std::string_view what = "handling of longer samples";
   static constexpr named_value<pack_longer> all[] = {{"error", pack_longer::error},
                                                      {"split", pack_longer::split}};
+};
+
+template <>
+struct names<packed_mask> {
+  static constexpr std::string_view what = "mask";
+  static constexpr named_value<packed_mask> all[] = {{"none", packed_mask::none},
+                                                     {"elements", packed_mask::elements},
+                                                     {"followed", packed_mask::followed}};
 };
 
 /// An enumeration's type in stubs: typing.Literal['keep', 'drop'].

@@ -35,6 +35,7 @@ set(rooms
   "codecs/png: detail"
   "sampler: detail dataset ragged"
   "sampler/mixture: detail dataset sampler"
+  "packing: detail dataset ragged sampler"
   "image/resize: detail dataset"
   "image: detail image/resize io rows dataset ragged sampler codecs/jpeg codecs/png \
 transform/options transform/operations"
@@ -89,9 +90,9 @@ programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
 device statistics loader cuda programs/inputs programs/words"
   "python/interpreter: detail"
-  "python: detail io dataset ragged image formats sampler device statistics loader remote cuda \
+  "python: detail io dataset ragged packing image formats sampler device statistics loader remote cuda \
     transform/options python/interpreter"
-  "python/datasets: io remote dataset arrays queue ragged image formats hdf5 sampler \
+  "python/datasets: io remote dataset arrays queue ragged packing image formats hdf5 sampler \
 python/interpreter python"
   "python/samples: detail dataset ragged python/interpreter python python/datasets"
   "python/workers: detail dataset device python/interpreter python python/samples"

@@ -177,3 +177,44 @@ def test_the_sampler_of_a_rank_has_the_order_of_all_ranks():
     ]
     batches = [batch.samples().tolist() for pair in zip(*ranks) for batch in pair]
     assert sum(batches, []) == list(ranks[0].sampler.order.indices(40, 0))
+
+
+def test_a_plan_packs_several_fields_into_full_rows():
+    lengths = [1 + i * i % 37 for i in range(500)]
+    tokens, labels = (
+        feedline.make_ragged_dataset(
+            feedline.make_memory_dataset({name: np.arange(sum(lengths), dtype=np.int32)}),
+            feedline.make_memory_dataset({"offset": np.concatenate([[0], np.cumsum(lengths)])}),
+        )
+        for name in ("token", "label")
+    )
+    rows = feedline.pack_together(
+        [tokens, labels], capacity=128, seed=1, value=[-1, -2], positions=True, documents=True,
+        mask="followed",
+    )  # fmt: skip
+    assert sum(lengths) > 0.98 * 128 * len(rows)
+    seen = []
+    for batch in feedline.Loader(rows, feedline.shuffle(seed=2), batch_size=8).epoch(0):
+        each = {name: tensor.numpy() for name, tensor in batch.items()}
+        for row in range(batch.size):
+            token, document = each["token"][row], each["token_document"][row]
+            at = each["token_offsets"][row]
+            assert (each["label"][row][document >= 0] == token[document >= 0]).all()
+            assert (token[document < 0] == -1).all()
+            assert (each["label"][row][document < 0] == -2).all()
+            for k in range(each["token_count"][row]):
+                part = slice(at[k], at[k + 1])
+                seen += token[part].tolist()
+                assert (document[part] == k).all()
+                count = at[k + 1] - at[k]
+                assert each["token_position"][row][part].tolist() == list(range(count))
+                assert each["token_mask"][row][part].tolist() == [1] * (count - 1) + [0]
+    assert sorted(seen) == list(range(sum(lengths)))
+    costs = feedline.packing_costs(rows)
+    assert sum(costs) == sum(length**2 for length in lengths)
+    order = feedline.bucket_by_length(costs, seed=1, buckets=4).bind(rows, 8)
+    assert sorted(order.indices(len(rows), 0)) == list(range(len(rows)))
+    with pytest.raises(feedline.UsageError, match="capacity has 3 values for 2 fields"):
+        feedline.pack_together([tokens, labels], capacity=[1, 2, 3])
+    with pytest.raises(feedline.UsageError, match="not the result of pack"):
+        feedline.packing_costs(feedline.pad(tokens))

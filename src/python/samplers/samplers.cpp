@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <nanobind/stl/optional.h>
@@ -86,10 +87,16 @@ sampler_object make_explicit_order(nb::handle indices, std::uint64_t rows) {
   })};
 }
 
-sampler_object make_bucket_by_length(const ragged_dataset_ptr& of, std::uint64_t seed,
-                                     std::vector<std::uint64_t> boundaries, std::uint64_t buckets) {
+/// @param of A ragged dataset, or the lengths of samples.
+sampler_object make_bucket_by_length(
+    const std::variant<ragged_dataset_ptr, std::vector<std::uint64_t>>& of, std::uint64_t seed,
+    std::vector<std::uint64_t> boundaries, std::uint64_t buckets) {
   const bucket_options how{.seed = seed, .boundaries = std::move(boundaries), .buckets = buckets};
-  return {interruptible([=] { return sampler{bucket_by_length{*of, how}}; })};
+  if (const auto* const lengths = std::get_if<std::vector<std::uint64_t>>(&of))
+    return {bucket_by_length{*lengths, how}};
+  return {interruptible([=, from = std::get<ragged_dataset_ptr>(of)] {
+    return sampler{bucket_by_length{*from, how}};
+  })};
 }
 
 sampler_object make_bucket_by_aspect_ratio(
@@ -197,7 +204,9 @@ void bind_samplers(nb::module_& module) {
   const bucket_options bucket;
   module.def("bucket_by_length", &make_bucket_by_length, "dataset"_a, nb::kw_only(),
              "seed"_a = bucket.seed, "boundaries"_a = bucket.boundaries,
-             "buckets"_a = bucket.buckets, "Batches of samples of similar length.");
+             "buckets"_a = bucket.buckets,
+             "Batches of samples of similar length: of a ragged dataset, or by a number for each "
+             "sample.");
   const aspect_ratio_options shape;
   module.def(
       "bucket_by_aspect_ratio", &make_bucket_by_aspect_ratio, "sizes"_a, nb::kw_only(),
