@@ -34,7 +34,8 @@ configure(-D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_DISABLE_FIND_PACKAGE_HDF5=ON
   -D CMAKE_DISABLE_FIND_PACKAGE_PNG=ON -D FEEDLINE_WITHOUT=libjpeg -D FEEDLINE_libzip_INCLUDE_DIR=)
 if(NOT code EQUAL 0 OR NOT output MATCHES
     "Needed and found: Boost .1.74 or newer. [0-9.]+, zlib [0-9.]+, spdlog .1.10 or newer. [0-9.]+"
-    OR NOT output MATCHES "left out: HDF5 .libhdf5-dev., libpng .libpng-dev., libzip .libzip-dev.[, ]")
+    OR NOT output MATCHES
+      "left out: HDF5 .libhdf5-dev., libpng .libpng-dev., libzip .libzip-dev.[, ]")
   message(FATAL_ERROR "found and missing libraries were not told:\n${output}")
 endif()
 
