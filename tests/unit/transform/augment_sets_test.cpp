@@ -3,9 +3,9 @@
 #include <feedline/error.hpp>
 
 #include "support/checks/catch.hpp"
-#include "support/checks/message_of.hpp"
 #include "transform/field_conversions.hpp"
 #include "transform/operations/operations.hpp"
+#include "unit/transform/transformed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,28 +17,7 @@
 
 using namespace feedline;
 using namespace feedline::detail;
-
-namespace {
-
-constexpr std::uint32_t many = 1'000'000;
-
-/// Random bits of sample i.
-std::uint32_t bits_of(std::uint32_t i) {
-  return draw(i, choice{12345});
-}
-
-/// Whether a count out of `of` is what a probability gives, within 5 standard deviations.
-bool is_share(int count, double of, double probability) {
-  return std::abs(count - of * probability) < 5 * std::sqrt(of * probability * (1 - probability));
-}
-
-std::string refusal(const field_transform& transform) {
-  return test::message_of<usage_error>([&] {
-    (void)convert_fields({{"x", element_type::u8, {8, 6, 3}}}, {transform});
-  });
-}
-
-}  // namespace
+using namespace feedline::test;
 
 TEST_CASE("augment sets: trivial_augment_wide draws operation, bin and sign evenly",
           "[transfer][host]") {

@@ -4,9 +4,9 @@
 
 #include "device/transform_row.hpp"
 #include "support/checks/catch.hpp"
-#include "support/checks/message_of.hpp"
 #include "transform/field_conversions.hpp"
 #include "transform/operations/operations.hpp"
+#include "unit/transform/transformed.hpp"
 
 #include <array>
 #include <cmath>
@@ -18,6 +18,7 @@
 
 using namespace feedline;
 using namespace feedline::detail;
+using namespace feedline::test;
 
 namespace {
 
@@ -35,18 +36,6 @@ pixel_map perspective_of(const std::array<point, 4>& to, pixel_extents image) {
   for (std::size_t i = 0; i < 4; ++i)
     points[i] = {static_cast<float>(to[i][0]), static_cast<float>(to[i][1])};
   return perspective_to(points, image);
-}
-
-constexpr std::uint64_t always = std::uint64_t{1} << 32;
-
-field_transform plain() {
-  return {.field = "x", .layout = image_layout::hwc};
-}
-
-std::string refusal(const field_transform& transform) {
-  return test::message_of<usage_error>([&] {
-    (void)convert_fields({{"x", element_type::u8, {8, 6, 3}}}, {transform});
-  });
 }
 
 }  // namespace

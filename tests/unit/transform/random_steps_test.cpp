@@ -2,12 +2,11 @@
 
 #include <feedline/error.hpp>
 
-#include "device/transform_row.hpp"
 #include "support/checks/catch.hpp"
-#include "support/checks/message_of.hpp"
 #include "transform/field_conversions.hpp"
 #include "transform/operations/normal.hpp"
 #include "transform/operations/operations.hpp"
+#include "unit/transform/transformed.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +18,7 @@
 
 using namespace feedline;
 using namespace feedline::detail;
+using namespace feedline::test;
 
 namespace {
 
@@ -32,34 +32,16 @@ std::vector<std::byte> random_image(std::uint32_t seed) {
   return row;
 }
 
-std::vector<float> transformed(const field_transform& transform, const std::vector<std::byte>& row,
-                               std::uint32_t random_bits) {
-  const auto converted = convert_fields({{"x", element_type::u8, {height, width, 3}}}, {transform});
-  std::vector<float> out(sample_bytes(converted.fields[0]) / sizeof(float));
-  transform_row(converted.conversions[0], row.data(), row.size(), random_bits,
-                reinterpret_cast<std::byte*>(out.data()));
-  return out;
-}
-
-field_transform plain() {
-  return {.field = "x", .layout = image_layout::hwc};
-}
-
-std::string refusal(const field_transform& transform,
-                    const field& of = {"x", element_type::u8, {8, 6, 3}}) {
-  return test::message_of<usage_error>([&] { (void)convert_fields({of}, {transform}); });
-}
-
 }  // namespace
 
 TEST_CASE("random steps: as many images change as the probability says", "[transfer][host]") {
   field_transform transform = plain();
   transform.invert = random_invert{.probability = 0.25};
   const std::vector<std::byte> row = random_image(1);
-  const std::vector<float> unchanged = transformed(plain(), row, 0);
+  const std::vector<float> unchanged = transformed(plain(), row, height, width, 3, 0);
   int inverted = 0;
   for (std::uint32_t bits = 0; bits < 2000; ++bits) {
-    const std::vector<float> out = transformed(transform, row, bits);
+    const std::vector<float> out = transformed(transform, row, height, width, 3, bits);
     const bool is_inverted = out[0] != unchanged[0];
     inverted += is_inverted ? 1 : 0;
     for (std::size_t i = 0; i < out.size(); ++i)
@@ -131,7 +113,8 @@ TEST_CASE("random steps: points of a window are the pixels that lines of it have
   field_transform moved = by;
   moved.affine = random_affine{.interpolation = feedline::interpolation::bilinear};
   for (std::uint32_t bits = 0; bits < 50; ++bits)
-    REQUIRE(transformed(by, row, bits * 977) == transformed(moved, row, bits * 977));
+    REQUIRE(transformed(by, row, height, width, 3, bits * 977) ==
+            transformed(moved, row, height, width, 3, bits * 977));
 }
 
 TEST_CASE("random steps: normal numbers have the distribution's integral", "[transfer][host]") {

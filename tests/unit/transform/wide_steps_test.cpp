@@ -4,11 +4,10 @@
 
 #include <feedline/error.hpp>
 
-#include "device/transform_row.hpp"
 #include "support/checks/catch.hpp"
-#include "support/checks/message_of.hpp"
 #include "transform/field_conversions.hpp"
 #include "transform/operations/operations.hpp"
+#include "unit/transform/transformed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,41 +20,17 @@
 
 using namespace feedline;
 using namespace feedline::detail;
+using namespace feedline::test;
 
 namespace {
 
-constexpr std::uint32_t many = 1'000'000;
-constexpr std::uint64_t always = std::uint64_t{1} << 32;
 using bytes = std::vector<std::byte>;
-
-std::uint32_t bits_of(std::uint32_t i) {
-  return draw(i, choice{12345});
-}
-
-bool is_share(int count, double of, double probability) {
-  return std::abs(count - of * probability) < 5 * std::sqrt(of * probability * (1 - probability));
-}
-
-field_transform plain() {
-  return {.field = "x", .layout = image_layout::hwc};
-}
 
 bytes random_image(std::uint32_t height, std::uint32_t width, std::uint32_t channels) {
   std::mt19937 random{height * 1000 + width};
   bytes row(std::size_t{height} * width * channels);
   for (std::byte& each : row) each = static_cast<std::byte>(random());
   return row;
-}
-
-std::vector<float> transformed(const field_transform& transform, const bytes& row,
-                               std::uint32_t height, std::uint32_t width, std::uint32_t channels,
-                               std::uint32_t random_bits) {
-  const auto converted =
-      convert_fields({{"x", element_type::u8, {height, width, channels}}}, {transform});
-  std::vector<float> out(sample_bytes(converted.fields[0]) / sizeof(float));
-  transform_row(converted.conversions[0], row.data(), row.size(), random_bits,
-                reinterpret_cast<std::byte*>(out.data()));
-  return out;
 }
 
 /// A blur as torchvision has it, with its two-dimensional kernel, in doubles.
@@ -87,11 +62,9 @@ std::vector<double> blurred(const std::vector<float>& image, std::int64_t height
   return out;
 }
 
-std::string refusal(const field_transform& transform) {
+std::string refusal_of_x(const field_transform& transform) {
   const std::string of_x = "transform of field 'x': ";
-  const std::string message = test::message_of<usage_error>([&] {
-    (void)convert_fields({{"x", element_type::u8, {8, 6, 3}}}, {transform});
-  });
+  const std::string message = refusal(transform);
   return message.rfind(of_x, 0) == 0 ? message.substr(of_x.size()) : message;
 }
 
@@ -341,22 +314,22 @@ TEST_CASE("wide steps: texts name them, and what they cannot do is refused", "[t
   CHECK(to_string(transform) ==
         "x: float32, layout hwc, augmix severity 3 width 3 depth -1 alpha 1 bilinear, "
         "gaussian_blur 1 kernel 23 sigma 0.1 to 2");
-  CHECK(refusal(transform) == "[nothing was thrown]");
+  CHECK(refusal_of_x(transform) == "[nothing was thrown]");
   const auto converted = convert_fields({{"x", element_type::u8, {8, 6, 3}}}, {transform});
   CHECK(converted.conversions[0].operations.wide);
   CHECK(converted.conversions[0].operations.needs_image);
   CHECK(converted.random);
   transform.sharpness = random_adjust_sharpness{};
-  CHECK(refusal(transform) ==
+  CHECK(refusal_of_x(transform) ==
         "gaussian_blur and sharpness are set: one blurs what the other sharpens; set one");
   transform = plain();
   transform.augmix = feedline::augmix{};
   transform.rand_augment = rand_augment{};
-  CHECK(refusal(transform) == "rand_augment and augmix are set: each is a whole set; set one");
+  CHECK(refusal_of_x(transform) == "rand_augment and augmix are set: each is a whole set; set one");
   const auto mixed = [&](const feedline::augmix& options) {
     transform = plain();
     transform.augmix = options;
-    return refusal(transform);
+    return refusal_of_x(transform);
   };
   CHECK(mixed({.severity = 11}) == "augmix.severity is 11: say 1 to 10");
   CHECK(mixed({.mixture_width = 5}) == "augmix.mixture_width is 5: say 1 to 4");
@@ -367,7 +340,7 @@ TEST_CASE("wide steps: texts name them, and what they cannot do is refused", "[t
   const auto soft = [&](const feedline::gaussian_blur& options) {
     transform = plain();
     transform.gaussian_blur = options;
-    return refusal(transform);
+    return refusal_of_x(transform);
   };
   CHECK(soft({.kernel_size = 4}) == "gaussian_blur.kernel_size is 4: say an odd number of 1 to 33");
   CHECK(soft({.kernel_size = 35}) ==
