@@ -2,11 +2,13 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/npy.hpp>
 #include <feedline/formats/records.hpp>
+#include <feedline/formats/zarr.hpp>
 #include <feedline/hdf5/dataset.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "programs/convert/conversion.hpp"
 #include "programs/convert/output/chunk_packer.hpp"
+#include "programs/convert/output/zarr_chunk.hpp"
 #include "programs/convert/work/work_folder.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
@@ -63,6 +65,11 @@ dataset_ptr open_output(const convert::job& job, const std::vector<field>& field
       files.push_back({job.output / (field.name + ".npy"), field.name});
     return open_npy(files);
   }
+  if (job.to == convert::format::zarr || job.to == convert::format::zarr2) {
+    std::vector<zarr_field> arrays;
+    for (const field& field : fields) arrays.push_back({field.name, field.name});
+    return open_zarr(job.output, arrays);
+  }
   std::vector<record_field> layout;
   for (const field& field : fields) layout.push_back({field.name, field.type, field.shape});
   return open_records({job.output}, layout);
@@ -85,7 +92,8 @@ void damage(const fs::path& path, std::int64_t at) {
 }
 
 const auto every_format =
-    std::vector{convert::format::hdf5, convert::format::npy, convert::format::records};
+    std::vector{convert::format::hdf5, convert::format::npy, convert::format::zarr,
+                convert::format::zarr2, convert::format::records};
 
 fs::path unfinished(const convert::job& job) {
   return job.work() / "unfinished";
@@ -97,7 +105,15 @@ fs::path journal_of(const convert::job& job) {
 
 /// The file that holds most of an unfinished output.
 fs::path data_of(const convert::job& job) {
+  if (job.to == convert::format::zarr) return unfinished(job) / "row/c/0/0";
+  if (job.to == convert::format::zarr2) return unfinished(job) / "row/0.0";
   return job.to == convert::format::npy ? unfinished(job) / "row.npy" : unfinished(job);
+}
+
+/// Damages it at this byte, or in the middle of a chunk's file.
+void damage_data(const convert::job& job, std::int64_t at) {
+  const bool is_zarr = job.to == convert::format::zarr || job.to == convert::format::zarr2;
+  damage(data_of(job), is_zarr ? static_cast<std::int64_t>(fs::file_size(data_of(job)) / 2) : at);
 }
 
 }  // namespace
@@ -122,9 +138,19 @@ TEST_CASE("convert: every type comes back byte for byte from every format and la
 
   std::vector<convert::job> jobs;
   for (const auto to : every_format) {
-    if (to == convert::format::npy && type == element_type::bf16) continue;
+    const bool has_bf16 = to != convert::format::npy && to != convert::format::zarr2;
+    if (!has_bf16 && type == element_type::bf16) continue;
     jobs.push_back(job_to(to, folder.path() / "out"));
   }
+  for (const auto to : {convert::format::zarr, convert::format::zarr2})
+    for (const auto filter : {convert::compression::none, convert::compression::lz4,
+                              convert::compression::zstd, convert::compression::deflate}) {
+      if (to == convert::format::zarr2 && type == element_type::bf16) continue;
+      if (!convert::can_write_zarr(filter)) continue;
+      jobs.push_back(job_to(to, folder.path() / "out"));
+      jobs.back().layout.chunk_rows = 300;
+      jobs.back().layout.filter = filter;
+    }
   jobs.push_back(jobs.front());
   jobs.back().layout.contiguous = true;
   jobs.push_back(jobs.front());
@@ -268,7 +294,7 @@ TEST_CASE("convert: an unfinished output that was damaged is begun again", "[sam
   CHECK_THROWS_AS(convert::run(make_damaged(large(), sample_index{19'000}), job, ignore),
                   stage_error);
   SECTION("in its data") {
-    damage(data_of(job), 2'000'000);
+    damage_data(job, 2'000'000);
   }
   SECTION("in its journal") {
     damage(journal_of(job), 3);
@@ -291,7 +317,7 @@ TEST_CASE("convert: an output that reads back differently is not renamed to its 
   job.force = true;
   const auto words = message_of<std::runtime_error>([&] {
     (void)convert::run(large(), job, [&](convert::step now, std::uint64_t done, std::uint64_t) {
-      if (now == convert::step::writing && done == many) damage(data_of(job), 5'000'000);
+      if (now == convert::step::writing && done == many) damage_data(job, 5'000'000);
     });
   });
   CHECK(words.find("out.part/unfinished: field '") != std::string::npos);
@@ -355,4 +381,44 @@ TEST_CASE("convert: a journal reads back as it was written, and half a journal i
     fs::resize_file(path, bytes);
     CHECK_FALSE(convert::journal::read(path));
   }
+}
+
+TEST_CASE("convert: a Zarr store has the input's chunks, and HDF5 made of it the same samples",
+          "[samples][host]") {
+  const temporary_directory folder;
+  auto job = job_to(convert::format::hdf5, folder.path() / "a.h5");
+  job.layout.chunk_rows = 48;
+  const auto first = make_identity_dataset(1000, 24);
+  const auto sums = convert::run(first, job, ignore).checksums;
+  const auto file = open_hdf5(job.output, {{"id"}, {"row"}}, {.max_resident_bytes = 0});
+  auto to_zarr = job_to(convert::format::zarr, folder.path() / "a.zarr");
+  CHECK(convert::run(file, to_zarr, ignore).checksums == sums);
+  const auto store = open_zarr(to_zarr.output, {{"id"}, {"row"}}, {.max_resident_bytes = 0});
+  CHECK(store->chunks().samples == 48);
+  auto back = job_to(convert::format::hdf5, folder.path() / "b.h5");
+  CHECK(convert::run(store, back, ignore).checksums == sums);
+  to_zarr.output = folder.path() / "c.zarr";
+  to_zarr.layout.chunk_rows = 7;
+  CHECK(convert::run(file, to_zarr, ignore).checksums == sums);
+  CHECK(open_zarr(to_zarr.output, {{"row"}}, {.max_resident_bytes = 0})->chunks().samples == 7);
+}
+
+TEST_CASE("convert: fields that a Zarr store cannot hold are refused", "[samples][host]") {
+  const temporary_directory folder;
+  const auto refusal = [&](const field& spec, convert::format to) {
+    static const std::vector<std::byte> bytes(64);
+    const auto from = make_memory_dataset({{spec, std::span{bytes}.first(4 * sample_bytes(spec))}});
+    return message_of<usage_error>(
+        [&] { (void)convert::run(from, job_to(to, folder.path() / "out"), ignore); });
+  };
+  CHECK(refusal({"x", element_type::bf16, {}}, convert::format::zarr2).find("take --to zarr") !=
+        std::string::npos);
+  for (const char* const name : {"a/b", ".x", "zarr\"y", "__x"})
+    CHECK(refusal({name, element_type::u8, {}}, convert::format::zarr).find("rename it") !=
+          std::string::npos);
+  auto job = job_to(convert::format::zarr, folder.path() / "out");
+  job.layout.contiguous = true;
+  CHECK(message_of<usage_error>([&] {
+          (void)convert::run(make_identity_dataset(4, 1), job, ignore);
+        }).find("--contiguous: a Zarr store has chunks") != std::string::npos);
 }

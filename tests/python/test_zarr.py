@@ -229,3 +229,63 @@ def test_errors_name_the_array_and_the_chunk(tmp_path):
     (path / "zarr.json").write_text(json.dumps(document))
     with pytest.raises(feedline.DatasetError, match="'made_up' is not one that feedline decodes"):
         feedline.open_zarr(path, [""])
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_packed_arrays_are_what_xarray_makes_of_them(tmp_path, version):
+    """CF packing: exactly xarray's values and types."""
+    xarray = pytest.importorskip("xarray")
+    random = np.random.default_rng(version)
+    packings = [
+        {},
+        {"scale_factor": 0.1},
+        {"add_offset": 273.15},
+        {"scale_factor": 0.01, "add_offset": 5.5},
+        {"scale_factor": 0.5, "missing_value": 3},
+        {"missing_value": [4]},
+    ]
+    for kind in ["i1", "u1", "i2", "i4", "f4", "f8"]:
+        for number, packing in enumerate(packings):
+            values = (random.random((30, 4)) * 40).astype(kind)
+            path = tmp_path / f"{kind}{number}.zarr"
+            group = zarr.create_group(path, zarr_format=version)
+            fill = [None, 0, 7][number % 3] if version == 2 else 0
+            names = {"dimension_names": ["time", "x"]} if version == 3 else {}
+            made = group.create_array(
+                "v", shape=values.shape, dtype=kind, chunks=(7, 4), fill_value=fill, **names
+            )
+            attributes = dict(packing)
+            if version == 2:
+                attributes["_ARRAY_DIMENSIONS"] = ["time", "x"]
+            elif number % 2:
+                coder = xarray.backends.zarr.FillValueCoder
+                attributes["_FillValue"] = coder.encode(np.dtype(kind).type(7), np.dtype(kind))
+            made.attrs.update(attributes)
+            made[...] = values
+            with xarray.open_zarr(path, consolidated=False, chunks=None) as opened:
+                wanted = opened["v"].to_numpy()
+            array = feedline.open_zarr_array(path, "v")
+            assert array.dimensions == ["time", "x"]
+            found = feedline.unpack(array).numpy()
+            if wanted.dtype.kind == "f":
+                assert found.dtype == wanted.dtype, (kind, packing)
+            assert np.array_equal(found, wanted.astype(found.dtype), equal_nan=True), (kind, packing)
+
+
+def test_arrays_of_a_call_share_the_cache_and_are_windows(tmp_path):
+    store = zarr.create_group(tmp_path / "s.zarr")
+    values = np.arange(60, dtype="i4").reshape(12, 5)
+    for name in "ab":
+        made = store.create_array(name, shape=values.shape, dtype="i4", chunks=(5, 2))
+        made[...] = values
+    a, b = feedline.open_zarr_arrays(tmp_path / "s.zarr", ["a", "b"])
+    assert (a.numpy() == values).all()
+    windows = feedline.make_windows(
+        [feedline.Window(0, 3, 2)], [feedline.WindowField("x", [a, b])]
+    )
+    rows = windows.read(range(len(windows)))["x"]
+    for number, row in enumerate(rows):
+        wanted = values[2 * number : 2 * number + 3]
+        assert (row[0] == wanted).all() and (row[1] == wanted).all()
+    with pytest.raises(feedline.DatasetError, match="no array of this path"):
+        feedline.open_zarr_array(tmp_path / "s.zarr", "c")

@@ -13,8 +13,11 @@
 namespace convert {
 namespace {
 
-const std::map<std::string, format> formats{
-    {"hdf5", format::hdf5}, {"npy", format::npy}, {"records", format::records}};
+const std::map<std::string, format> formats{{"hdf5", format::hdf5},
+                                            {"npy", format::npy},
+                                            {"zarr", format::zarr},
+                                            {"zarr2", format::zarr2},
+                                            {"records", format::records}};
 
 const std::map<std::string, compression> filters{{"none", compression::none},
                                                  {"deflate", compression::deflate},
@@ -86,27 +89,37 @@ command parse_command_line(int argc, char** argv) {
       ->type_name("TYPE")
       ->check(CLI::IsMember(label_types));
   std::string output;
-  app.add_option("-o,--output", output,
-                 "Output to write: a file, or with --to npy a folder; DIR/ is taken as DIR")
+  app.add_option(
+         "-o,--output", output,
+         "Output to write: a file, or with --to npy and zarr a folder; DIR/ is taken as DIR")
       ->type_name("PATH")
       ->required();
-  app.add_option("--to", to, "hdf5; npy: a folder with a file for each field; or records")
+  app.add_option(
+         "--to", to,
+         "hdf5; npy: a folder with a file for each field; zarr: a Zarr store of version 3; zarr2: "
+         "one of version 2; or records")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(formats));
   auto* const contiguous =
       app.add_flag("--contiguous", job.layout.contiguous, "HDF5: in one piece, uncompressed");
-  app.add_option("--chunk-rows", job.layout.chunk_rows,
-                 "HDF5: samples in a chunk; 0: as many as take about 128 KiB")
+  app.add_option(
+         "--chunk-rows", job.layout.chunk_rows,
+         "HDF5, Zarr: samples in a chunk; 0: as many as take about 128 KiB, for Zarr as many as "
+         "in the input's chunks, or as take about 1 MiB")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 32))
       ->excludes(contiguous);
-  app.add_option("--compression", filter,
-                 "HDF5: none, deflate, lz4 or zstd (which h5py reads with hdf5plugin)")
-      ->type_name("FILTER")
-      ->check(CLI::IsMember(filters))
-      ->excludes(contiguous);
-  app.add_option("--level", job.layout.level, "HDF5: 1 to 9 for deflate, 1 to 19 for zstd")
-      ->check(CLI::Range(1, 19))
-      ->excludes(contiguous);
+  auto* const compressed =
+      app.add_option("--compression", filter,
+                     "HDF5, Zarr: none, deflate, lz4 or zstd (which h5py reads with hdf5plugin); "
+                     "for Zarr zstd unless given")
+          ->type_name("FILTER")
+          ->check(CLI::IsMember(filters))
+          ->excludes(contiguous);
+  auto* const level =
+      app.add_option("--level", job.layout.level,
+                     "1 to 9 for deflate, 1 to 19 for zstd; for Zarr zstd's default unless given")
+          ->check(CLI::Range(1, 19))
+          ->excludes(contiguous);
   auto* const shuffle = app.add_option("--shuffle", seed, "Write in the random order of this seed")
                             ->type_name("SEED");
   app.add_option("--within-chunks", job.within_chunks,
@@ -134,6 +147,10 @@ command parse_command_line(int argc, char** argv) {
   }
   job.output = output_path(output);
   job.to = formats.at(to);
+  if (job.to == format::zarr || job.to == format::zarr2) {  // as zarr-python writes by default
+    if (compressed->count() == 0) filter = "zstd";
+    if (filter == "zstd" && level->count() == 0) job.layout.level = 0;
+  }
   job.layout.filter = filters.at(filter);
   line.how.label_type = label_types.at(label_type);
   if (shuffle->count() != 0) job.shuffle = seed;

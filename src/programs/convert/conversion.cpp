@@ -41,7 +41,7 @@ std::vector<feedline::field> without_names_of_classes(std::vector<feedline::fiel
 
 /// An unfinished output is continued only if these are equal.
 std::string identity_of(const content& what, const job& job, const failures& left_out) {
-  constexpr const char* formats[] = {"hdf5", "npy", "records"};
+  constexpr const char* formats[] = {"hdf5", "npy", "zarr", "zarr2", "records"};
   constexpr const char* filters[] = {"none", "deflate", "lz4", "zstd"};
   std::string text = job.source;
   if (!text.empty() && text.back() != '\n') text += '\n';
@@ -55,7 +55,7 @@ std::string identity_of(const content& what, const job& job, const failures& lef
                         checksum_of(left_out));
   text += fmt::format("to {}", formats[static_cast<std::size_t>(job.to)]);
   const hdf5_layout& layout = job.layout;
-  if (job.to == format::hdf5)
+  if (job.to == format::hdf5 || job.to == format::zarr || job.to == format::zarr2)
     text += layout.contiguous
                 ? " contiguous"
                 : fmt::format(" chunks of {} {} {}", layout.chunk_rows,
@@ -84,7 +84,7 @@ class conversion {
         replaces_{checked_place(job_)},
         work_{job_.work()},
         left_out_{damage()},
-        what_{from_->fields(), from_->size() - left_out_.size()},
+        what_{from_->fields(), from_->size() - left_out_.size(), from_->chunks().samples},
         made_{identity_of(what_, job_, left_out_)},
         output_{make_output(work_.unfinished(), what_, job_)} {
     const std::size_t sample_bytes = bytes_of_sample();

@@ -14,15 +14,17 @@ namespace convert {
 enum class format : std::uint8_t {
   hdf5,     ///< one file, a dataset a field
   npy,      ///< a folder, a NumPy file a field
+  zarr,     ///< a folder: a Zarr store of version 3, an array a field
+  zarr2,    ///< the same of version 2
   records,  ///< one file, a sample after the other, its fields in order, no padding
 };
 
 enum class compression : std::uint8_t { none, deflate, lz4, zstd };
 
-/// How an HDF5 file is laid out.
+/// How an HDF5 file or a Zarr store is laid out.
 struct hdf5_layout {
   bool contiguous = false;       ///< no chunks, no compression
-  std::uint64_t chunk_rows = 0;  ///< samples in a chunk; 0: so many that they take about 128 KiB
+  std::uint64_t chunk_rows = 0;  ///< samples in a chunk; 0: chosen by size, or the input's
   compression filter = compression::deflate;
   unsigned level = 4;  ///< level of deflate or Zstandard
 };

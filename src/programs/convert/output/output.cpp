@@ -150,6 +150,7 @@ class record_output final : public output {
 
 std::unique_ptr<output> make_output(const fs::path& path, const content& what, const job& job) {
   if (job.to == format::hdf5) return make_hdf5_output(path, what, job.layout);
+  if (job.to == format::zarr || job.to == format::zarr2) return make_zarr_output(path, what, job);
   if (job.to == format::npy) return std::make_unique<npy_output>(path, what);
   return std::make_unique<record_output>(path, what);
 }

@@ -43,6 +43,7 @@ class output {
 struct content {
   std::vector<feedline::field> fields;
   std::uint64_t samples;
+  std::uint64_t chunk_rows = 1;  ///< samples in a chunk of the input
 };
 
 /// @throws feedline::usage_error if the format cannot hold the fields.
@@ -52,6 +53,9 @@ struct content {
 [[nodiscard]] std::unique_ptr<output> make_hdf5_output(const std::filesystem::path& path,
                                                        const content& what,
                                                        const hdf5_layout& layout);
+/// @param job Its format is `zarr` or `zarr2`.
+[[nodiscard]] std::unique_ptr<output> make_zarr_output(const std::filesystem::path& path,
+                                                       const content& what, const job& job);
 /// To be called before anything else of a program that may write HDF5. Where a disk is full the
 /// library cannot close a file, tries again when the program ends, and crashes; so this disables
 /// that.

@@ -32,6 +32,21 @@ bool is_folder(const fs::path& path) {
   return fs::symlink_status(path).type() == fs::file_type::directory;
 }
 
+/// Whether it has the name of a folder or an object that the conversion to Zarr writes.
+bool is_of_zarr_store(const fs::directory_entry& entry) {
+  if (entry.is_symlink()) return false;
+  if (entry.is_directory()) return true;
+  const std::string name = entry.path().filename().string();
+  const bool is_chunk = name.find_first_not_of("0123456789.") == std::string::npos;
+  return entry.is_regular_file() && (is_chunk || name == "zarr.json" || name == ".zgroup" ||
+                                     name == ".zarray" || name == ".zattrs");
+}
+
+/// Whether a path is below a folder.
+bool is_below(const fs::path& folder, const fs::path& path) {
+  return path.string().starts_with(folder.string() + '/');
+}
+
 bool has_mounts(const fs::path& folder) {
   const occupant parent = occupant_of(folder / "..");
   const auto is_elsewhere = [&](const fs::path& path) {
@@ -166,6 +181,7 @@ void work_folder::require_only_own() const {
   for (const auto& entry : fs::recursive_directory_iterator{path_}) {
     const bool is_array = entry.path().parent_path() == unfinished() &&
                           entry.path().extension() == ".npy" && entry.is_regular_file();
+    if (is_below(unfinished(), entry.path()) && is_of_zarr_store(entry)) continue;
     if (!is_array && std::ranges::count(own, entry.path()) == 0) refuse(path_, entry.path());
   }
   if (::pwrite(locked_.number(), claim.data(), claim.size(), 0) !=

@@ -1,0 +1,208 @@
+// Samples as arrays of a Zarr store: a folder for each field, in chunks of whole samples, one
+// object a chunk, as zarr-python writes them by default.
+
+#include <feedline/error.hpp>
+#include <feedline/formats/zarr.hpp>
+
+#include "detail/threads.hpp"
+#include "programs/convert/output/output.hpp"
+#include "programs/convert/output/zarr_chunk.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+#include <utility>
+
+namespace convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Chunks take between this and half of it, if their rows are to be chosen.
+constexpr std::size_t chosen_chunk_bytes = std::size_t{2} << 20;
+/// The input's chunks are kept up to this size.
+constexpr std::size_t max_kept_bytes = std::size_t{256} << 20;
+
+struct zarr_type_names {
+  const char* v3;
+  const char* v2;  ///< without the byte order; null: it has none
+};
+
+/// In the order of the types' values.
+constexpr std::array<zarr_type_names, 13> zarr_names{{{"uint8", "u1"},
+                                                      {"int8", "i1"},
+                                                      {"uint16", "u2"},
+                                                      {"int16", "i2"},
+                                                      {"uint32", "u4"},
+                                                      {"int32", "i4"},
+                                                      {"uint64", "u8"},
+                                                      {"int64", "i8"},
+                                                      {"float16", "f2"},
+                                                      {"bfloat16", nullptr},
+                                                      {"float32", "f4"},
+                                                      {"float64", "f8"},
+                                                      {"bool", "b1"}}};
+
+const zarr_type_names& zarr_names_of(const feedline::field& field) {
+  return zarr_names[static_cast<std::size_t>(field.type)];
+}
+
+std::uint64_t zarr_chunk_rows(const content& what, const hdf5_layout& layout) {
+  std::size_t largest = 1;
+  for (const feedline::field& field : what.fields)
+    largest = std::max(largest, feedline::sample_bytes(field));
+  std::uint64_t rows = layout.chunk_rows;
+  if (rows == 0 && what.chunk_rows > 1 && what.chunk_rows <= max_kept_bytes / largest)
+    rows = what.chunk_rows;
+  if (rows == 0) rows = std::bit_floor(std::max<std::uint64_t>(1, chosen_chunk_bytes / largest));
+  return std::min(rows, what.samples);
+}
+
+std::string json_list(std::uint64_t first, const std::vector<std::uint64_t>& others) {
+  std::string text = '[' + std::to_string(first);
+  for (const std::uint64_t extent : others) text += ", " + std::to_string(extent);
+  return text + ']';
+}
+
+class zarr_output final : public output {
+ public:
+  zarr_output(fs::path folder, const content& what, const job& job)
+      : folder_{std::move(folder)},
+        what_{what},
+        layout_{job.layout},
+        is_v3_{job.to == format::zarr},
+        chunk_rows_{zarr_chunk_rows(what, job.layout)} {
+    if (!can_write_zarr(layout_.filter))
+      throw feedline::usage_error{
+          "--compression: this feedline-convert was built without that library; take deflate or "
+          "none"};
+    if (layout_.contiguous)
+      throw feedline::usage_error{"--contiguous: a Zarr store has chunks; leave it out"};
+    for (const feedline::field& field : what_.fields) {
+      if (field.name.empty() || field.name.find_first_of("/\\\"\n") != std::string::npos ||
+          field.name[0] == '.' || field.name.starts_with("__"))
+        throw feedline::usage_error{"field '" + field.name +
+                                    "' cannot name an array of a Zarr store: rename it with "
+                                    "NAME=PATH"};
+      if (!is_v3_ && zarr_names_of(field).v2 == nullptr)
+        throw feedline::usage_error{"field " + feedline::to_string(field) +
+                                    " cannot be written in version 2 of Zarr, which has no such "
+                                    "type; take --to zarr"};
+    }
+  }
+
+  std::uint64_t unit() const noexcept override { return chunk_rows_; }
+
+  void open(durable_file::mode how) override {
+    if (how == durable_file::mode::open) return;
+    fs::create_directory(folder_);
+    put(folder_ / (is_v3_ ? "zarr.json" : ".zgroup"),
+        is_v3_ ? R"({"attributes": {}, "zarr_format": 3, "node_type": "group"})"
+               : R"({"zarr_format": 2})");
+    for (const feedline::field& field : what_.fields) {
+      const fs::path array = folder_ / field.name;
+      fs::create_directory(array);
+      put(array / (is_v3_ ? "zarr.json" : ".zarray"), is_v3_ ? v3_of(field) : v2_of(field));
+      if (!is_v3_) put(array / ".zattrs", "{}");
+      if (is_v3_) fs::create_directory(array / "c");
+    }
+  }
+
+  void write(std::uint64_t first, std::uint64_t /*count*/,
+             std::span<const std::span<const std::byte>> columns) override {
+    for (std::size_t f = 0; f < columns.size(); ++f) {
+      const feedline::field& field = what_.fields[f];
+      const std::size_t chunk_bytes = chunk_rows_ * feedline::sample_bytes(field);
+      const std::span<const std::byte> rows = columns[f];
+      const std::size_t chunks = (rows.size() + chunk_bytes - 1) / chunk_bytes;
+      feedline::detail::parallel_for(chunks, [&](std::size_t i) {
+        const auto left = rows.subspan(i * chunk_bytes);
+        std::vector<std::byte> plain(chunk_bytes);  // zeros, the fill value, follow the last row
+        std::copy_n(left.begin(), std::min(chunk_bytes, left.size()), plain.begin());
+        const fs::path path = path_of(field, first / chunk_rows_ + i);
+        if (is_v3_ && !field.shape.empty()) fs::create_directories(path.parent_path());
+        put(path, compress_zarr_chunk(plain, layout_, is_v3_));
+      });
+    }
+  }
+
+  /// One call for all the chunks' files.
+  void sync() override {
+    const feedline::detail::descriptor opened{folder_.c_str(), O_DIRECTORY};
+    if (opened.number() < 0 || ::syncfs(opened.number()) != 0)
+      fail(folder_, "could not be flushed to the disk");
+  }
+
+  void close() override { sync(); }
+
+  feedline::dataset_ptr read_back() const override {
+    std::vector<feedline::zarr_field> fields;
+    for (const feedline::field& field : what_.fields) fields.push_back({field.name, field.name});
+    return feedline::open_zarr(folder_.string(), std::move(fields));
+  }
+
+ private:
+  static void put(const fs::path& path, std::span<const std::byte> bytes) {
+    durable_file{path, durable_file::mode::create}.write(0, bytes);
+  }
+  static void put(const fs::path& path, const std::string& text) {
+    put(path, std::as_bytes(std::span{text}));
+  }
+
+  /// "FIELD/c/3/0/0", or "FIELD/3.0.0".
+  [[nodiscard]] fs::path path_of(const feedline::field& field, std::uint64_t chunk) const {
+    std::string key = (is_v3_ ? "c/" : "") + std::to_string(chunk);
+    for (std::size_t d = 0; d < field.shape.size(); ++d) key += is_v3_ ? "/0" : ".0";
+    return folder_ / field.name / key;
+  }
+
+  [[nodiscard]] std::string v3_of(const feedline::field& field) const {
+    const char* const endian = std::endian::native == std::endian::little ? "little" : "big";
+    const std::string bytes =
+        feedline::size_bytes(field.type) == 1
+            ? R"({"name": "bytes"})"
+            : fmt::format(R"({{"name": "bytes", "configuration": {{"endian": "{}"}}}})", endian);
+    return fmt::format(
+        R"({{"shape": {}, "data_type": "{}", "chunk_grid": {{"name": "regular", "configuration": )"
+        R"({{"chunk_shape": {}}}}}, "chunk_key_encoding": {{"name": "default", "configuration": )"
+        R"({{"separator": "/"}}}}, "fill_value": {}, "codecs": [{}{}], "attributes": {{}}, )"
+        R"("zarr_format": 3, "node_type": "array", "storage_transformers": []}})",
+        json_list(what_.samples, field.shape), zarr_names_of(field).v3,
+        json_list(chunk_rows_, field.shape), fill_of(field), bytes, zarr_codec_json(layout_, true));
+  }
+
+  [[nodiscard]] std::string v2_of(const feedline::field& field) const {
+    const char order = feedline::size_bytes(field.type) == 1        ? '|'
+                       : std::endian::native == std::endian::little ? '<'
+                                                                    : '>';
+    return fmt::format(
+        R"({{"shape": {}, "chunks": {}, "dtype": "{}{}", "fill_value": null, "order": "C", )"
+        R"("filters": null, "dimension_separator": ".", "compressor": {}, "zarr_format": 2}})",
+        json_list(what_.samples, field.shape), json_list(chunk_rows_, field.shape), order,
+        zarr_names_of(field).v2, zarr_codec_json(layout_, false));
+  }
+
+  static const char* fill_of(const feedline::field& field) {
+    if (field.type == feedline::element_type::boolean) return "false";
+    return field.type < feedline::element_type::f16 ? "0" : "0.0";
+  }
+
+  fs::path folder_;
+  content what_;
+  hdf5_layout layout_;
+  bool is_v3_;
+  std::uint64_t chunk_rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<output> make_zarr_output(const fs::path& path, const content& what,
+                                         const job& job) {
+  return std::make_unique<zarr_output>(path, what, job);
+}
+
+}  // namespace convert
