@@ -6,6 +6,9 @@ endif()
 
 add_library(feedline_remote
   remote/ahead_store.cpp
+  remote/answer/answer.cpp
+  remote/answer/judge_answer.cpp
+  remote/answer/object_checksum.cpp
   remote/cache/block_file.cpp
   remote/cache/block_key.cpp
   remote/cache/cache_folder.cpp
@@ -20,11 +23,9 @@ add_library(feedline_remote
   remote/object_file.cpp
   remote/object_file_blocks.cpp
   remote/object_files.cpp
-  remote/request/answer.cpp
   remote/request/attempt.cpp
   remote/request/counts.cpp
   remote/request/credential_services.cpp
-  remote/request/judge_answer.cpp
   remote/request/percent.cpp
   remote/request/plain_request.cpp
   remote/request/request_thread.cpp

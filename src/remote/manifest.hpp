@@ -1,7 +1,7 @@
 #pragma once
 
 #include "io/file_system.hpp"
-#include "remote/request/judge_answer.hpp"
+#include "remote/answer/judge_answer.hpp"
 
 #include <functional>
 #include <map>

@@ -28,6 +28,7 @@ remote_statistics remote_counts() noexcept {
           .wrong_lengths = now(all.wrong_lengths),
           .ignored_ranges = now(all.ignored_ranges),
           .garbage = now(all.garbage),
+          .wrong_checksums = now(all.wrong_checksums),
           .failed = now(all.failed),
           .retries = now(all.retries),
           .hedged = now(all.hedged),
@@ -49,7 +50,7 @@ std::string to_string(const remote_statistics& counts) {
   std::string text = std::to_string(counts.requests) + " requests, " +
                      std::to_string(counts.bytes) + " bytes, at most " +
                      std::to_string(counts.most_in_flight) + " in flight";
-  const std::array<std::pair<std::uint64_t, const char*>, 11> kinds{{
+  const std::array<std::pair<std::uint64_t, const char*>, 12> kinds{{
       {counts.retries, "made again"},
       {counts.hedged, "made twice because the first lagged"},
       {counts.throttled, "throttled"},
@@ -60,6 +61,7 @@ std::string to_string(const remote_statistics& counts) {
       {counts.wrong_lengths, "of a wrong length"},
       {counts.ignored_ranges, "with ignored ranges"},
       {counts.garbage, "garbage"},
+      {counts.wrong_checksums, "of a wrong checksum"},
       {counts.failed, "given up"},
   }};
   for (const auto& [count, words] : kinds)

@@ -3,7 +3,7 @@
 /// without an address's query.
 
 #include "detail/printable.hpp"
-#include "remote/request/judge_answer.hpp"
+#include "remote/answer/judge_answer.hpp"
 #include "remote/request/percent.hpp"
 #include "remote/s3_listing.hpp"
 

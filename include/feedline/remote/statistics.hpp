@@ -40,11 +40,13 @@ struct remote_statistics {
   std::uint64_t wrong_lengths = 0;   ///< bodies that were shorter or longer than their headers say
   std::uint64_t ignored_ranges = 0;  ///< status 200 where a range was asked for
   std::uint64_t garbage = 0;         ///< answers that are no HTTP, or contradict the request
-  std::uint64_t failed = 0;          ///< requests that were given up: errors of their readers
-  std::uint64_t retries = 0;         ///< requests that were made again
-  std::uint64_t hedged = 0;          ///< second requests beside those that lagged
-  std::uint64_t hedges_won = 0;      ///< second requests that were answered first
-  std::uint64_t waits = 0;           ///< how often readers waited for bytes
+  /// Whole objects whose bytes do not have the checksum that the store tells.
+  std::uint64_t wrong_checksums = 0;
+  std::uint64_t failed = 0;              ///< requests that were given up: errors of their readers
+  std::uint64_t retries = 0;             ///< requests that were made again
+  std::uint64_t hedged = 0;              ///< second requests beside those that lagged
+  std::uint64_t hedges_won = 0;          ///< second requests that were answered first
+  std::uint64_t waits = 0;               ///< how often readers waited for bytes
   std::chrono::nanoseconds wait_time{};  ///< sum of these waits, over all readers
   remote_cache_statistics cache = {};
 };

@@ -82,6 +82,8 @@ void bind_remote(nb::module_& module) {
               "Bodies shorter or longer than said.")
       .def_ro("ignored_ranges", &remote_statistics::ignored_ranges, "Status 200 for a range.")
       .def_ro("garbage", &remote_statistics::garbage, "Answers that make no sense.")
+      .def_ro("wrong_checksums", &remote_statistics::wrong_checksums,
+              "Whole objects whose bytes do not have the checksum that the store tells.")
       .def_ro("failed", &remote_statistics::failed, "Requests that were given up.")
       .def_ro("retries", &remote_statistics::retries, "Requests that were made again.")
       .def_ro("hedged", &remote_statistics::hedged, "Second requests beside those that lagged.")

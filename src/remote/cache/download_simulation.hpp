@@ -9,8 +9,8 @@
 
 namespace feedline::detail {
 
-/// Computes the downloads of epochs with a cache of some size: `object_cache` without its bytes and threads, by
-/// the same rules and the same order of blocks.
+/// Computes the downloads of epochs with a cache of some size: `object_cache` without its bytes and
+/// threads, by the same rules and the same order of blocks.
 class download_simulation {
  public:
   using tables = std::vector<std::shared_ptr<const use_table>>;

@@ -81,8 +81,8 @@ class object_cache {
   /// Keeps a block, later. Does not wait.
   void arrived(arrival came) noexcept;
 
-  /// Downloads of a loader's epochs. Looks at the order of up to three epochs, unless that was done.
-  /// Not for threads of the cache. @param data Files of all samples.
+  /// Downloads of a loader's epochs. Looks at the order of up to three epochs, unless that was
+  /// done. Not for threads of the cache.
   [[nodiscard]] static download_plan foretell(const std::shared_ptr<read_forecast>& data);
 
   /// Returns once all blocks that were begun are kept, and the order is computed, in all caches of

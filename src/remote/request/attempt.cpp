@@ -130,7 +130,13 @@ void attempt::set_headers(const s3_credentials& signer) {
     add("x-amz-content-sha256: UNSIGNED-PAYLOAD");
     if (!signer.session_token.empty()) add("x-amz-security-token: " + signer.session_token);
   }
-  const object_pin& pin = of_->wanted.pin;
+  const wanted_bytes& wanted = of_->wanted;
+  const bool may_be_whole =
+      wanted.what == wanted_bytes::kind::opening ||
+      (wanted.what == wanted_bytes::kind::range && wanted.bytes == wanted.pin.size);
+  // Only to S3: the signature of an address must have all such headers.
+  if (may_be_whole && of_->target->identity) add("x-amz-checksum-mode: ENABLED");
+  const object_pin& pin = wanted.pin;
   if (pin.has_strong_tag())
     add("If-Match: " + pin.etag);
   else if (pin.etag.empty() && !pin.last_modified.empty())
@@ -185,6 +191,7 @@ bool attempt::take(const char* data, std::size_t bytes) {
     out_.put(std::as_bytes(std::span{data, bytes}));
   else
     std::memcpy(own_.data() + got_, data, bytes);
+  if (sum_) sum_->add(std::as_bytes(std::span{data, bytes}));
   got_ += bytes;
   counters().bytes.fetch_add(bytes, std::memory_order_relaxed);
   return true;
@@ -193,6 +200,10 @@ bool attempt::take(const char* data, std::size_t bytes) {
 void attempt::judge() {
   is_judged_ = true;
   verdict_ = judge_answer(of_->wanted, answer_);
+  // With a range, what a store tells may be of the part or of the whole.
+  const bool is_object = of_->wanted.what != wanted_bytes::kind::text;
+  if (is_object && verdict_.fault == remote_fault::none && has_whole_object(answer_))
+    sum_ = running_checksum::of(answer_.checksum);
 }
 
 void attempt::deliver() noexcept {
@@ -246,6 +257,7 @@ answer_verdict attempt::judge_end() {
     return {};
   }
   const std::uint64_t told = body_bytes(answer_).value_or(0);
+  if (got_ == told && sum_) return sum_->judge(answer_.checksum);
   if (got_ == told) return {};
   return {remote_fault::wrong_length,
           "the server sends " + std::to_string(got_) + " of " + std::to_string(told) + " bytes"};

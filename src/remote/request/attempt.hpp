@@ -75,6 +75,7 @@ class attempt {
   std::vector<std::byte> own_;  ///< a hedge's bytes
   landing::cursor out_;         ///< in the transfer's memory
   std::uint64_t got_ = 0;
+  std::optional<running_checksum> sum_;  ///< checksum so far, if the answer tells one
   std::size_t header_bytes_ = 0;
   std::string text_;      ///< the answer to a transfer of text
   std::string error_;     ///< the body of an answer without the object's bytes, from its beginning

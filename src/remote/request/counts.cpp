@@ -11,7 +11,7 @@ remote_counters& counters() noexcept {
 }
 
 void remote_counters::count(remote_fault fault) noexcept {
-  const std::array<std::pair<remote_fault, std::atomic<std::uint64_t>*>, 8> kinds{{
+  const std::array<std::pair<remote_fault, std::atomic<std::uint64_t>*>, 9> kinds{{
       {remote_fault::throttled, &throttled},
       {remote_fault::server_error, &server_errors},
       {remote_fault::unreachable, &unreachable},
@@ -20,6 +20,7 @@ void remote_counters::count(remote_fault fault) noexcept {
       {remote_fault::wrong_length, &wrong_lengths},
       {remote_fault::ignored_range, &ignored_ranges},
       {remote_fault::garbage, &garbage},
+      {remote_fault::wrong_checksum, &wrong_checksums},
   }};
   for (const auto& [kind, counter] : kinds)
     if (kind == fault) counter->fetch_add(1, std::memory_order_relaxed);

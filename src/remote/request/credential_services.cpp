@@ -4,7 +4,7 @@
 
 #include "detail/json/flat_json.hpp"
 #include "detail/printable.hpp"
-#include "remote/request/judge_answer.hpp"
+#include "remote/answer/judge_answer.hpp"
 #include "remote/request/percent.hpp"
 #include "remote/request/plain_request.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "remote/request/judge_answer.hpp"
+#include "remote/answer/judge_answer.hpp"
 #include "remote/request/s3_identity.hpp"
 
 #include <algorithm>

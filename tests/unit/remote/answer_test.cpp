@@ -1,6 +1,6 @@
-#include "remote/request/answer.hpp"
+#include "remote/answer/answer.hpp"
 
-#include "remote/request/judge_answer.hpp"
+#include "remote/answer/judge_answer.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 

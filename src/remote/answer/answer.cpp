@@ -1,4 +1,4 @@
-#include "remote/request/answer.hpp"
+#include "remote/answer/answer.hpp"
 
 #include "detail/printable.hpp"
 
@@ -8,6 +8,7 @@
 namespace feedline::detail {
 namespace {
 
+constexpr std::string_view checksum_prefix = "x-amz-checksum-";
 constexpr std::size_t max_kept = 1024;  // characters of a header's value
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -93,6 +94,11 @@ void http_answer::add(std::string_view line) {
     location = std::string{value};
   } else if (same_name(name, "x-amz-bucket-region")) {
     region = std::string{value};
+  } else if (name.size() > checksum_prefix.size() &&
+             same_name(name.substr(0, checksum_prefix.size()), checksum_prefix)) {
+    std::string which{name.substr(checksum_prefix.size())};
+    std::ranges::transform(which, which.begin(), lower);
+    checksum.add(which, value);
   } else if (same_name(name, "retry-after")) {
     // A date is not understood: then the pause is that of any other retry.
     if (const auto seconds = number(value))

@@ -1,4 +1,4 @@
-#include "formats/crc32c.hpp"
+#include "detail/checksums/crc32c.hpp"
 
 #include <array>
 #include <bit>

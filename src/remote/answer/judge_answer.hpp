@@ -1,6 +1,6 @@
 #pragma once
 
-#include "remote/request/answer.hpp"
+#include "remote/answer/answer.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,6 +20,7 @@ enum class remote_fault : std::uint8_t {
   wrong_length,
   ignored_range,
   garbage,
+  wrong_checksum,
   refused,  ///< from here on a retry is of no use
   changed,
   missing,
@@ -61,7 +62,8 @@ struct answer_verdict {
   }
   /// Whether it mostly comes back: then it is told after few tries, before the deadline.
   [[nodiscard]] bool is_likely_lasting() const noexcept {
-    return fault == remote_fault::ignored_range || fault == remote_fault::garbage;
+    return fault == remote_fault::ignored_range || fault == remote_fault::garbage ||
+           fault == remote_fault::wrong_checksum;
   }
 };
 
@@ -70,6 +72,9 @@ struct answer_verdict {
 
 /// How many bytes of an object come with an answer that was taken: those of its range, or all.
 [[nodiscard]] std::optional<std::uint64_t> body_bytes(const http_answer& answer) noexcept;
+
+/// Whether an answer that was taken has all bytes of its object.
+[[nodiscard]] bool has_whole_object(const http_answer& answer) noexcept;
 
 /// The pin of an object whose opening was answered.
 [[nodiscard]] object_pin pin_of(const http_answer& answer);

@@ -1,4 +1,4 @@
-#include "remote/request/judge_answer.hpp"
+#include "remote/answer/judge_answer.hpp"
 
 #include "detail/printable.hpp"
 
@@ -151,6 +151,11 @@ std::optional<std::uint64_t> body_bytes(const http_answer& answer) noexcept {
   if (answer.status == 416) return 0;
   if (answer.status == 206 && answer.range) return answer.range->end - answer.range->begin;
   return answer.length;
+}
+
+bool has_whole_object(const http_answer& answer) noexcept {
+  if (answer.status != 206) return answer.status == 200;
+  return answer.range && answer.range->begin == 0 && answer.range->end == answer.range->total;
 }
 
 object_pin pin_of(const http_answer& answer) {

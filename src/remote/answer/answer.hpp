@@ -1,5 +1,7 @@
 #pragma once
 
+#include "remote/answer/object_checksum.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -26,6 +28,8 @@ struct http_answer {
   std::string last_modified = {};
   std::string encoding = {};  ///< Content-Encoding, unless it is "identity"
   std::string location = {};
+  /// The checksum that the store has of the whole object.
+  object_checksum checksum = {};
   std::string region = {};  ///< the region in which S3 has the bucket
   std::optional<std::chrono::seconds> retry_after = {};
   std::string garbled = {};  ///< name of a header above whose value cannot be understood
