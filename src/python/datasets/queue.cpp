@@ -107,8 +107,9 @@ void bind_queue(nb::module_& module) {
       .def(
           "put",
           [](python_producer& self, const nb::dict& sample, const std::optional<double>& timeout) {
-            if (!self.queue) throw usage_error{"put: this producer has ended"};
-            return put_sample(*self.queue, sample, timeout);
+            const queue_ptr queue = self.queue;  // another thread may end the producer meanwhile
+            if (!queue) throw usage_error{"put: this producer has ended"};
+            return put_sample(*queue, sample, timeout);
           },
           "sample"_a, "timeout"_a = nb::none(), "Same as SampleQueue.put.")
       .def(
@@ -163,12 +164,11 @@ void bind_queue(nb::module_& module) {
       "make_queue_dataset", &make_queue, "fields"_a, nb::kw_only(), "capacity"_a = usual.capacity,
       "max_delay"_a = std::chrono::duration<double>{usual.max_delay}.count(),
       "A queue of samples with these fields. Give its `dataset` to a Loader: it delivers batches "
-      "of "
-      "what is there, at most batch_size samples, each once and in order; `batch.size` says how "
+      "of what is there, at most batch_size samples, each once and in order; `batch.size` says how "
       "many. A batch that is not full is delivered max_delay seconds after its oldest sample was "
       "put. The queue holds `capacity` samples, and `put` waits when it is full. An epoch ends "
-      "when "
-      "the queue is closed and empty. Samples whose batch was not handed out, because a loop was "
+      "when the queue is closed and empty. Samples whose batch was not handed out, because a loop "
+      "was "
       "left or a loader ended, are delivered by the next epoch or loader.");
 }
 
