@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -184,7 +183,8 @@ bucket_by_length bucket_by_aspect_ratio(std::span<const image_size> sizes,
     if (!(ratio > 0 && ratio < units))
       throw usage_error{"aspect_ratio_options::boundaries has " + detail::text_of(ratio) +
                         ", but a boundary is a width over a height, above 0 and below 65,536"};
-    buckets.boundaries.push_back(static_cast<std::uint64_t>(std::llround(ratio * units)));
+    // Rounded down like the ratios, so that an image of this very ratio is not below it.
+    buckets.boundaries.push_back(static_cast<std::uint64_t>(ratio * units));
   }
   std::vector<std::uint64_t> ratios;
   ratios.reserve(sizes.size());

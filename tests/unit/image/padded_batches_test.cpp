@@ -365,6 +365,10 @@ TEST_CASE("aspect ratios: batches of images of like shape have little padding", 
   CHECK(padding(bucket_by_aspect_ratio(sizes, {.boundaries = {0.5, 1, 2}})) < 0.95 * shuffled);
   const auto order = bucket_by_aspect_ratio(sizes, {.boundaries = {0.5, 1, 2}});
   CHECK((order.boundaries() == std::vector<std::uint64_t>{32768, 65536, 131072}));
+  // An image whose ratio is a boundary is not below it.
+  const std::vector<image_size> thirds{{3, 2}, {3, 1}};
+  const auto of_thirds = bucket_by_aspect_ratio(thirds, {.boundaries = {2.0 / 3}});
+  CHECK(of_thirds.boundaries().front() <= (std::uint64_t{2} << 16U) / 3);
   CHECK(contains(
       message_of<usage_error>([&] { (void)bucket_by_aspect_ratio(sizes, {.boundaries = {-1}}); }),
       "above 0"));
