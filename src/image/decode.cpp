@@ -101,7 +101,7 @@ class image_decoder final : public sized_decoder {
 
   std::span<const block_step> steps() const noexcept override {
     const bool is_plain = options_.fit == image_fit::stretch && options_.sizes.empty() &&
-                          options_.flip == 0 && format_of(options_) == pixel_format{};
+                          format_of(options_) == pixel_format{};
     if (!is_plain) return {};  // devices make three bytes a pixel, and all samples of one size
     return steps_;
   }

@@ -176,6 +176,14 @@ void check_sizes(image_options& options) {
   if (!(options.flip >= 0 && options.flip <= 1))
     throw usage_error{"image_options::flip is " + detail::text_of(options.flip) +
                       ", but must be 0 to 1"};
+  if (!is_padded && options.flip != 0)
+    throw usage_error{
+        "image_options::flip is set, and fit is not pad: only padded images are flipped by "
+        "readers; set field_transform::flip, by which the device flips others"};
+  if (!is_padded && options.larger == larger_image::error)
+    throw usage_error{
+        "image_options::larger is error, and fit is not pad: every other image is resized to its "
+        "sample, so none is too large; leave it out"};
   constexpr std::uint32_t max_divisor = 4096;
   if (is_padded && (options.size_divisible == 0 || options.size_divisible > max_divisor))
     throw usage_error{"image_options::size_divisible is " + std::to_string(options.size_divisible) +

@@ -114,9 +114,9 @@ struct image_options {
   /// Letterbox and pad: red, green and blue of what is not the image, as 8 bits. With one channel,
   /// and for masks, the first counts.
   std::array<std::uint8_t, 3> fill = {0, 0, 0};
-  /// Probability that readers mirror an image left to right, within its own width; drawn like the
-  /// `flip` of a loader's transform. For `image_fit::pad`, where a transform would move the padding
-  /// too. Otherwise a transform does it on the device. Outside of a loader nothing is mirrored.
+  /// Pad: probability that readers mirror an image left to right, within its own width, because a
+  /// transform would move the padding too; drawn like the `flip` of a loader's transform, which
+  /// mirrors other images on the device. Outside of a loader nothing is mirrored.
   double flip = 0.0;
 };
 

@@ -205,6 +205,11 @@ void check(const annotation_options& options) {
         "annotation_options::image.flip is set; set annotation_options::flip, by which boxes and "
         "points are flipped, too"};
   share("min_visible", options.min_visible);
+  if (options.image.fit == image_fit::pad && (options.affine || options.perspective))
+    throw usage_error{
+        "annotation_options::affine or perspective is set, and image.fit is pad: a transform that "
+        "moves pixels would move the padding, so a loader refuses it; leave them out, or set "
+        "another image.fit"};
   const field image{pixels_name, element_type::u8, {}};
   const checked_field colors{image, 3};
   if (options.affine) random_affine_operation::check(*options.affine, colors);

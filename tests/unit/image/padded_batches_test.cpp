@@ -383,7 +383,14 @@ TEST_CASE("padded batches: options that contradict each other are refused", "[da
   CHECK(contains(refused({.shorter_side = 224, .fit = letterbox}), "shorter_side"));
   CHECK(contains(refused({.fit = pad, .sizes = {{32, 32}}}), "image_options::sizes"));
   CHECK(contains(refused({.fit = pad, .size_divisible = 0}), "size_divisible"));
-  CHECK(contains(refused({.flip = 2}), "image_options::flip"));
+  CHECK(contains(refused({.fit = pad, .flip = 2}), "image_options::flip is 2"));
+  CHECK(contains(refused({.fit = letterbox, .flip = 0.5}), "set field_transform::flip"));
+  CHECK(contains(refused({.larger = larger_image::error}), "image_options::larger"));
+  CHECK(contains(message_of<usage_error>([] {
+                   (void)make_annotated_dataset(
+                       {}, {.image = {.fit = pad}, .affine = random_affine{.degrees = {-9, 9}}});
+                 }),
+                 "would move the padding"));
   CHECK(contains(refused({.fit = image_fit{9}}), "image_options::fit"));
   // Padding needs to know the sizes of all images: files only.
   const auto decoder = make_image_decoder({.fit = pad});
