@@ -19,8 +19,8 @@ struct image_size {
   friend bool operator==(const image_size&, const image_size&) = default;
 };
 
-/// Says that the height and width of a field's images differ from batch to batch. All such fields
-/// of a dataset have the same height and width in a batch: those that `dataset::sizes` gives.
+/// Says that the height and width of a field's images differ from batch to batch. In a batch all
+/// such fields have the same height and width: those that `dataset::sizes` gives.
 struct size_by_batch {
   /// Where height and width are in the field's shape. A shape of two extents is {height, width}.
   image_layout layout = image_layout::hwc;
