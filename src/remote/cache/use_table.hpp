@@ -52,8 +52,8 @@ class use_table final : public range_recorder {
   const std::uint64_t epoch;
 
   /// Null: the object is in no sample.
-  [[nodiscard]] const std::vector<block_use>* find(std::uint64_t object) const {
-    const auto found = objects_.find(object);
+  [[nodiscard]] const std::vector<block_use>* find(std::uint64_t hash) const {
+    const auto found = objects_.find(hash);
     return found == objects_.end() ? nullptr : &found->second.uses;
   }
   /// Size of a block of an object that is in samples.
