@@ -34,10 +34,7 @@ struct row_circle {
 class sample_queue final : public queue_dataset, public live_source {
  public:
   sample_queue(std::vector<field> fields, const queue_options& options)
-      : fields_{std::move(fields)},
-        options_{options},
-        is_written_(options.capacity),
-        put_at_(options.capacity) {
+      : fields_{std::move(fields)}, options_{options} {
     for (const std::size_t bytes : checked_row_bytes("make_queue_dataset", fields_)) {
       const auto all = checked_multiply(bytes, options.capacity);
       if (!all || *all >> 63 != 0)
@@ -46,6 +43,8 @@ class sample_queue final : public queue_dataset, public live_source {
                           ", and the samples would take 2^63 bytes or more: lower it"};
       circles_.push_back({bytes, std::make_unique_for_overwrite<std::byte[]>(*all)});
     }
+    is_written_.resize(options.capacity);
+    put_at_.resize(options.capacity);
   }
 
   std::uint64_t size() const override { return std::uint64_t{1} << 56; }

@@ -110,8 +110,9 @@ class queue_producer {
 ///
 /// The loader uses one reader, one batch a slot and placement::stream. Transforms work as usual.
 /// It refuses a sampler that is not sequential, shards, mixing, error policies, zero readers,
-/// partial_batch other than keep. Its state numbers batches, but samples that were delivered do not
-/// come again. The queue itself must be given to the loader: a dataset made of it cannot be read.
+/// tuning, piece_bytes, request_bytes, partial_batch other than keep. Its state numbers batches,
+/// but samples that were delivered do not come again. The queue itself must be given to the loader:
+/// a dataset made of it cannot be read.
 /// @throws usage_error if there is no field, two have one name, or the capacity is 0 or needs 2^63
 /// bytes or more, or max_delay is negative; std::bad_alloc.
 [[nodiscard]] std::shared_ptr<queue_dataset> make_queue_dataset(std::vector<field> fields,

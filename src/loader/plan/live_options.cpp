@@ -41,13 +41,18 @@ loader_options options_for_live(loader_options options, const sampler& order) {
           "loader_options::expert.batches_per_slot is " +
               std::to_string(options.expert.batches_per_slot),
           "a batch is delivered as soon as it is there, leave it out");
+  const tuning_budget& tuning = options.expert.tuning;
+  require(tuning.max_readers == 0 && tuning.max_pinned_bytes == 0,
+          "loader_options::expert.tuning is set", "one reader takes the samples, leave it out");
+  require(options.expert.piece_bytes == 0 && options.expert.request_bytes == 0,
+          "loader_options::expert.piece_bytes or request_bytes is set",
+          "a batch is read and copied as a whole, leave them out");
   constexpr std::size_t whole_batch = std::size_t{1} << 50;
   options.readers = 1;
   options.placement = placement::stream;
   options.expert.batches_per_slot = 1;
   options.expert.piece_bytes = whole_batch;
   options.expert.request_bytes = whole_batch;
-  options.expert.tuning = {};
   return options;
 }
 

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -362,6 +363,8 @@ TEST_CASE("queue: what it cannot do is refused", "[loader][host]") {
   CHECK(contains(refusal(sequential{}, {.readers = 0}), "readers is 0: one reader takes"));
   CHECK(contains(refusal(sequential{}, {.placement = placement::resident}), "is resident"));
   CHECK(contains(refusal(sequential{}, {.expert = {.batches_per_slot = 2}}), "leave it out"));
+  CHECK(contains(refusal(sequential{}, {.expert = {.request_bytes = 4096}}), "request_bytes"));
+  CHECK(contains(refusal(sequential{}, {.expert = {.tuning = {.max_readers = 2}}}), "tuning"));
   loader first = make_loader(queue);
   CHECK(refusal(sequential{}, {}) ==
         "another loader reads this queue: one at a time delivers its samples");
@@ -382,6 +385,10 @@ TEST_CASE("queue: what it cannot do is refused", "[loader][host]") {
         "queue_dataset::put: field 'row' has 8 bytes, but row: uint8[24] takes 24");
   CHECK(contains(message_of<usage_error>([] { (void)make_queue({.capacity = 0}); }),
                  "capacity is 0"));
+  CHECK(contains(message_of<usage_error>([] {
+                   (void)make_queue({.capacity = std::numeric_limits<std::size_t>::max()});
+                 }),
+                 "2^63 bytes or more: lower it"));
   CHECK(contains(message_of<usage_error>([] { (void)make_queue({.max_delay = -1us}); }),
                  "max_delay is -1 us"));
   CHECK_THROWS_AS(queue_producer{nullptr}, usage_error);
