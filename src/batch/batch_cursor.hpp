@@ -66,7 +66,7 @@ class batch_cursor {
     if (wanted) {
       failure_ = std::exchange(content.failure, std::nullopt);
       tally_.accept(content.repairs);
-      is_last_slot_ = content.ends_pass;
+      is_last_slot_ = content.live && content.live->is_end;
     }
     if (!wanted || content.batches == 0) return ring_->discard(slot);
     ring_->lease(slot, stream_);

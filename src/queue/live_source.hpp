@@ -31,15 +31,19 @@ class live_source {
   /// Ends reading: what was not handed out waits again.
   virtual void detach() const noexcept = 0;
 
-  /// Waits for samples, and writes them, at most `most`. One thread at a time.
-  /// @param is_wanted Asked while it waits, at least each 20 ms; if false, no sample is taken.
+  /// Begins a pass, unless it was begun before, and waits until a batch of it should be read. Then
+  /// the same thread calls `take`.
+  /// @param most The most samples that the batch may have.
+  /// @param is_wanted Asked while it waits, at least each 20 ms; if false, the wait ends.
+  virtual void await(const pass_ptr& pass, std::uint64_t most,
+                     const std::function<bool()>& is_wanted) const = 0;
+  /// Writes the samples that wait, at most `most`; none if another pass was begun last.
   /// @param out Room for `most` samples of each field.
   virtual taken take(const pass_ptr& pass, std::uint64_t most,
-                     std::span<const std::span<std::byte>> out,
-                     const std::function<bool()>& is_wanted) const = 0;
+                     std::span<const std::span<std::byte>> out) const = 0;
   /// The oldest batch of this pass that has samples was handed out. Any thread.
   virtual void handed_out(const pass_ptr& pass) const noexcept = 0;
-  /// Makes `take` ask `is_wanted` now. Any thread.
+  /// Makes `await` ask `is_wanted` now. Any thread.
   virtual void wake() const noexcept = 0;
 };
 

@@ -112,13 +112,18 @@ class sample_queue final : public queue_dataset, public live_source {
     begin_pass(nullptr);
   }
 
-  taken take(const pass_ptr& pass, std::uint64_t most, std::span<const std::span<std::byte>> out,
+  void await(const pass_ptr& pass, std::uint64_t most,
              const std::function<bool()>& is_wanted) const override {
     std::unique_lock lock{mutex_};
-    if (!is_wanted()) return {};
+    if (!is_wanted()) return;
     if (pass != pass_) begin_pass(pass);
     await_batch(lock, most, is_wanted);
-    if (!is_wanted()) return {};
+  }
+
+  taken take(const pass_ptr& pass, std::uint64_t most,
+             std::span<const std::span<std::byte>> out) const override {
+    std::unique_lock lock{mutex_};
+    if (pass != pass_) return {};
     const std::uint64_t first = read_;
     const std::uint64_t count = std::min(most, ready_ - first);
     lock.unlock();

@@ -103,6 +103,8 @@ void request_executor::read_samples(staging_slot& slot, sample_run samples, read
   use.clock.at(work.pass->epoch, work.first_batch + first_batch, last_batch - first_batch + 1);
   use.request = samples;
   use.drawn_run = {};  // another request's, or hints
+  if (live_ != nullptr && is_wanted(slot))
+    live_->await_live(work.pass, samples.end - samples.begin, use.clock);
   {
     const reported_read reported{use, work.pass->epoch, at(samples.begin), at(samples.end)};
     if (forecast_ != nullptr && is_wanted(slot))
@@ -125,7 +127,7 @@ void request_executor::read_samples(staging_slot& slot, sample_run samples, read
       }
       done = end;
     }
-    use.clock.count_samples(work.is_short ? work.samples : done - samples.begin);
+    use.clock.count_samples(work.live ? work.live->samples : done - samples.begin);
   }
   use.clock.at(work.pass->epoch, work.first_batch + first_batch, 0);  // after these
 }

@@ -70,13 +70,17 @@ class request_executor {
  public:
   /// Borrows all for its life. @param ahead Null: no hints are given.
   /// @param forecast Is told which samples are read. Null: there is none.
+  /// @param live Waits for samples before they are read, if they come meanwhile. Null: they are all
+  /// there.
   request_executor(std::uint64_t batch_size, slot_writer& writer, staging_ring& staging,
-                   const read_ahead* ahead = nullptr, loader_forecast* forecast = nullptr)
+                   const read_ahead* ahead = nullptr, loader_forecast* forecast = nullptr,
+                   const sample_source* live = nullptr)
       : batch_size_{batch_size},
         writer_{writer},
         staging_{staging},
         ahead_{ahead},
-        forecast_{forecast} {}
+        forecast_{forecast},
+        live_{live} {}
 
   /// Fills one request and counts it as done; true if it was its slot's last. A failed read only
   /// marks the slot: the transfer sees the mark after everything before it was delivered.
@@ -98,6 +102,7 @@ class request_executor {
   staging_ring& staging_;
   const read_ahead* const ahead_;
   loader_forecast* const forecast_;
+  const sample_source* const live_;
   std::atomic<bool> stopping_{false};
 };
 

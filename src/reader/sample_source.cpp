@@ -81,10 +81,10 @@ void sample_source::indices(std::uint64_t epoch, position first,
   refuse(*bad, samples_, epoch, in_epoch(position{own}));
 }
 
-live_source::taken sample_source::take(const std::shared_ptr<epoch_pass>& pass, std::uint64_t most,
-                                       std::span<const std::span<std::byte>> out) const {
-  return live_->take(pass, most, out,
-                     [&] { return !is_stopped_.load() && !pass->abandoned.load(); });
+void sample_source::await_live(const std::shared_ptr<epoch_pass>& pass, std::uint64_t most,
+                               stage_clock& clock) const {
+  const in_activity waiting{&clock, activity::starved};
+  live_->await(pass, most, [&] { return !is_stopped_.load() && !pass->abandoned.load(); });
 }
 
 void sample_source::read(const epoch_pass& pass, const read_request& request,

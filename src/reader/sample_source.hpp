@@ -9,6 +9,7 @@
 #include "sampler/epoch_share.hpp"
 #include "staging/slot_repairs.hpp"
 #include "staging/staging_slot.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -73,9 +74,10 @@ class sample_source {
 
   /// The dataset, if its samples come while it is read; else null.
   [[nodiscard]] const live_source* live() const noexcept { return live_; }
-  /// Same as `live_source::take`, until the pass is abandoned or the source is stopped.
-  live_source::taken take(const std::shared_ptr<epoch_pass>& pass, std::uint64_t most,
-                          std::span<const std::span<std::byte>> out) const;
+  /// Same as `await` of `live()`, until the pass is abandoned or the source is stopped.
+  /// @param clock The reader's: it does not read meanwhile.
+  void await_live(const std::shared_ptr<epoch_pass>& pass, std::uint64_t most,
+                  stage_clock& clock) const;
 
   /// Reads that failed at first and succeeded on a retry. Any thread.
   [[nodiscard]] std::uint64_t recovered_reads() const noexcept { return retries_.recovered(); }

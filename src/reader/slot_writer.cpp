@@ -23,13 +23,10 @@ void count_bytes(reader_scratch& use) {
 
 /// Reads what a live source has: the slot, of one run, then has only these samples.
 /// @return Number of samples.
-std::uint64_t take_live(const sample_source& source, staging_slot& slot, std::uint64_t most,
+std::uint64_t take_live(const live_source& source, staging_slot& slot, std::uint64_t most,
                         const reader_scratch& use) {
-  const live_source::taken taken = source.take(slot.work.pass, most, use.out);
-  slot.work.samples = taken.samples;
-  slot.work.is_short = taken.samples < most;
-  slot.work.ends_pass = taken.is_end;
-  return taken.samples;
+  slot.work.live = source.take(slot.work.pass, most, use.out);
+  return slot.work.samples = slot.work.live->samples;
 }
 
 }  // namespace
@@ -70,8 +67,8 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
   draw_samples(source_, slot, run, use);
   if (!held_.empty()) return copy_held(slot, run, use);
   set_destinations(slot, run, use);
-  if (source_.live() != nullptr) {
-    use.samples = use.samples.first(take_live(source_, slot, run.end - run.begin, use));
+  if (const live_source* const live = source_.live()) {
+    use.samples = use.samples.first(take_live(*live, slot, run.end - run.begin, use));
     convert(slot, run, use);
     return keep(slot, {run.begin, run.begin + use.samples.size()});
   }
@@ -263,8 +260,8 @@ void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scr
     use.out.emplace_back(slot.data + at, rows * layout_.row_bytes(place, size));
     at += layout_.field_bytes(place, rows, size);
   }
-  if (source_.live() != nullptr) {
-    entry[0] = static_cast<std::uint32_t>(take_live(source_, slot, rows, use));
+  if (const live_source* const live = source_.live()) {
+    entry[0] = static_cast<std::uint32_t>(take_live(*live, slot, rows, use));
     return;
   }
   const read_context context{source_.seed(), slot.work.pass->epoch, use.missing, use.missing_at};

@@ -6,6 +6,7 @@
 
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
+#include "queue/live_source.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_blocks.hpp"
 #include "staging/slot_repairs.hpp"
@@ -67,10 +68,9 @@ struct slot_work {
   std::uint64_t batches = 0;  ///< number of batches that it holds, or holds a part of
   std::uint64_t begin = 0;    ///< samples of the ticket before its first
   bool ends_ticket = true;    ///< no samples of the ticket follow its last
-  /// A live source gave fewer samples than the ticket has, and no sample of the pass follows. Set
-  /// by the reader of the slot's only request.
-  bool is_short = false;
-  bool ends_pass = false;
+  /// The samples that a live source gave. Set by the reader of the slot's only request; empty where
+  /// samples are read by their indices.
+  std::optional<live_source::taken> live = {};
   request_layout layout{1, 1};               ///< how it is divided into requests
   std::shared_ptr<slot_blocks> blocks = {};  ///< null where the device decodes none
   /// Computed when the ticket is opened; null where all batches have one size.

@@ -146,6 +146,11 @@ loader_verdict of_copies(const loader_statistics& seen, const findings& found) {
 loader_verdict of_idle_readers(const loader_statistics& seen, const findings& found) {
   const std::string words = exposed_words(found) + ", while readers wait for work " +
                             percent(found.readers_starved) + " of theirs";
+  if (seen.live)
+    return {bottleneck::reader, words + ": for samples that are put into the queue",
+            "nothing in the loader: put samples faster, from more threads, or say a shorter "
+            "queue_options::max_delay",
+            found.gain()};
   if (seen.cpu_budget != 0 && seen.cpu_budget < seen.reader.threads)
     return {bottleneck::reader, words + " under a CPU budget of " + std::to_string(seen.cpu_budget),
             "raise the CPU budget (set_cpu_budget, FEEDLINE_CPU_BUDGET)", found.gain()};

@@ -125,6 +125,7 @@ std::string to_json(const loader_statistics& seen) {
       .member("cpu_budget", seen.cpu_budget)
       .member("sample_bytes", seen.sample_bytes)
       .member("chunked", seen.chunked)
+      .member("live", seen.live)
       .member("device_could_decode", seen.device_could_decode)
       .member("copies", seen.copies)
       .member("downloads", json_of(seen.downloads))

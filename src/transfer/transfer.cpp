@@ -93,7 +93,7 @@ std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> fa
     end = std::min(end, content_.repairs->samples);
     content_.batches = std::min(content_.batches, divide_up(end, batch_size));
   }
-  if (work.is_short) content_.batches = divide_up(end, batch_size);
+  if (work.live) content_.batches = divide_up(end, batch_size);
   if (failed) content_.batches = failed->good_batches;
   content_.failure = std::move(failed);
   content_.samples = std::min(end, content_.batches * batch_size);

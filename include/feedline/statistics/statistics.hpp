@@ -30,8 +30,8 @@ struct stage_statistics {
 
   // The sum of these four is the time that all threads of the stage took part in the work.
   std::chrono::nanoseconds busy{};  ///< reading; issuing copies; using batches
-  /// Waiting for input. Reader: a request, an epoch, or a turn under the CPU budget. Transfer: a
-  /// filled staging slot. Consumer: a batch.
+  /// Waiting for input. Reader: a request, an epoch, a turn under the CPU budget, or samples that
+  /// are put into a queue. Transfer: a filled staging slot. Consumer: a batch.
   std::chrono::nanoseconds starved{};
   /// Waiting for output space. Reader: a free staging slot. Transfer: a device slot. Consumer: the
   /// end of a batch, if batches are held in every slot.
@@ -132,6 +132,7 @@ struct loader_statistics {
   unsigned cpu_budget = 0;
   std::uint64_t sample_bytes = 0;    ///< size of a sample in the dataset
   bool chunked = false;              ///< whether the dataset reads whole chunks of samples
+  bool live = false;                 ///< whether samples come meanwhile (`make_queue_dataset`)
   bool device_could_decode = false;  ///< same as in `loader_plan`
   /// Whether batches are copied to a device; else the consumer reads staging memory.
   bool copies = false;

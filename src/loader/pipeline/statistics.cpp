@@ -115,6 +115,7 @@ loader_statistics pipeline::statistics() const {
   seen.cpu_budget = turns_.limit();
   seen.sample_bytes = resolved_.memory.rows().sample_bytes();
   seen.chunked = chunked_;
+  seen.live = source_.live() != nullptr;
   seen.device_could_decode = plan_.device_could_decode;
   seen.copies = !ring_->in_place();
   seen.held = ring_->held_memory();

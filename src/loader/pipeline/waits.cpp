@@ -176,7 +176,10 @@ void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const 
   } else if (!plan_.background) {
     why = "this thread reads by itself (no_readers), and has not read all of it yet";
   } else if (reads.empty()) {
-    why = "no reader is reading; staging slots: " + staging_->states();
+    why = std::string{reading_.source() != nullptr
+                          ? "the queue is empty, or its max_delay is not over"
+                          : "no reader is reading"} +
+          "; staging slots: " + staging_->states();
     if (turns_.limit() != 0)
       why += "; readers at work at a time under the CPU budget: " + std::to_string(turns_.limit());
   } else {

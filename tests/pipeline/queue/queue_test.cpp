@@ -148,6 +148,23 @@ TEST_CASE("queue: a wait for samples ends at a deadline, by a stop, and by stop(
   other.join();
 }
 
+TEST_CASE("queue: a reader that waits for samples does not read", "[loader][host]") {
+  const queue_ptr queue = make_queue();
+  loader loader = make_loader(queue);
+  auto batches = loader.epoch(0);
+  put_all(*queue, 0, 4);
+  REQUIRE(batches.next());
+  const auto limit = std::chrono::steady_clock::now() + 5s;
+  while (loader.statistics().reader.starved < 50ms && std::chrono::steady_clock::now() < limit)
+    std::this_thread::yield();
+  const loader_statistics seen = loader.statistics();
+  CHECK(seen.live);
+  CHECK(seen.reader.starved >= 50ms);
+  CHECK(contains(
+      message_of<deadline_error>([&] { (void)batches.next(std::chrono::steady_clock::now()); }),
+      "the queue is empty, or its max_delay is not over"));
+}
+
 TEST_CASE("queue: producers wait while it is full, and end by room, close, stop and deadline",
           "[loader][host]") {
   const queue_ptr queue = make_queue({.capacity = 4, .max_delay = 24h});

@@ -181,6 +181,14 @@ std::vector<constructed_case> constructed_cases() {
        },
        bottleneck::decode,
        "decode_on::device, so that the device decodes these blocks, in an order that follows"},
+      {"a queue that is empty",
+       [] {
+         return changed(slow_readers(0.98), [](loader_statistics& of) {
+           of.live = true;
+           std::swap(of.reader.busy, of.reader.starved);
+         });
+       },
+       bottleneck::reader, "put samples faster"},
       {"images on a device that decodes such",
        [] {
          return changed(slow_readers(0.98), [](loader_statistics& of) {
