@@ -26,13 +26,13 @@ feedline_add_tests(feedline_image_tests
   SOURCES
   support/images/drawn_png.cpp
   support/images/image_bytes.cpp
-  unit/image/annotations_test.cpp
-  unit/image/followed_moves_test.cpp
+  unit/image/sets/annotations_test.cpp
+  unit/image/sets/followed_moves_test.cpp
   unit/image/image_blocks_test.cpp
-  unit/image/image_folder_test.cpp
-  unit/image/image_lists_test.cpp
-  unit/image/image_roots_test.cpp
-  unit/image/joined_images_test.cpp
+  unit/image/sets/image_folder_test.cpp
+  unit/image/sets/image_lists_test.cpp
+  unit/image/sets/image_roots_test.cpp
+  unit/image/sets/joined_images_test.cpp
   unit/codecs/jpeg/coefficients_test.cpp
   unit/codecs/jpeg/frame_test.cpp
   unit/codecs/jpeg/needed_blocks_test.cpp
@@ -60,8 +60,8 @@ feedline_add_tests(feedline_batch_size_tests
   LIBRARIES feedline::images JPEG::JPEG PNG::PNG
   SOURCES
   support/images/image_bytes.cpp
-  unit/image/drawn_sizes_test.cpp
-  unit/image/padded_batches_test.cpp
+  unit/image/sets/drawn_sizes_test.cpp
+  unit/image/sets/padded_batches_test.cpp
 )
 foreach(format TIFF WEBP)
   target_compile_definitions(feedline_image_tests PRIVATE
@@ -71,10 +71,10 @@ foreach(library IN LISTS FEEDLINE_IMAGE_LIBRARIES)
   target_link_libraries(feedline_image_tests PRIVATE feedline_libraries::${library})
 endforeach()
 if(FEEDLINE_HAS_JSON)
-  target_sources(feedline_image_tests PRIVATE unit/image/coco_test.cpp)
+  target_sources(feedline_image_tests PRIVATE unit/image/sets/coco_test.cpp)
 endif()
 if(FEEDLINE_HAS_PUGIXML)
-  target_sources(feedline_image_tests PRIVATE unit/image/voc_test.cpp)
+  target_sources(feedline_image_tests PRIVATE unit/image/sets/voc_test.cpp)
 endif()
 if(FEEDLINE_HAS_HDF5)
   target_sources(feedline_image_tests PRIVATE unit/image/hdf5_blocks_test.cpp)

@@ -17,7 +17,7 @@
 #include "support/checks/message_of.hpp"
 #include "support/files/tar_bytes.hpp"
 #include "support/files/tfrecord_bytes.hpp"
-#include "unit/image/sized_batches.hpp"
+#include "unit/image/sets/sized_batches.hpp"
 
 #include <algorithm>
 #include <map>

@@ -13,7 +13,7 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "unit/image/annotated_images.hpp"
-#include "unit/image/sized_batches.hpp"
+#include "unit/image/sets/sized_batches.hpp"
 
 #include <algorithm>
 #include <cmath>
