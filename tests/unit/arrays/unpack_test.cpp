@@ -36,7 +36,7 @@ std::vector<Number> all_of(const array_ptr& array) {
 
 }  // namespace
 
-// tests/python/test_windows.py compares with xarray itself.
+// tests/python/datasets/test_windows.py compares with xarray itself.
 TEST_CASE("unpack: a product and a sum are rounded in the type that xarray chooses",
           "[arrays][host]") {
   const std::int16_t stored = 12'345;

@@ -42,7 +42,7 @@ void put_v3(const zarr_folder& store, const std::string& type, const std::vector
 
 }  // namespace
 
-// tests/python/test_zarr.py compares with xarray itself.
+// tests/python/datasets/test_zarr.py compares with xarray itself.
 TEST_CASE("zarr: unpack applies the attributes of version 3", "[arrays][host]") {
   const zarr_folder store;
   put_v3<std::int16_t>(store, int16_type, {-1, 5, 100, 7},
