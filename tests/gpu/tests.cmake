@@ -31,17 +31,17 @@ feedline_add_tests(feedline_gpu_tests
   gpu/decode/program_test.cpp
   gpu/decode/refusals_test.cpp
   gpu/gate.cu
-  gpu/gather_neighbours_test.cpp
+  gpu/memory/gather_neighbours_test.cpp
   gpu/interop_test.cpp
-  gpu/kept_batches_test.cpp
+  gpu/memory/kept_batches_test.cpp
   gpu/loaded_kernels_test.cpp
   gpu/assembly/mix_plan_test.cpp
   gpu/assembly/mixed_loader_test.cpp
   gpu/assembly/mixed_pairs_test.cpp
-  gpu/mapped_memory_test.cpp
+  gpu/memory/mapped_memory_test.cpp
   gpu/assembly/moved_images_test.cpp
-  gpu/page_uses_test.cpp
-  gpu/pinned_memory_test.cpp
+  gpu/memory/page_uses_test.cpp
+  gpu/memory/pinned_memory_test.cpp
   gpu/results_test.cpp
   gpu/sized_batches_test.cpp
   gpu/step_graphs_test.cpp
