@@ -51,7 +51,8 @@ class counted final : public ragged_dataset {
   std::int64_t plus_;
 };
 
-/// As of documents of web pages: logarithms have a normal distribution, with a median of 500.
+/// Lengths like those of documents of web pages: logarithms have a normal distribution, with a
+/// median of 500.
 lengths documents(std::uint64_t count) {
   std::mt19937_64 engine{7};
   std::normal_distribution<double> logarithm{std::log(500.0), 1.1};

@@ -11,13 +11,13 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Samples that lie each in a group or dataset of its own, as many programs write them: "data/demo_0",
-/// "data/demo_1", …
+/// Samples that lie each in a group or dataset of its own, as many programs write them:
+/// "data/demo_0", "data/demo_1", …
 ///
-/// `samples` is a path whose last part is a pattern of `*`, `?` and `[…]`: "data/demo_*", or "*" for
-/// all members of the root. The members that match are the samples, in natural order: runs of digits
-/// in names count as numbers, so that "demo_2" comes before "demo_10", and all other characters are
-/// compared as bytes.
+/// `samples` is a path whose last part is a pattern of `*`, `?` and `[…]`: "data/demo_*", or "*"
+/// for all members of the root. The members that match are the samples, in natural order: runs of
+/// digits in names count as numbers, so that "demo_2" comes before "demo_10", and all other
+/// characters are compared as bytes.
 
 /// The names of the samples, in their order.
 /// @throws hdf5_error if the file cannot be opened, there is no such group, or nothing matches.

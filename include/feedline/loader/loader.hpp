@@ -158,10 +158,10 @@ class loader {
   [[nodiscard]] const loader_plan& plan() const;
 
   /// Bytes that this epoch and the next ones download from other machines, with the cache as it is
-  /// now and with larger ones. Nothing is known of samples that are on this machine, and of datasets
-  /// whose order or ranges cannot be computed ahead. Takes as long as looking at each sample of
-  /// three epochs, without reading any: some seconds for 10 million samples. Any thread; training
-  /// continues.
+  /// now and with larger ones. Nothing is known of samples that are on this machine, and of
+  /// datasets whose order or ranges cannot be computed ahead. Takes as long as looking at each
+  /// sample of three epochs, without reading any: some seconds for 10 million samples. Any thread;
+  /// training continues.
   /// @throws usage_error in a child of fork.
   [[nodiscard]] download_plan plan_downloads() const;
 

@@ -49,9 +49,9 @@ struct pack_together_options {
 /// documents of web pages in rows of 4096 tokens, rows are more than 99 % full. `pack` keeps the
 /// order of samples instead, at 80 to 95 %.
 ///
-///     auto rows = feedline::pack_together({tokens, labels}, {.capacity = {4096},
-///                                                            .longer = feedline::pack_longer::split,
-///                                                            .positions = true});
+///     auto rows = feedline::pack_together(
+///         {tokens, labels},
+///         {.capacity = {4096}, .longer = feedline::pack_longer::split, .positions = true});
 ///     feedline::loader loader{rows, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 8}};
 ///
 /// A row has the same samples in all fields, and they fit in each. Fields: those of `pack` for each
@@ -64,23 +64,24 @@ struct pack_together_options {
 /// NAME_offsets are what attention over documents takes as `cu_seqlens`, after row × T is added.
 ///
 /// The plan is made here, in one pass over the lengths, and takes 8 bytes a sample and a row; 16
-/// bytes a sample if one is split. It depends on lengths and options alone, and is the same on every
-/// platform. An order over the dataset permutes rows, so a loader resumes and shares rows among
-/// ranks as with any dataset. The same samples share a row in every epoch.
+/// bytes a sample if one is split. It depends on lengths and options alone, and is the same on
+/// every platform. An order over the dataset permutes rows, so a loader resumes and shares rows
+/// among ranks as with any dataset. The same samples share a row in every epoch.
 ///
 /// Method: best fit decreasing (D. S. Johnson, "Near-optimal bin packing algorithms", 1973) within
 /// a window. With several fields the first one chooses, among 32 rows at most.
 /// @throws usage_error if there is no field, one is null, two have one name or their numbers of
 /// samples differ, a capacity is missing, 0 or more than 2^31 - 2, the window is 0, or a padding is
-/// not a value of its field's type; dataset_error naming the first sample that is longer than a row,
-/// or whose fields differ in length and would be split.
+/// not a value of its field's type; dataset_error naming the first sample that is longer than a
+/// row, or whose fields differ in length and would be split.
 [[nodiscard]] std::shared_ptr<const packed_dataset> pack_together(
     const std::vector<ragged_dataset_ptr>& fields, const pack_together_options& options);
 
 /// The cost of each row for attention within samples: the sum of the squares of its samples'
 /// lengths. With `bucket_by_length` ranks get rows of similar cost in each batch:
 ///
-///     feedline::bucket_by_length order{feedline::packing_costs(*rows), {.seed = 42, .buckets = 64}};
+///     feedline::bucket_by_length order{feedline::packing_costs(*rows),
+///                                      {.seed = 42, .buckets = 64}};
 [[nodiscard]] std::vector<std::uint64_t> packing_costs(const packed_dataset& rows);
 
 }  // namespace FEEDLINE_ABI

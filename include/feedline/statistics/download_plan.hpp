@@ -8,8 +8,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Bytes of objects of other machines (`feedline::remote`) that a loader's epochs download, computed
-/// from the order of its samples and the state of the cache (`remote_options::cache`).
+/// Bytes of objects of other machines (`feedline::remote`) that a loader's epochs download,
+/// computed from the order of its samples and the state of the cache (`remote_options::cache`).
 ///
 /// Counts all ranks together: with a cache, as processes of one machine that share its folder. Does
 /// not count what is fetched with samples that are stored near each other (up to 128 KiB between

@@ -46,7 +46,8 @@ class index_object {
 /// Parses the document. @throws dataset_error: no JSON, or nested more than 64 levels deep.
 [[nodiscard]] nlohmann::json parse_index(const std::string& text, const std::string& path);
 
-/// The path of a file beside an index. @param name Its name in the index; it may be in a folder below.
+/// The path of a file beside an index. @param name Its name in the index; it may be in a folder
+/// below.
 /// @throws dataset_error if it is not below the index's folder.
 [[nodiscard]] std::string path_beside(const std::string& index, const std::string& name);
 

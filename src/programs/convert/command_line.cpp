@@ -147,7 +147,7 @@ command parse_command_line(int argc, char** argv) {
   }
   job.output = output_path(output);
   job.to = formats.at(to);
-  if (job.to == format::zarr || job.to == format::zarr2) {  // as zarr-python writes by default
+  if (job.to == format::zarr || job.to == format::zarr2) {  // zarr-python does the same
     if (compressed->count() == 0) filter = "zstd";
     if (filter == "zstd" && level->count() == 0) job.layout.level = 0;
   }

@@ -19,7 +19,8 @@ def demos(tmp_path):
             steps = int(random.integers(0, 9))
             actions = random.normal(size=(steps, 3)).astype(np.float32)
             how = {"chunks": (2, 3), "compression": "gzip"} if number % 2 else {}
-            group.create_dataset("actions", data=actions, maxshape=(None, 3) if how else None, **how)
+            most = (None, 3) if how else None
+            group.create_dataset("actions", data=actions, maxshape=most, **how)
             group.create_dataset("obs/image", data=random.integers(0, 255, (4, 5), np.uint8), **how)
             group["goal"] = float(number)
     return path

@@ -269,7 +269,8 @@ def test_packed_arrays_are_what_xarray_makes_of_them(tmp_path, version):
             found = feedline.unpack(array).numpy()
             if wanted.dtype.kind == "f":
                 assert found.dtype == wanted.dtype, (kind, packing)
-            assert np.array_equal(found, wanted.astype(found.dtype), equal_nan=True), (kind, packing)
+            same = np.array_equal(found, wanted.astype(found.dtype), equal_nan=True)
+            assert same, (kind, packing)
 
 
 def test_arrays_of_a_call_share_the_cache_and_are_windows(tmp_path):

@@ -107,9 +107,9 @@ std::string zarr_codec_json(const hdf5_layout& layout, bool is_v3) {
                    : R"({"id": "lz4", "acceleration": 1})";
     case compression::zstd:
       return is_v3
-                 ? fmt::format(
-                       R"(, {{"name": "zstd", "configuration": {{"level": {}, "checksum": false}}}})",
-                       layout.level)
+                 ? fmt::format(R"(, {{"name": "zstd", "configuration": )"
+                               R"({{"level": {}, "checksum": false}}}})",
+                               layout.level)
                  : fmt::format(R"({{"id": "zstd", "level": {}, "checksum": false}})", layout.level);
   }
   return {};
