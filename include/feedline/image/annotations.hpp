@@ -27,7 +27,9 @@ struct annotation_options {
   image_options image = {};  ///< decoding, size and window of each image
   box_format format = box_format::xyxy;
   /// Divide boxes and key points by the width and height of the result, so that they are 0 to 1.
-  /// The result of a padded image is as large as its batch. Off: they are in pixels of the result.
+  /// The result of a padded image is as large as its batch, and of one with `sizes`, too; where
+  /// boxes are read without images (`select`), as large as the largest. Off: they are in pixels of
+  /// the result.
   bool normalized = false;
   /// Probability of a left-right flip, which the loader's transform of field "image" must have,
   /// too (`field_transform::flip`): readers flip coordinates, the device flips pixels. A loader
