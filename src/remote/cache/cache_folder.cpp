@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "remote/cache/block_file.hpp"
+#include "remote/request/per_process.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -16,6 +17,8 @@
 #include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <mutex>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +29,18 @@ namespace feedline::detail {
 /// The beginning of the file of locks.
 struct cache_folder::index {
   std::atomic<std::uint64_t> used;
+};
+
+/// Locks of the kernel are the whole process's. A process may use a folder several times, mounted
+/// with different sizes or by different paths, and these must not fetch and count the same.
+struct cache_folder::own_claims {
+  std::mutex mutex;
+  std::set<std::pair<file_id, std::uint64_t>> keys;
+  std::set<file_id> entered;
+
+  [[nodiscard]] static own_claims& of_this_process() {
+    return per_process<own_claims>::get([] { return new own_claims; });
+  }
 };
 
 namespace {
@@ -129,8 +144,11 @@ std::shared_ptr<cache_folder> cache_folder::open(const std::string& path, std::u
       mmap(nullptr, index_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, locks.get(), 0);
   if (mapped == MAP_FAILED) refuse_folder_error(path, "cannot be mapped", errno);
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-  return {new cache_folder{own.release(), locks.release(), static_cast<index*>(mapped), max_bytes},
-          [](cache_folder*) {}};
+  const file_id id{static_cast<std::uint64_t>(state.st_dev),
+                   static_cast<std::uint64_t>(state.st_ino)};
+  return {
+      new cache_folder{own.release(), locks.release(), static_cast<index*>(mapped), max_bytes, id},
+      [](cache_folder*) {}};
 }
 
 bool cache_folder::has(const block_name& block) const noexcept try {
@@ -160,20 +178,34 @@ cache_folder::outcome cache_folder::read(const block_name& block, const std::str
   return outcome::read;
 }
 
-bool cache_folder::lock(std::uint64_t key) const noexcept {
+bool cache_folder::lock(std::uint64_t key) const noexcept try {
+  own_claims& own = own_claims::of_this_process();
+  const std::lock_guard guard{own.mutex};
+  const auto [place, is_new] = own.keys.emplace(id_, key);
+  if (!is_new) return false;
   struct flock it = lock_of(key, F_WRLCK);
   int done = 0;
   do done = fcntl(lock_file_, F_SETLK, &it);
   while (done != 0 && errno == EINTR);
+  if (done != 0) own.keys.erase(place);
   return done == 0;
+} catch (...) {  // short of memory
+  return false;
 }
 
 void cache_folder::unlock(std::uint64_t key) const noexcept {
+  own_claims& own = own_claims::of_this_process();  // `lock` has made it
+  const std::lock_guard guard{own.mutex};
+  own.keys.erase({id_, key});
   struct flock it = lock_of(key, F_UNLCK);
   (void)fcntl(lock_file_, F_SETLK, &it);
 }
 
 bool cache_folder::is_locked_elsewhere(std::uint64_t key) const noexcept {
+  if (own_claims* const own = per_process<own_claims>::find()) {
+    const std::lock_guard guard{own->mutex};
+    if (own->keys.contains({id_, key})) return true;
+  }
   struct flock it = lock_of(key, F_WRLCK);
   return fcntl(lock_file_, F_GETLK, &it) == 0 && it.l_type != F_UNLCK;
 }
@@ -239,6 +271,9 @@ void cache_folder::for_each_name(Body body) const {
 }
 
 void cache_folder::enter() {
+  own_claims& own = own_claims::of_this_process();
+  const std::lock_guard guard{own.mutex};
+  if (!own.entered.insert(id_).second) return;
   struct flock presence = lock_of(0, F_WRLCK);
   presence.l_start = 0;
   if (fcntl(lock_file_, F_SETLK, &presence) == 0) {

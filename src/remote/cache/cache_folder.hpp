@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,10 +52,11 @@ class cache_folder {
   [[nodiscard]] outcome read(const block_name& block, const std::string& text, std::uint64_t offset,
                              std::span<std::byte> out);
 
-  /// Claims the fetching of a block among processes. Within a process the caller must see to it.
-  /// @return False: another process has it.
+  /// Claims the fetching of a block among processes, and among this process's users of the folder.
+  /// @return False: another one has it.
   [[nodiscard]] bool lock(std::uint64_t key) const noexcept;
   void unlock(std::uint64_t key) const noexcept;
+  /// By another process, or within this one. The caller asks first about its own.
   [[nodiscard]] bool is_locked_elsewhere(std::uint64_t key) const noexcept;
 
   /// Counts the bytes of a block that will be written. @return False: there is no room.
@@ -71,8 +73,9 @@ class cache_folder {
   /// False if it was gone already.
   bool remove(const block_name& block) noexcept;
 
-  /// Once in each process, before all others. If it is the only one that uses the folder, it counts
-  /// the bytes in use and removes what killed processes left. Waits for one that does so.
+  /// Before all others. If no other process uses the folder, and none of this one has entered it
+  /// before, it counts the bytes in use and removes what killed processes left. Waits for one that
+  /// does so.
   void enter();
   /// All blocks.
   [[nodiscard]] std::vector<block_name> list() const;
@@ -85,8 +88,17 @@ class cache_folder {
  private:
   struct index;
 
-  cache_folder(int folder, int lock_file, index* shared, std::uint64_t max_bytes) noexcept
-      : folder_{folder}, lock_file_{lock_file}, shared_{shared}, max_bytes_{max_bytes} {}
+  /// The file of locks, whatever path led to it.
+  struct file_id {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    friend auto operator<=>(const file_id&, const file_id&) = default;
+  };
+  struct own_claims;  ///< this process's
+
+  cache_folder(int folder, int lock_file, index* shared, std::uint64_t max_bytes,
+               file_id id) noexcept
+      : folder_{folder}, lock_file_{lock_file}, shared_{shared}, max_bytes_{max_bytes}, id_{id} {}
 
   template <class Body>
   void for_each_name(Body body) const;
@@ -95,6 +107,7 @@ class cache_folder {
   const int lock_file_;
   index* const shared_;  ///< mapped: all processes'
   const std::uint64_t max_bytes_;
+  const file_id id_;
 };
 
 }  // namespace feedline::detail

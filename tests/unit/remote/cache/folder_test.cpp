@@ -39,6 +39,38 @@ TEST_CASE("remote cache: a folder is made for its user alone", "[remote]") {
   CHECK((state.st_mode & 0777) == 0600);
 }
 
+TEST_CASE("remote cache: a folder that a process uses twice is counted and claimed once",
+          "[remote]") {
+  const temporary_directory folder;
+  const std::string path = folder.path() / "cache";
+  const auto first = cache_folder::open(path, room);
+  first->enter();
+  REQUIRE(first->lock(7));
+  REQUIRE(first->reserve(1000));
+  // By another path, with another size.
+  const auto second = cache_folder::open(path + "/../cache", 2 * room);
+  second->enter();
+  CHECK(second->used() == 1000);
+  CHECK(second->is_locked_elsewhere(7));
+  CHECK(!second->lock(7));
+  CHECK(second->lock(8));
+  CHECK(!first->lock(8));
+  first->unlock(7);
+  CHECK(second->lock(7));
+  second->unlock(7);
+  second->unlock(8);
+  CHECK(!first->is_locked_elsewhere(8));
+  // Another folder has claims of its own.
+  const auto other = cache_folder::open(folder.path() / "other", room);
+  other->enter();
+  CHECK(other->used() == 0);
+  REQUIRE(first->lock(9));
+  CHECK(other->lock(9));
+  first->unlock(9);
+  other->unlock(9);
+  first->release(1000);
+}
+
 TEST_CASE("remote cache: folders that cannot be trusted or used are refused", "[remote]") {
   const temporary_directory folder;
   const std::string path = folder.path();
