@@ -3,9 +3,11 @@
 #include "detail/threads.hpp"
 #include "remote/cache/cache_counts.hpp"
 #include "remote/object_file.hpp"
+#include "remote/request/network_wait.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace feedline::detail {
 namespace {
@@ -59,7 +61,7 @@ bool object_file::read_block(const byte_read& piece) const {
 
 void object_file::await_block(const byte_read& piece) const {
   const auto until = std::chrono::steady_clock::now() + access_.target->deadline;
-  bool has_waited = false;
+  std::optional<network_wait> measured;  // for another process, which waits for the network
   bool is_refused = false;
   poll_until([&] {
     if (read_block(piece)) return true;
@@ -67,12 +69,13 @@ void object_file::await_block(const byte_read& piece) const {
     // One that neither ends nor dies must not hold others up.
     is_refused = how == object_cache::claim::refused ||
                  (how == object_cache::claim::busy && std::chrono::steady_clock::now() > until);
-    if (how == object_cache::claim::busy && !has_waited) {
+    if (how == object_cache::claim::busy && !measured) {
+      measured.emplace();
       cache_counts().waits.fetch_add(1, std::memory_order_relaxed);
-      has_waited = true;
     }
     return is_refused;
   });
+  measured.reset();
   if (is_refused) request({&piece, 1});
 }
 

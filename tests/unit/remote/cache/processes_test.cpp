@@ -13,11 +13,14 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <random>
+#include <thread>
+#include <vector>
 
 using namespace feedline;
 using namespace feedline::test;
@@ -53,6 +56,45 @@ int wait_for(pid_t child) {
 }
 
 }  // namespace
+
+TEST_CASE("remote cache: waits for another process's fetch count as waits for the network",
+          "[remote][host]") {
+  if (is_skipped()) return;
+  const temporary_directory folder;
+  const mounted_remote mounted{rows.with_folder(folder, rows.blocks() + 2)};
+  http_server server;
+  rows.put(server, "/a.npy");
+  const auto file = detail::open_file(server.address("/a.npy"));
+  const auto* const cached = dynamic_cast<const detail::cached_file*>(file.get());
+  REQUIRE(cached != nullptr);
+  const std::uint64_t key = detail::block_id{cached->identity()->hash, 1}.key();
+  std::array<int, 2> locked{};
+  std::array<int, 2> released{};
+  REQUIRE(::pipe(locked.data()) == 0);
+  REQUIRE(::pipe(released.data()) == 0);
+  const pid_t other = start([&] {
+    char one = 0;
+    const auto same = detail::cache_folder::open(folder.path() / "cache", 1 << 20);
+    return same->lock(key) && ::write(locked[1], &one, 1) == 1 && ::read(released[0], &one, 1) == 1;
+  });
+  char one = 0;
+  REQUIRE(::read(locked[0], &one, 1) == 1);
+  const auto before = remote_counts();
+  constexpr std::chrono::milliseconds held{100};
+  std::thread releasing{[&] {
+    while (remote_counts().cache.waits == before.cache.waits) std::this_thread::yield();
+    // The reader waits now, and as long as the other process has the lock.
+    const auto until = std::chrono::steady_clock::now() + held;
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    (void)!::write(released[1], &one, 1);
+  }};
+  std::vector<std::byte> out(100);
+  file->read(rows.block_bytes + 5000, out);
+  releasing.join();
+  CHECK(wait_for(other) == 0);
+  CHECK(remote_counts().wait_time >= before.wait_time + held);
+  for (const int each : {locked[0], locked[1], released[0], released[1]}) ::close(each);
+}
 
 TEST_CASE("remote cache: processes of a machine fetch each block once", "[remote][host]") {
   if (is_skipped()) return;
