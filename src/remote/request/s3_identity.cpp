@@ -22,6 +22,8 @@ constexpr auto look_again_after = 60s;
 constexpr std::chrono::seconds renew_before = 5min;
 /// Services that gave nothing are asked again after this time.
 constexpr auto ask_again_after = 10min;
+/// A service that has no newer credentials yet, or fails, is left alone for so long.
+constexpr auto ask_for_newer_after = 10s;
 
 bool is_true(const std::string& text) {
   return text == "1" || text == "true" || text == "TRUE" || text == "True" || text == "yes";
@@ -159,7 +161,11 @@ void s3_identity::keep_fresh() const {
   state& its = state_.get();
   const auto needs = [&](std::chrono::seconds ahead) {
     const std::lock_guard lock{its.mutex};
-    if (!its.lent.is_anonymous()) return system_clock::now() + ahead >= its.until;
+    if (!its.lent.is_anonymous()) {
+      const bool is_time = system_clock::now() + ahead >= its.until &&
+                           std::chrono::steady_clock::now() >= its.no_newer_until;
+      return is_time || system_clock::now() >= its.until;
+    }
     return std::chrono::steady_clock::now() >= its.no_instance_until;
   };
   if (!needs(renew_before)) return;
@@ -188,11 +194,13 @@ void s3_identity::ask_services(state& its) const {
   } catch (const usage_error&) {
     const std::lock_guard lock{its.mutex};
     if (its.lent.is_anonymous() || system_clock::now() >= its.until) throw;
-    its.no_instance_until = {};
+    its.no_newer_until = std::chrono::steady_clock::now() + ask_for_newer_after;
     return;  // those that there are hold on for a while
   }
   const std::lock_guard lock{its.mutex};
   if (lent) {
+    if (lent->credentials.key_id == its.lent.key_id && lent->until == its.until)
+      its.no_newer_until = std::chrono::steady_clock::now() + ask_for_newer_after;
     its.lent = std::move(lent->credentials);
     its.until = lent->until;
   } else {

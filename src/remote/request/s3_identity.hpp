@@ -65,6 +65,8 @@ class s3_identity {
     std::chrono::steady_clock::time_point looked = {};
     s3_credentials lent;               ///< a service's; they come before `last`
     system_clock::time_point until{};  ///< when those expire
+    /// Until then services are not asked while those are valid: they had no newer ones, or failed.
+    std::chrono::steady_clock::time_point no_newer_until = {};
     /// Until then the instance's metadata is not asked for again, because it was not there.
     std::chrono::steady_clock::time_point no_instance_until = {};
     std::mutex asking;  ///< one thread asks services

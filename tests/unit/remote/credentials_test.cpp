@@ -141,6 +141,30 @@ TEST_CASE("credentials: those that expire soon are renewed before the next reque
   CHECK(is_signed_by(store.take_requests().at(0), "KEY2"));
 }
 
+TEST_CASE("credentials: a service without newer ones, or that fails, is not asked for each read",
+          "[remote][host]") {
+  const bool fails = GENERATE(false, true);
+  std::atomic<int> number = 0;  // outlives the server
+  http_server service;
+  http_server store;
+  const aws_variables variables{{{"AWS_CONTAINER_CREDENTIALS_FULL_URI", service.address("/creds")},
+                                 {"AWS_ENDPOINT_URL", store.address("")}}};
+  const std::string until = at(2min);
+  service.set_script([&, fails](const auto&) {
+    return fails && ++number > 1 ? http_fault::status(500)
+                                 : http_fault::status(200, {}, json("ONLY", until));
+  });
+  store.put("/b/x", numbered(std::size_t{4} << 20));
+  const mounted_remote mounted;
+  const auto file = detail::open_file("s3://b/x");
+  std::vector<std::byte> out(1000);
+  for (const std::uint64_t place : {30U, 20U, 10U, 35U, 25U, 15U}) file->read(place * 100'000, out);
+  const auto made = store.take_requests();
+  REQUIRE(made.size() == 7);
+  for (const auto& each : made) CHECK(is_signed_by(each, "ONLY"));
+  CHECK(service.take_requests().size() == 2);
+}
+
 TEST_CASE("credentials: an instance's metadata is asked by version 2, after a token",
           "[remote][host]") {
   http_server service;
