@@ -2,6 +2,8 @@
 
 #include "remote/manifest.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -69,7 +71,8 @@ byte_file_ptr object_files::open(const std::string& path, file_access) const {
 whole_file object_files::read_whole(const std::string& path, const room& memory) const {
   answer_verdict fault;
   const auto known = mounted_manifest();
-  const auto file = known && known->find(path) != nullptr
+  const bool is_listed = known && known->find(path) != nullptr;
+  const auto file = is_listed
                         ? try_open(path, fault)
                         : object_file::try_open(path, access_to(path), fault, whole_head_bytes);
   if (!file) refuse(path, fault);
@@ -78,7 +81,11 @@ whole_file object_files::read_whole(const std::string& path, const room& memory)
                         "has " + std::to_string(file->size()) + " bytes, and more than " +
                             std::to_string(max_whole_bytes) + " are not read"};
   const auto bytes = memory(static_cast<std::size_t>(file->size()));
-  file->read(0, bytes);
+  // The first bytes came with the opening, if there was one.
+  const std::size_t head =
+      is_listed ? 0 : std::min(bytes.size(), static_cast<std::size_t>(whole_head_bytes));
+  file->read(0, bytes.first(head));
+  file->read(head, bytes.subspan(head));
   return {bytes, false};
 }
 

@@ -2,6 +2,7 @@
 #include <feedline/remote/statistics.hpp>
 
 #include "io/file_system.hpp"
+#include "remote/manifest.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
 #include "unit/remote/cache/cached_rows.hpp"
@@ -177,6 +178,48 @@ TEST_CASE("remote cache: blocks that are long unused make room for others", "[re
   object_cache::settle_all();
   CHECK(files_of(folder).size() == 4);
   CHECK(remote_counts().cache.evicted >= 1);
+}
+
+TEST_CASE("remote objects: a file that is read whole comes once, with the bytes of its opening",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  http_server server;
+  const std::size_t size = GENERATE(0U, 1000U, 1048576U, 1048577U, 3000000U);
+  const auto content = numbered(size);
+  server.put("/image", content, "\"one\"");
+  std::vector<std::byte> bytes;
+  const std::string address = server.address("/image");
+  (void)detail::file_system_of(address)->read_whole(address, [&](std::size_t wanted) {
+    bytes.resize(wanted);
+    return std::span{bytes};
+  });
+  CHECK(bytes == content);
+  CHECK(server.body_bytes() == size);
+}
+
+TEST_CASE("remote cache: files that are read whole are kept if a manifest tells their versions",
+          "[remote][host]") {
+  const temporary_directory folder;
+  const mounted_remote mounted{rows.with_folder(folder, 100)};
+  http_server server;
+  server.put("/image", rows.content(), "\"one\"");
+  const std::string address = server.address("/image");
+  const auto read = [&] {
+    std::vector<std::byte> bytes;
+    (void)detail::file_system_of(address)->read_whole(address, [&](std::size_t size) {
+      bytes.resize(size);
+      return std::span{bytes};
+    });
+    CHECK(bytes == rows.content());
+    object_cache::settle_all();
+    return server.take_requests().size();
+  };
+  CHECK(read() != 0);
+  CHECK(read() != 0);  // its version is not known before it is asked for
+  detail::add_to_manifest({{address, {.size = rows.bytes(), .etag = "\"one\""}}});
+  CHECK(read() != 0);
+  CHECK(read() == 0);
+  detail::forget_manifest();
 }
 
 TEST_CASE("remote cache: options that cannot be are refused", "[remote][host]") {
