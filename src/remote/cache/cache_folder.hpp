@@ -56,7 +56,8 @@ class cache_folder {
   /// @return False: another one has it.
   [[nodiscard]] bool lock(std::uint64_t key) const noexcept;
   void unlock(std::uint64_t key) const noexcept;
-  /// By another process, or within this one. The caller asks first about its own.
+  /// Whether another process has it, or another user of the folder within this one. The caller asks
+  /// first about its own.
   [[nodiscard]] bool is_locked_elsewhere(std::uint64_t key) const noexcept;
 
   /// Counts the bytes of a block that will be written. @return False: there is no room.

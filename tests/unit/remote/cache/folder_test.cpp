@@ -47,7 +47,7 @@ TEST_CASE("remote cache: a folder that a process uses twice is counted and claim
   first->enter();
   REQUIRE(first->lock(7));
   REQUIRE(first->reserve(1000));
-  // By another path, with another size.
+  // The path and the size differ.
   const auto second = cache_folder::open(path + "/../cache", 2 * room);
   second->enter();
   CHECK(second->used() == 1000);
