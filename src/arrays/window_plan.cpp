@@ -53,6 +53,7 @@ part_axis draft_axis(const window_field& field, const window& along, std::size_t
                             " of array " + to_string(array);
   if (axis.count == 0) refuse("the window " + where + " has size 0; the least is 1");
   if (axis.step == 0) refuse("the step " + where + " is 0; 1 takes consecutive elements");
+  if (axis.count == 1) axis.step = 1;            // it has no other element, and may be any number
   constexpr auto most = std::uint64_t{1} << 60;  // sums of some of these fit in 63 bits
   const auto spanned = checked_multiply(axis.count - 1, axis.step);
   if (!spanned || *spanned > most || axis.offset > static_cast<std::int64_t>(most) ||

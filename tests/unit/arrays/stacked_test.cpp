@@ -112,6 +112,19 @@ TEST_CASE("windows: none extends over an excluded range, nor over one without el
                  "no window fits along axis 0 of array x: uint32[10]"));
 }
 
+TEST_CASE("windows: the step of a window of one element is of no account", "[arrays][host]") {
+  const array_ptr array = make("x", {5});
+  const std::uint64_t step = GENERATE(std::uint64_t{7}, std::uint64_t{1} << 63U,
+                                      std::numeric_limits<std::uint64_t>::max());
+  const auto edges = GENERATE(window_edges::pad, window_edges::reflect);
+  const auto set = make_windows({{.axis = 0, .step = step, .edges = edges}},
+                                {{"x", {array}, {{.axis = 0, .offset = -3}}, {}, 0, 99}});
+  std::vector<std::uint32_t> all;
+  for (std::uint64_t i = 0; i < set->size(); ++i) all.push_back(read(set, 0, i)[0]);
+  CHECK(all == (edges == window_edges::pad ? std::vector<std::uint32_t>{99, 99, 99, 0, 1}
+                                           : std::vector<std::uint32_t>{3, 2, 1, 0, 1}));
+}
+
 TEST_CASE("windows: arrays that follow each other along an axis are one", "[arrays][host]") {
   const auto both = concatenate_arrays({make("x", {3, 2}), make("x", {4, 2})}, 0);
   CHECK(both->spec().shape == std::vector<std::uint64_t>{7, 2});
