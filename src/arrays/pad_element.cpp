@@ -2,6 +2,7 @@
 
 #include "arrays/window_plan.hpp"
 #include "detail/half.hpp"
+#include "detail/text.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -17,19 +18,29 @@ std::vector<std::byte> bytes_of(Value value) {
   return bytes;
 }
 
+[[noreturn]] void refuse_pad(double value, element_type type, const std::string& field) {
+  throw usage_error{"make_windows: pad of field '" + field + "' is " + text_of(value) +
+                    ", which is not a value of " + std::string{to_string(type)}};
+}
+
 template <class Integer>
 std::vector<std::byte> integer_of(double value, element_type type, const std::string& field) {
   const double limit = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
   const double least = std::numeric_limits<Integer>::is_signed ? -limit : 0.0;
   if (!(value >= least && value < limit) || value != std::trunc(value))
-    throw usage_error{"make_windows: pad of field '" + field + "' is " + std::to_string(value) +
-                      ", which is not a value of " + std::string{to_string(type)}};
+    refuse_pad(value, type, field);
   return bytes_of(static_cast<Integer>(value));
+}
+
+/// @param made The value in its type, in which a finite one may have become infinite.
+void require_finite(double value, float made, element_type type, const std::string& field) {
+  if (std::isfinite(value) && !std::isfinite(made)) refuse_pad(value, type, field);
 }
 
 }  // namespace
 
 std::vector<std::byte> element_of(double value, element_type type, const std::string& field) {
+  const auto single = static_cast<float>(value);
   switch (type) {
     case element_type::u8:
       return integer_of<std::uint8_t>(value, type, field);
@@ -48,17 +59,21 @@ std::vector<std::byte> element_of(double value, element_type type, const std::st
     case element_type::i64:
       return integer_of<std::int64_t>(value, type, field);
     case element_type::f16:
-      return bytes_of(to_f16(static_cast<float>(value)));
+      require_finite(value, from_f16(to_f16(single)), type, field);
+      return bytes_of(to_f16(single));
     case element_type::bf16:
-      return bytes_of(to_bf16(static_cast<float>(value)));
+      require_finite(value, from_bf16(to_bf16(single)), type, field);
+      return bytes_of(to_bf16(single));
     case element_type::f32:
-      return bytes_of(static_cast<float>(value));
+      require_finite(value, single, type, field);
+      return bytes_of(single);
     case element_type::f64:
       return bytes_of(value);
     case element_type::boolean:
       break;
   }
-  return bytes_of(static_cast<std::uint8_t>(value != 0));
+  if (value != 0 && value != 1) refuse_pad(value, type, field);
+  return bytes_of(static_cast<std::uint8_t>(value));
 }
 
 }  // namespace feedline::detail

@@ -271,11 +271,11 @@ window_plan plan_windows(std::vector<window> windows, const std::vector<window_f
   for (std::size_t w = 0; w < plan.windows.size(); ++w) {
     plan.positions.push_back(positions_along(plan, w));
     if (plan.windows[w].position == window_position::random) continue;
-    const auto more = checked_multiply(plan.samples, plan.positions.back().count());
-    if (!more || *more > std::uint64_t{1} << 62)
-      refuse("there are more samples than 62 bits count; make the strides larger");
-    plan.samples = *more;
+    plan.samples = checked_multiply(plan.samples, plan.positions.back().count())
+                       .value_or(std::numeric_limits<std::uint64_t>::max());
   }
+  if (plan.samples > std::uint64_t{1} << 62)
+    refuse("there are more samples than 62 bits count; make the strides larger, or draws smaller");
   for (window_part& part : plan.parts)
     if (std::ranges::any_of(part.axes, [&](const part_axis& axis) {
           return axis.window && plan.windows[*axis.window].edges == window_edges::pad;

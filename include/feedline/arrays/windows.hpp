@@ -104,7 +104,7 @@ struct window_options {
 /// @param windows At least one. @param fields At least one.
 /// @throws usage_error naming array, axis and value: no such axis, sizes, strides or steps of 0,
 /// windows larger than the array, extents or types that differ, no position left by the excluded
-/// ranges, more samples than 64 bits count.
+/// ranges, more samples than 62 bits count, a pad that is no value of the type.
 [[nodiscard]] dataset_ptr make_windows(std::vector<window> windows,
                                        std::vector<window_field> fields,
                                        const window_options& options = {});

@@ -177,7 +177,10 @@ TEST_CASE("windows: what cannot be is refused with array, axis, value and remedy
                  "keep_axis is false"));
   CHECK(contains(refusal({{.axis = "time", .edges = window_edges::pad}},
                          {{.name = "x", .arrays = {x}, .pad = -1}}),
-                 "pad of field 'x' is -1.000000, which is not a value of uint32"));
+                 "pad of field 'x' is -1, which is not a value of uint32"));
+  CHECK(contains(refusal({{.axis = "time", .position = window_position::random}}, fields,
+                         {.draws = (1ULL << 62) + 1}),
+                 "more samples than 62 bits count"));
   CHECK(contains(refusal({{"time"}}, {{"x", {x}}, {"x", {x}}}), "'x'"));
   CHECK(contains(message_of<usage_error>([&] { (void)choose_along(x, "y", {6}); }),
                  "has no index 6 along axis 'y'; its last one is 5"));
@@ -186,6 +189,22 @@ TEST_CASE("windows: what cannot be is refused with array, axis, value and remedy
                                            std::vector<std::uint8_t>(1));
                  }),
                  "63 bits"));
+}
+
+TEST_CASE("windows: a pad that its type would change is refused", "[arrays][host]") {
+  const auto [type, pad] = GENERATE(table<element_type, double>({{element_type::boolean, 2},
+                                                                 {element_type::boolean, 0.5},
+                                                                 {element_type::f16, 65536},
+                                                                 {element_type::bf16, -3.4e38},
+                                                                 {element_type::f32, 1e300},
+                                                                 {element_type::i8, -129},
+                                                                 {element_type::u64, 0.5}}));
+  const std::vector<std::byte> bytes(size_bytes(type));
+  const array_ptr x =
+      make_memory_array({.name = "x", .type = type, .shape = {1}}, std::span{bytes});
+  CHECK(contains(refusal({{.axis = 0, .edges = window_edges::pad}},
+                         {{.name = "x", .arrays = {x}, .pad = pad}}),
+                 "which is not a value of " + std::string{to_string(type)}));
 }
 
 TEST_CASE("windows: packed numbers that are read as stored are told once", "[arrays][host]") {
