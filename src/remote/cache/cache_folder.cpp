@@ -131,12 +131,10 @@ std::shared_ptr<cache_folder> cache_folder::open(const std::string& path, std::u
   descriptor locks{openat(own.get(), name_of_locks, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                           S_IRUSR | S_IWUSR)};
   if (locks.get() < 0) refuse_folder_error(path, "cannot be written to", errno);
-  // Written, not only made longer: else a full disk would end the process by a signal.
-  if (fstat(locks.get(), &state) != 0 || state.st_size < static_cast<off_t>(index_bytes)) {
-    const std::array<char, index_bytes> zeros{};
-    if (pwrite(locks.get(), zeros.data(), zeros.size(), 0) != static_cast<ssize_t>(zeros.size()))
-      refuse_folder_error(path, "cannot be written to", errno);
-  }
+  // Room, and not only length: else a full disk would end the process by a signal. What another
+  // process has counted there stays.
+  if (const int fault = posix_fallocate(locks.get(), 0, index_bytes); fault != 0)
+    refuse_folder_error(path, "cannot be written to", fault);
   struct flock probe = lock_of(0, F_RDLCK);
   if (fcntl(locks.get(), F_GETLK, &probe) != 0)
     refuse_folder_error(path, "has no locks of files", errno);
