@@ -169,6 +169,28 @@ void tfrecord() {
   // [/tfrecord]
 }
 
+void record_sets() {
+  // [record_sets]
+  // A folder with an index.json and shards: MosaicML's streaming (MDS), or LitData.
+  auto train = feedline::open("imagenet-mds/train", {.fields = {"image", "label"}});
+
+  // Bytes that are tokens, which the writer stored with tobytes():
+  auto texts = feedline::open_mds(
+      {"c4/train"},
+      {.columns = {{"tokens", {.type = feedline::element_type::u16, .is_ragged = true}}},
+       .pad = {{"tokens", {.length = 2048}}}});
+
+  // Documents of LitData's TokensLoader, packed:
+  auto rows =
+      feedline::pack(feedline::open_litdata_ragged({"starcoder/train"}), {.capacity = 4096});
+
+  // An LMDB environment of images, such as LSUN's:
+  auto scenes = feedline::open_lmdb(
+      {"bedroom_train_lmdb"},
+      {.values = {.image = feedline::make_image_decoder({.shorter_side = 256})}});
+  // [/record_sets]
+}
+
 using answer = std::function<void(const feedline::batch&)>;
 
 void queue(const answer& answer_all, const std::atomic<bool>& is_open) {

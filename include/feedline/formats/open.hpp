@@ -18,9 +18,10 @@ inline namespace FEEDLINE_ABI {
 /// Detects the format from a file's content; its name is ignored. CIFAR has no magic number: a file
 /// with a matching size and valid labels is taken for CIFAR if it matches no other format.
 /// @return "hdf5", "npy", "npz", "zarr" (a folder or zip archive with Zarr's metadata), "idx",
-/// "tfrecord", "tar" (a shard in the WebDataset convention), "tokens" (a shard with llm.c's header,
-/// or the .idx of a Megatron dataset), "cifar10" or "cifar100" (binary version), "image_folder"
-/// (any other folder). Empty: unknown.
+/// "tfrecord", "mds" and "litdata" (folders with their index.json), "lmdb", "tar" (a shard in the
+/// WebDataset convention), "wids" (WebDataset's index of shards), "tokens" (a shard with llm.c's
+/// header, or the .idx of a Megatron dataset), "cifar10" or "cifar100" (binary version),
+/// "image_folder" (any other folder). Empty: unknown.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] std::string detect_format(const std::string& path);
 
@@ -28,7 +29,8 @@ inline namespace FEEDLINE_ABI {
 /// Formats that do not use `like` or `tokens_per_sample` refuse them.
 struct open_options {
   /// Fields to open, in the wanted order; empty: all. HDF5: paths of datasets, and of members of
-  /// their records. Zarr: paths of arrays. NumPy archive: members. TFRecord: features. Tar,
+  /// their records. Zarr: paths of arrays. NumPy archive: members. TFRecord: features. MDS,
+  /// LitData: columns. LMDB: "value", or names of keys. Tar,
   /// folder of images, CIFAR: names of existing fields. NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
   /// Format of all files, as in `detect_format`; empty: their content tells.
@@ -58,7 +60,8 @@ struct open_options {
 ///     auto other = feedline::open("imagenet/train", {.image = {.shorter_side = 256}});
 ///
 /// Each reader has further options: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
-/// `open_tar`, `open_tfrecord`, `open_tokens`, `open_cifar10`, `open_image_folder`, `open_zarr`.
+/// `open_tar`, `open_tfrecord`, `open_mds`, `open_litdata`, `open_lmdb`, `open_tokens`,
+/// `open_cifar10`, `open_image_folder`, `open_zarr`.
 /// Without `fields` the names are those in the file. Members of nested records that share a name
 /// have their whole path: "position.x". A NumPy array is named like its file without the suffix. An
 /// IDX file is named "image", or "label" if it has one dimension. A tar shard has all fields of the

@@ -12,6 +12,7 @@
   FORMAT(tar) \
   FORMAT(tfrecord) \
   FORMAT(mds) \
+  FORMAT(wids) \
   FORMAT(litdata) \
   FORMAT(lmdb) \
   FORMAT(tokens) \

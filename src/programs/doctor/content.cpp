@@ -20,7 +20,8 @@ namespace {
 /// For formats that tell their fields without being opened whole, or that leave some out.
 bool lists_fields(const std::string& format) {
   return format == "hdf5" || format == "zarr" || format == "npy" || format == "npz" ||
-         format == "tar" || format == "image_folder";
+         format == "tar" || format == "tfrecord" || format == "mds" || format == "litdata" ||
+         format == "lmdb" || format == "image_folder";
 }
 
 std::vector<offered_field> offered_by(const std::string& file, const std::string& format,
