@@ -218,6 +218,7 @@ constexpr auto known = std::to_array<known_kind>({
       "download it again: the server answered with a page, such as a login or an error"},
      {},
      is_html},
+    {{"an index of tar shards (DALI's wds2idx)", "open the tar shards, which need none"}, "v1.2 "},
     {{"annotations of COCO", "open_coco reads them, with the folder of their images"}, {}, is_coco},
     {{"an annotation of VOC", "open_voc reads a folder of them, with their images"}, {}, is_voc},
     {{"JSON lines", to_numbers}, {}, is_json_lines},

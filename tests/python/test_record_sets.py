@@ -22,6 +22,12 @@ def seen(data: Any, field: str, **options: Any) -> list[int]:
     return sorted(int(x) for batch in loader.epoch(0) for x in batch[field].numpy())
 
 
+needs_fixtures = pytest.mark.skipif(
+    not FIXTURES.is_dir(), reason="tests/fixtures is not beside these tests"
+)
+
+
+@needs_fixtures
 @pytest.mark.parametrize("name", ["mds", "mds_zstd", "mds_gz"])
 def test_a_set_of_mds(name: str) -> None:
     data = feedline.open_mds(FIXTURES / name, image=feedline.ImageOptions(height=2, width=2))
@@ -39,6 +45,7 @@ def test_a_set_of_mds(name: str) -> None:
     assert words[1]["raw"].tolist() == [1 + 254 * 256]
 
 
+@needs_fixtures
 @pytest.mark.parametrize("name", ["litdata", "litdata_batch", "litdata_chunk"])
 def test_a_set_of_litdata(name: str) -> None:
     data = feedline.open(FIXTURES / name)
@@ -48,6 +55,7 @@ def test_a_set_of_litdata(name: str) -> None:
     assert seen(feedline.open_litdata(FIXTURES / name, fields=["n"]), "n") == list(range(-2, 9))
 
 
+@needs_fixtures
 def test_an_environment_of_lmdb() -> None:
     data = feedline.open_lmdb(
         FIXTURES / "lmdb" / "pairs.mdb",

@@ -161,6 +161,17 @@ void require_known(std::string_view who, const record_layout& layout,
                         "', which is no column; there are " + list_names(names)};
 }
 
+/// The index of a record to look at: spread evenly over all, or, where records are read together,
+/// in four runs, so that few of their chunks are read.
+std::uint64_t index_to_look_at(std::uint64_t i, std::uint64_t count, const coded_values& records) {
+  const std::uint64_t all = records.size();
+  if (count == all || records.chunks().samples <= 1)
+    return all / count * i + all % count * i / count;
+  constexpr std::uint64_t runs = 4;
+  const std::uint64_t run = (count + runs - 1) / runs;
+  return std::min(all - 1, all / runs * (i / run) + i % run);
+}
+
 /// Looks at one record. @throws dataset_error with its location
 void look_at(const coded_values& records, std::uint64_t record, const record_layout& layout,
              const field_choice& choice, std::vector<std::byte>& memory,
@@ -194,8 +205,7 @@ column_survey survey_columns(std::string_view who, const coded_values& records,
   const std::uint64_t count = std::min<std::uint64_t>(wanted, records.size());
   std::vector<std::byte> memory;
   for (std::uint64_t i = 0; i < count; ++i)
-    look_at(records, records.size() / count * i + records.size() % count * i / count, layout,
-            choice, memory, seen);
+    look_at(records, index_to_look_at(i, count, records), layout, choice, memory, seen);
   column_survey found;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     column_field made{.column = i};

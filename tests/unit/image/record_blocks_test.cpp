@@ -10,6 +10,7 @@
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/encoded_check.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/files/test_data.hpp"
 #include "support/files/tfrecord_bytes.hpp"
 #include "support/images/image_bytes.hpp"
 
@@ -78,4 +79,20 @@ TEST_CASE("records: an image that cannot be decoded is an error with field and s
   const auto from_blocks =
       test::message_of<dataset_error>([&] { (void)data->encoded()->read(0, 1, out, {}); });
   CHECK(test::contains(from_blocks, "field 'image/encoded', sample 1, byte "));
+}
+
+TEST_CASE(
+    "records: images of MDS sets, plain and compressed, are decoded alike by readers and "
+    "by devices",
+    "[dataset][host]") {
+  const image_options how{.height = 2, .width = 2};
+  for (const char* const set : {"mds", "mds_gz"}) {
+    const auto data = open(test::fixture(set).string(), {.fields = {"png", "n"}, .image = how});
+    CHECK(data->fields().front() == field{"png", element_type::u8, {2, 2, 3}});
+    REQUIRE(data->encoded() != nullptr);
+    test::check_encoded(*data);
+    byte_vector pixels;
+    for (unsigned k = 0; k < 12; ++k) pixels.push_back(std::byte(k + 7));
+    CHECK(test::read_sample(*data, {7})[0] == pixels);
+  }
 }

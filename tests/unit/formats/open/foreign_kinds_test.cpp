@@ -79,6 +79,8 @@ std::vector<foreign_file> foreign_files() {
        "it is an xz file", "unxz"},
       {"BZh91AY&SY", "it is a bzip2 file", "bunzip2"},
       {"%PDF-1.7", "it is a PDF", "extract"},
+      {"v1.2 2\njpg 512 4096 1.jpg cls 5120 1 1.cls\n", "it is an index of tar shards (DALI",
+       "open the tar shards"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
        "it is a pointer of git-lfs, not the file itself", "git lfs pull"},
       {"\n<!DOCTYPE html><html><head><title>Sign in</title>", "it is a web page, not the file",
