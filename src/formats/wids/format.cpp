@@ -72,7 +72,7 @@ dataset_ptr open_wids(const std::vector<std::string>& indexes, const open_option
   }
   dataset_ptr opened = tar.open(paths, options);
   if (opened->size() == samples) return opened;
-  for (const wids_shard& each : shards) {  // which one it is
+  for (const wids_shard& each : shards) {
     const std::uint64_t found = tar.open({each.path}, options)->size();
     if (found != each.samples)
       throw dataset_error{{.path = each.path, .field = {}},
