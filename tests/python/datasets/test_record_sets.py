@@ -14,7 +14,7 @@ import pytest
 
 import feedline
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def seen(data: Any, field: str, **options: Any) -> list[int]:
