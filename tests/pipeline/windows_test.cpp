@@ -161,3 +161,38 @@ TEST_CASE("pipeline: an order within chunks decodes each chunk about once", "[pi
   CHECK(record->reads < 3 * 24);
   CHECK(record->reads >= 24);
 }
+
+TEST_CASE("pipeline: patches in three dimensions decode each chunk once for a window of the order",
+          "[pipeline][host]") {
+  const std::vector<std::uint64_t> extents{96, 32, 32};
+  const std::vector<std::uint64_t> block{8, 8, 8};
+  constexpr std::uint64_t all_chunks = 12 * 4 * 4;
+  const std::uint64_t size = GENERATE(4U, 8U, 6U);  // patches of 6 cut chunks in every dimension
+  // Two windows of three rows of patches, and the slabs that they extend over.
+  const std::uint64_t slabs = size == 6 ? 12 : 9;
+  const auto record = std::make_shared<numbered_chunks::record>();
+  const auto array = detail::make_chunked_array(
+      {.name = "x", .type = element_type::u32, .shape = extents, .chunk = block},
+      std::make_unique<const numbered_chunks>(extents, block, record), std::vector<std::byte>(4),
+      slabs * 16 * 8 * 8 * 8 * 4);
+  std::vector<window> patches;
+  for (const int axis : {0, 1, 2}) patches.push_back({.axis = axis, .size = size, .stride = size});
+  const auto set = make_windows(patches, {{"x", {array}}});
+  const auto decoded = [&](int readers, int rank, int world) {
+    const std::uint64_t before = record->reads;
+    loader_options options{.batch_size = 8, .epochs = 1, .readers = readers};
+    options.shard = {.rank = rank, .world = world};
+    loader from{set, shuffle{.seed = 3, .within = feedline::chunks(3)}, make_host_device(),
+                options};
+    std::uint64_t count = 0;
+    for (batch& each : from.epoch(0)) count += each.size();
+    CHECK(count >= set->size() / static_cast<std::uint64_t>(world));
+    return static_cast<double>(record->reads - before) / all_chunks;
+  };
+  for (const int readers : {0, 2}) {
+    const double ratio = decoded(readers, 0, 1);
+    INFO(size << " a side, " << readers << " readers: a chunk is decoded " << ratio << " times");
+    CHECK(ratio >= 1);
+    CHECK(ratio <= 1.1);
+  }
+}

@@ -9,11 +9,11 @@
 #include "programs/convert/output/zarr_chunk.hpp"
 
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -119,6 +119,8 @@ class zarr_output final : public output {
       const std::size_t chunk_bytes = chunk_rows_ * feedline::sample_bytes(field);
       const std::span<const std::byte> rows = columns[f];
       const std::size_t chunks = (rows.size() + chunk_bytes - 1) / chunk_bytes;
+      for (std::size_t i = 0; i < chunks; ++i)
+        unsynced_.push_back(path_of(field, first / chunk_rows_ + i));
       feedline::detail::parallel_for(chunks, [&](std::size_t i) {
         const auto left = rows.subspan(i * chunk_bytes);
         std::vector<std::byte> plain(chunk_bytes);  // zeros, the fill value, follow the last row
@@ -130,11 +132,17 @@ class zarr_output final : public output {
     }
   }
 
-  /// One call for all the chunks' files.
+  /// Files and folders written since the last call.
   void sync() override {
-    const feedline::detail::descriptor opened{folder_.c_str(), O_DIRECTORY};
-    if (opened.number() < 0 || ::syncfs(opened.number()) != 0)
-      fail(folder_, "could not be flushed to the disk");
+    feedline::detail::parallel_for(unsynced_.size(), [&](std::size_t i) {
+      durable_file{unsynced_[i], durable_file::mode::open}.sync();
+    });
+    std::set<fs::path> folders;
+    for (const fs::path& file : unsynced_)
+      for (fs::path each = file.parent_path(); folders.insert(each).second && each != folder_;)
+        each = each.parent_path();
+    for (const fs::path& each : folders) sync_folder(each);
+    unsynced_.clear();
   }
 
   void close() override { sync(); }
@@ -149,8 +157,9 @@ class zarr_output final : public output {
   static void put(const fs::path& path, std::span<const std::byte> bytes) {
     durable_file{path, durable_file::mode::create}.write(0, bytes);
   }
-  static void put(const fs::path& path, const std::string& text) {
+  void put(const fs::path& path, const std::string& text) {
     put(path, std::as_bytes(std::span{text}));
+    unsynced_.push_back(path);
   }
 
   /// "FIELD/c/3/0/0", or "FIELD/3.0.0".
@@ -196,6 +205,7 @@ class zarr_output final : public output {
   hdf5_layout layout_;
   bool is_v3_;
   std::uint64_t chunk_rows_;
+  std::vector<fs::path> unsynced_ = {};  ///< files that may not be on the disk yet
 };
 
 }  // namespace
