@@ -135,6 +135,7 @@ void device_ring::end_further(slot_index slot) {
 void device_ring::free_spare(bool all) noexcept {
   while (const auto slot = take_done(all)) {
     further_->empty(slot->value - size());  // without the lock, because host memory may take long
+    (*this)[*slot].host = {};
     put_empty(*slot);
   }
 }
