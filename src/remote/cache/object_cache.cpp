@@ -179,7 +179,9 @@ std::optional<std::uint64_t> object_cache::find_idle(place where) {
     const std::uint64_t key = idle_.front();
     idle_.pop_front();
     const auto* const block = files_.order.find(key);
-    if (block != nullptr && !block->needed_at) return key;
+    if (block != nullptr && !block->needed_at &&
+        setting_->folder->unused_for({key, block->bytes}) >= setting_->idle_after)
+      return key;  // another process may have used it since the list was made
   }
   if (now < looked_ + ask_idle_every) return std::nullopt;
   looked_ = now;
