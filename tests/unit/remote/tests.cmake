@@ -8,6 +8,12 @@ add_library(feedline_test_http STATIC support/http/server.cpp)
 target_link_libraries(feedline_test_http PUBLIC feedline_test_support)
 feedline_make_support(feedline_test_http)
 
+set(remote_zarr_test "")
+if(FEEDLINE_HAS_JSON)
+  set(remote_zarr_test unit/remote/zarr_test.cpp)
+else()
+  feedline_skip_tests("feedline_remote_tests: zarr" "nlohmann-json")
+endif()
 feedline_add_tests(feedline_remote_tests
   LIBRARIES feedline::formats feedline_test_http $<$<BOOL:${FEEDLINE_HAS_HDF5}>:feedline_test_hdf5>
   SOURCES
@@ -28,6 +34,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/object_file_test.cpp
   unit/remote/requests_test.cpp
   unit/remote/s3_test.cpp
+  ${remote_zarr_test}
 )
 target_compile_definitions(feedline_remote_tests PRIVATE
   $<$<BOOL:${FEEDLINE_HAS_HDF5}>:FEEDLINE_TEST_HDF5>

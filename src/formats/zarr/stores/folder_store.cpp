@@ -72,7 +72,6 @@ class folder_store final : public zarr_store {
       return std::span{into};
     };
     // Looking first would be a call, or a request, more for each object that is there.
-    if (is_remote_ && files_->kind_of(path) == entry_kind::nothing) return false;
     try {
       if (!files_->read_whole(path, room).was_in_memory) is_cold_.store(true, relaxed);
     } catch (const dataset_error&) {
