@@ -4,6 +4,7 @@
 #include <feedline/formats/zarr.hpp>
 
 #include "arrays/chunked_array.hpp"
+#include "arrays/namesakes.hpp"
 #include "formats/zarr/blocks.hpp"
 #include "formats/zarr/hierarchy.hpp"
 #include "rows/row_storage.hpp"
@@ -54,8 +55,7 @@ struct found_array {
   }
 };
 
-found_array find_box_array(const zarr_store_ptr& store, std::string path) {
-  while (path.starts_with('/')) path.erase(0, 1);
+found_array find_box_array(const zarr_store_ptr& store, const std::string& path) {
   zarr_array array = load_zarr_array(*store, path);
   const auto refuse = [&](const std::string& why) {
     throw dataset_error{{.path = store->name(), .field = array.path}, why};
@@ -68,7 +68,7 @@ found_array find_box_array(const zarr_store_ptr& store, std::string path) {
                 .path = store->name(),
                 .type = array.type.type,
                 .shape = array.shape,
-                .dimensions = array.dimension_names,
+                .dimensions = without_namesakes(array.dimension_names),
                 .chunk = array.chunk,
                 .packing = array.packing};
   found.fill = array.fill;

@@ -34,12 +34,6 @@ struct found_array {
   std::size_t row_bytes;
 };
 
-std::string without_slashes(std::string path) {
-  while (path.starts_with('/')) path.erase(0, 1);
-  while (path.ends_with('/')) path.pop_back();
-  return path;
-}
-
 void require_samples(const std::string& store, const zarr_array& array) {
   const auto refuse = [&](const std::string& why) {
     throw dataset_error{{.path = store, .field = array.path}, why};
@@ -51,7 +45,7 @@ void require_samples(const std::string& store, const zarr_array& array) {
 }
 
 found_array find_array(const detail::zarr_store_ptr& store, const zarr_field& chosen) {
-  zarr_array array = detail::load_zarr_array(*store, without_slashes(chosen.array));
+  zarr_array array = detail::load_zarr_array(*store, chosen.array);
   require_samples(store->name(), array);
   found_array found;
   found.spec = array.to_field(

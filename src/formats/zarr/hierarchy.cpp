@@ -199,8 +199,15 @@ std::vector<zarr_node> find_zarr_arrays(const zarr_store& store) {
   return finder{store}.find();
 }
 
-zarr_array load_zarr_array(const zarr_store& store, const std::string& path) {
+std::string without_slashes(std::string path) {
+  while (path.starts_with('/')) path.erase(0, 1);
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+zarr_array load_zarr_array(const zarr_store& store, const std::string& given) {
   const finder found{store};
+  const std::string path = without_slashes(given);
   const std::string prefix = path.empty() ? "" : path + '/';
   if (const auto node = found.document(prefix + "zarr.json"); node && node->is_object()) {
     const auto type = node->find("node_type");

@@ -30,8 +30,11 @@ struct zarr_node {
 /// nothing lists the arrays.
 [[nodiscard]] std::vector<zarr_node> find_zarr_arrays(const zarr_store& store);
 
-/// One array. @param path Within the store, without "/" at either end.
+/// A path within a store as keys have it: without "/" at either end.
+[[nodiscard]] std::string without_slashes(std::string path);
+
+/// One array. @param given Path within the store.
 /// @throws dataset_error if it is not there, or cannot be read.
-[[nodiscard]] zarr_array load_zarr_array(const zarr_store& store, const std::string& path);
+[[nodiscard]] zarr_array load_zarr_array(const zarr_store& store, const std::string& given);
 
 }  // namespace feedline::detail

@@ -80,8 +80,8 @@ void require_readable(const std::string& path, const std::vector<zarr_node>& nod
 
 /// The array whose first dimension counts the samples.
 const zarr_node& choose_main(const std::string& path, const std::vector<zarr_node>& nodes,
-                             std::string like) {
-  while (like.starts_with('/')) like.erase(0, 1);
+                             const std::string& given) {
+  const std::string like = without_slashes(given);
   const zarr_node* main = nullptr;
   for (const zarr_node& each : nodes) {
     if (!each.array || (!like.empty() && each.path != like)) continue;

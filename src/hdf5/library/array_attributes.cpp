@@ -1,9 +1,12 @@
 #include "hdf5/library/array_attributes.hpp"
 
+#include "arrays/namesakes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -113,9 +116,7 @@ std::vector<std::string> dimension_names(const hdf5_session& /*hdf5*/, hid_t dat
   }
   if (names.empty()) names = texts_of(dataset, "DIMENSION_LABELS");
   if (names.size() != rank) return {};
-  const auto given = names;
-  for (std::string& each : names)
-    if (std::ranges::count(given, each) > 1) each.clear();
+  names = without_namesakes(std::move(names));
   if (std::ranges::all_of(names, &std::string::empty)) return {};
   return names;
 }

@@ -59,6 +59,22 @@ TEST_CASE(
   CHECK(part == memory_of<std::int16_t>({all[5], all[4], all[11], all[10]}));
 }
 
+TEST_CASE("zarr arrays: two dimensions of one name have none, and a path may end in a slash",
+          "[arrays][host]") {
+  const zarr_folder store;
+  store.put("covariance/zarr.json",
+            zarr_v3("[2, 2, 3]", "[2, 2, 3]", "\"uint8\"", R"(["bytes"])", "7",
+                    R"(, "dimension_names": ["state", "state", "time"])"));
+  for (const char* const path : {"covariance", "/covariance/"}) {
+    const array_ptr array = open_zarr_array(store.path(), path);
+    CHECK(array->spec().name == "covariance");
+    CHECK(array->spec().dimensions == std::vector<std::string>{"", "", "time"});
+    byte_vector read(12);
+    array->read_all(read);
+    CHECK(read == byte_vector(12, std::byte{7}));
+  }
+}
+
 TEST_CASE("zarr arrays: a damaged chunk is named, without a sample", "[arrays][host]") {
   const zarr_folder store;
   store.put("x/zarr.json",
