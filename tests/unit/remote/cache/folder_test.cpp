@@ -129,6 +129,15 @@ TEST_CASE("remote cache: the bytes in use are counted from what is there", "[rem
   CHECK(!files->reserve(room));
 }
 
+TEST_CASE("remote cache: a process that opens a folder keeps what another one has counted",
+          "[remote]") {
+  const temporary_directory folder;
+  const auto files = cache_folder::open(folder.path(), room);
+  REQUIRE(files->reserve(1000));
+  std::filesystem::resize_file(folder.path() / "feedline-cache-1" / "locks", 8);  // not made yet
+  CHECK(cache_folder::open(folder.path(), room)->used() == 1000);
+}
+
 TEST_CASE("remote cache: names of blocks are read as they are written", "[remote]") {
   const block_name name{0xabc, 4194304};
   CHECK(name.text() == "0000000000000abc-400000");
