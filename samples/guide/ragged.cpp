@@ -24,3 +24,19 @@ feedline::loader packed(const feedline::ragged_dataset_ptr& tokens,
   // [/packed]
   return loader;
 }
+
+feedline::loader packed_together(const feedline::ragged_dataset_ptr& tokens,
+                                 const feedline::ragged_dataset_ptr& labels,
+                                 const feedline::device_ptr& gpu) {
+  // [packed_together]
+  auto rows = feedline::pack_together({tokens, labels}, {.capacity = {4096},
+                                                         .seed = 42,
+                                                         .longer = feedline::pack_longer::split,
+                                                         .positions = true,
+                                                         .mask = feedline::packed_mask::followed});
+  // Batches of rows of similar cost, so that ranks take equally long.
+  feedline::bucket_by_length order{feedline::packing_costs(*rows), {.seed = 42, .buckets = 64}};
+  feedline::loader loader{rows, order, gpu, {.batch_size = 8}};
+  // [/packed_together]
+  return loader;
+}

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace feedline::detail {
@@ -109,9 +110,8 @@ class packer {
     used_.clear();
     rooms_.clear();
     for (const sample_index sample : window) add_sample(sample.value);
-    std::stable_sort(items_.begin(), items_.end(),
-                     [](const item& a, const item& b) { return a.length > b.length; });
-    for (std::uint32_t i = 0; i < items_.size(); ++i) place(i);
+    sort();
+    for (const std::uint32_t each : longest_first_) place(each);
     write();
   }
 
@@ -142,6 +142,26 @@ class packer {
       }
     }
     items_.push_back({sample, first, length - first});
+  }
+
+  /// Orders the items by length, the longest first, and equal ones as they came. Counts lengths,
+  /// unless that takes more memory than the items.
+  void sort() {
+    std::uint64_t longest = 0;
+    for (const item& each : items_) longest = std::max(longest, each.length);
+    longest_first_.resize(items_.size());
+    if (longest > 4 * items_.size()) {
+      std::iota(longest_first_.begin(), longest_first_.end(), 0U);
+      std::stable_sort(
+          longest_first_.begin(), longest_first_.end(),
+          [&](std::uint32_t a, std::uint32_t b) { return items_[a].length > items_[b].length; });
+      return;
+    }
+    places_.assign(longest + 2, 0);  // where the items of each length begin, by longest - length
+    for (const item& each : items_) ++places_[longest - each.length + 1];
+    std::partial_sum(places_.begin(), places_.end(), places_.begin());
+    for (std::uint32_t i = 0; i < items_.size(); ++i)
+      longest_first_[places_[longest - items_[i].length]++] = i;
   }
 
   [[nodiscard]] std::uint64_t length_of(const item& of, std::size_t field) const {
@@ -189,6 +209,8 @@ class packer {
   std::size_t fields_;
   rows_by_room rooms_;
   std::vector<item> items_;
+  std::vector<std::uint32_t> longest_first_;  ///< indices of items
+  std::vector<std::uint32_t> places_;
   std::vector<row> rows_;
   std::vector<std::uint64_t> used_;  ///< elements of each row and field
 };

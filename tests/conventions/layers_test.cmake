@@ -93,7 +93,7 @@ programs/convert/work programs/convert/output"
 device statistics loader cuda programs/inputs programs/words"
   "python/interpreter: detail"
   "python: detail io dataset ragged packing image formats sampler device statistics loader remote \
-cuda transform/options python/interpreter"
+    cuda transform/options python/interpreter"
   "python/datasets: io remote dataset arrays queue ragged packing image formats hdf5 sampler \
 python/interpreter python"
   "python/samples: detail dataset ragged python/interpreter python python/datasets"

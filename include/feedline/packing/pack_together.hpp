@@ -49,9 +49,9 @@ struct pack_together_options {
 /// documents of web pages in rows of 4096 tokens, rows are more than 99 % full. `pack` keeps the
 /// order of samples instead, at 80 to 95 %.
 ///
+///     using enum feedline::pack_longer;
 ///     auto rows = feedline::pack_together(
-///         {tokens, labels},
-///         {.capacity = {4096}, .longer = feedline::pack_longer::split, .positions = true});
+///         {tokens, labels}, {.capacity = {4096}, .longer = split, .positions = true});
 ///     feedline::loader loader{rows, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 8}};
 ///
 /// A row has the same samples in all fields, and they fit in each. Fields: those of `pack` for each
@@ -73,15 +73,15 @@ struct pack_together_options {
 /// @throws usage_error if there is no field, one is null, two have one name or their numbers of
 /// samples differ, a capacity is missing, 0 or more than 2^31 - 2, the window is 0, or a padding is
 /// not a value of its field's type; dataset_error naming the first sample that is longer than a
-/// row, or whose fields differ in length and would be split.
+/// row, or that would be split although its fields differ in length.
 [[nodiscard]] std::shared_ptr<const packed_dataset> pack_together(
     const std::vector<ragged_dataset_ptr>& fields, const pack_together_options& options);
 
 /// The cost of each row for attention within samples: the sum of the squares of its samples'
 /// lengths. With `bucket_by_length` ranks get rows of similar cost in each batch:
 ///
-///     feedline::bucket_by_length order{feedline::packing_costs(*rows),
-///                                      {.seed = 42, .buckets = 64}};
+///     const auto costs = feedline::packing_costs(*rows);
+///     feedline::bucket_by_length order{costs, {.seed = 42, .buckets = 64}};
 [[nodiscard]] std::vector<std::uint64_t> packing_costs(const packed_dataset& rows);
 
 }  // namespace FEEDLINE_ABI

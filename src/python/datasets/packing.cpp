@@ -81,8 +81,9 @@ void bind_packing(nb::module_& module) {
               "documents: bool = False, "
               "mask: typing.Literal['none', 'elements', 'followed'] = 'none') -> Dataset"),
       "Rows that a plan fills with samples of one or several ragged fields, more than 99 % on "
-      "documents of web pages: fields NAME, NAME_count and NAME_offsets of each, and if they are "
-      "asked for NAME_position, NAME_document and NAME_mask of the first one.");
+      "documents of web pages. Fields are NAME, NAME_count and NAME_offsets of each, and for the "
+      "first one "
+      "NAME_position, NAME_document and NAME_mask, if they are asked for.");
   module.def("packing_costs", &costs, "rows"_a,
              nb::sig("def packing_costs(rows: Dataset) -> list[int]"),
              "The sum of the squares of the samples' lengths in each row of `pack` or "

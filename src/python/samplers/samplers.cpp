@@ -205,8 +205,8 @@ void bind_samplers(nb::module_& module) {
   module.def("bucket_by_length", &make_bucket_by_length, "dataset"_a, nb::kw_only(),
              "seed"_a = bucket.seed, "boundaries"_a = bucket.boundaries,
              "buckets"_a = bucket.buckets,
-             "Batches of samples of similar length: the lengths of a ragged dataset, or a number "
-             "for each sample.");
+             "Batches of samples of similar length, from a ragged dataset or a number for each "
+             "sample.");
   const aspect_ratio_options shape;
   module.def(
       "bucket_by_aspect_ratio", &make_bucket_by_aspect_ratio, "sizes"_a, nb::kw_only(),

@@ -7,9 +7,9 @@
 /// 4095 of 4096 makes a loader and takes its first batch. `ready` is the time from before the first
 /// file is opened until that batch is there. `memory` is the growth of the process's peak resident
 /// memory. `folder` counts the files after it. `rate` is tokens a second over the batches that
-/// follow. With `--check` the processor's time counts instead of the clock's, because other
-/// programs may run, and a build without optimization may take three times as long. An index that
-/// is built, a file that is written or a table over samples would show here.
+/// follow. With `--check` the processor's time counts instead of the clock's, because others may
+/// run programs, and a build without optimization may take three times as long. An index that is
+/// built, a file that is written or a table over samples would show here.
 
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/device/host_device.hpp>
