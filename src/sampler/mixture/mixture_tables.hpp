@@ -18,12 +18,12 @@ namespace feedline::detail {
 /// of the first i of n positions. Both spread the parts evenly, as `locate` does.
 struct mixture_stretch {
   std::uint64_t begin = 0;
-  std::uint64_t length = 0;           ///< 0: endless; then `starting` repeats
-  std::vector<std::uint64_t> before;  ///< positions of each part before the stretch
+  std::uint64_t length = 0;                ///< 0: endless; then `starting` repeats
+  std::vector<std::uint64_t> before = {};  ///< positions of each part before the stretch
   /// For each part, the positions of all parts before it in the sequence of the beginning; then the
   /// sequence's length.
-  std::vector<std::uint64_t> starting;
-  std::vector<std::uint64_t> ending;  ///< the same of the end; empty if weights do not change
+  std::vector<std::uint64_t> starting = {};
+  std::vector<std::uint64_t> ending = {};  ///< the same of the end; empty if weights do not change
 
   /// Positions of the sequence of the end among the first `places`, at most `length`.
   [[nodiscard]] std::uint64_t of_end(std::uint64_t places) const noexcept {
