@@ -15,7 +15,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
 /// Rows that are looked at for a sample of several fields.
 constexpr int max_candidates = 32;
 
@@ -25,35 +25,35 @@ constexpr int max_candidates = 32;
 class rows_by_room {
  public:
   explicit rows_by_room(std::uint64_t capacity)
-      : width_{divide_up<std::uint64_t>(capacity + 1, classes)}, heads_(classes, none) {}
+      : width_{divide_up<std::uint64_t>(capacity + 1, classes)}, heads_(classes, no_row) {}
 
   void clear() noexcept {
-    for (std::size_t at = next(0); at < classes; at = next(at + 1)) heads_[at] = none;
+    for (std::size_t at = next(0); at < classes; at = next(at + 1)) heads_[at] = no_row;
     for (auto& level : levels_) level.fill(0);
     after_.clear();
   }
   /// @param row One more than the last one, or one that was taken.
   void put(std::uint32_t row, std::uint64_t room) {
     const std::size_t at = room / width_;
-    if (row >= after_.size()) after_.resize(row + std::size_t{1}, none);
+    if (row >= after_.size()) after_.resize(row + std::size_t{1}, no_row);
     after_[row] = std::exchange(heads_[at], row);
     mark(at);
   }
-  /// Takes the row with the least room for a sample that `fits` accepts; `none` if there is none.
+  /// Takes the row with the least room for a sample that `fits` accepts; `no_row` if there is none.
   template <class Fits>
   [[nodiscard]] std::uint32_t take(std::uint64_t length, int candidates, const Fits& fits) {
     for (std::size_t at = next(divide_up(length, width_)); at < classes; at = next(at + 1)) {
-      for (std::uint32_t* link = &heads_[at]; *link != none; link = &after_[*link]) {
+      for (std::uint32_t* link = &heads_[at]; *link != no_row; link = &after_[*link]) {
         const std::uint32_t row = *link;
         if (fits(row)) {
           *link = after_[row];
-          if (heads_[at] == none) unmark(at);
+          if (heads_[at] == no_row) unmark(at);
           return row;
         }
-        if (--candidates == 0) return none;
+        if (--candidates == 0) return no_row;
       }
     }
-    return none;
+    return no_row;
   }
 
  private:
@@ -119,12 +119,12 @@ class packer {
   struct item {
     std::uint64_t sample;
     std::uint64_t first;
-    std::uint64_t length;        ///< number of elements of the first field
-    std::uint32_t after = none;  ///< the next item of the row
+    std::uint64_t length;          ///< number of elements of the first field
+    std::uint32_t after = no_row;  ///< the next item of the row
   };
   struct row {
-    std::uint32_t first = none;  ///< its items
-    std::uint32_t last = none;
+    std::uint32_t first = no_row;  ///< its items
+    std::uint32_t last = no_row;
     std::uint64_t count = 0;
   };
 
@@ -177,13 +177,13 @@ class packer {
       return true;
     };
     std::uint32_t at = rooms_.take(next.length, max_candidates, fits);
-    if (at == none) {
+    if (at == no_row) {
       at = static_cast<std::uint32_t>(rows_.size());
       rows_.emplace_back();
       used_.resize(used_.size() + fields_, 0);
     }
     row& into = rows_[at];
-    (into.last == none ? into.first : items_[into.last].after) = number;
+    (into.last == no_row ? into.first : items_[into.last].after) = number;
     into.last = number;
     ++into.count;
     for (std::size_t field = 0; field < fields_; ++field)
@@ -193,7 +193,7 @@ class packer {
 
   void write() {
     for (const row& each : rows_) {
-      for (std::uint32_t at = each.first; at != none; at = items_[at].after) {
+      for (std::uint32_t at = each.first; at != no_row; at = items_[at].after) {
         const item& part = items_[at];
         if (part.first != 0) into_.firsts.resize(into_.samples.size(), 0);
         into_.samples.push_back(part.sample);

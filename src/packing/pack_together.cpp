@@ -20,13 +20,13 @@ inline namespace FEEDLINE_ABI {
 namespace {
 
 /// NAME_offsets has one entry more than a row has samples.
-constexpr std::uint64_t largest = std::numeric_limits<std::int32_t>::max() - 1;
+constexpr std::uint64_t max_capacity = std::numeric_limits<std::int32_t>::max() - 1;
 
-std::string option(const char* name) {
+std::string option_name(const char* name) {
   return "pack_together_options::" + std::string{name};
 }
 
-void put(std::span<std::byte> out, std::uint64_t place, std::int64_t value) noexcept {
+void put_i32(std::span<std::byte> out, std::uint64_t place, std::int64_t value) noexcept {
   const auto number = static_cast<std::int32_t>(value);
   std::memcpy(out.data() + place * sizeof number, &number, sizeof number);
 }
@@ -45,7 +45,7 @@ std::vector<column> columns_of(const std::vector<ragged_dataset_ptr>& fields,
   if (fields.empty()) throw usage_error{"pack_together: there is no field to pack"};
   const auto check_count = [&](const char* name, std::size_t count) {
     if (count != 1 && count != fields.size())
-      throw usage_error{option(name) + " has " + std::to_string(count) + " values for " +
+      throw usage_error{option_name(name) + " has " + std::to_string(count) + " values for " +
                         std::to_string(fields.size()) +
                         " fields: give one for each, or one for all"};
   };
@@ -55,9 +55,9 @@ std::vector<column> columns_of(const std::vector<ragged_dataset_ptr>& fields,
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!fields[i]) throw usage_error{"pack_together: field " + std::to_string(i) + " is null"};
     const std::uint64_t capacity = options.capacity[options.capacity.size() == 1 ? 0 : i];
-    if (capacity == 0 || capacity > largest)
-      throw usage_error{option("capacity") + " is " + std::to_string(capacity) +
-                        ", and can be 1 to " + std::to_string(largest)};
+    if (capacity == 0 || capacity > max_capacity)
+      throw usage_error{option_name("capacity") + " is " + std::to_string(capacity) +
+                        ", and can be 1 to " + std::to_string(max_capacity)};
     if (fields[i]->size() != fields.front()->size())
       throw usage_error{"pack_together: field 0 has " + std::to_string(fields.front()->size()) +
                         " samples, and field " + std::to_string(i) + " has " +
@@ -177,7 +177,7 @@ class planned_rows final : public packed_dataset {
     std::size_t of = 0;
     while (length(of, sample) <= columns_[of].capacity) ++of;
     std::string words = "has " + std::to_string(length(of, sample)) + " elements, more than the " +
-                        std::to_string(columns_[of].capacity) + " of " + option("capacity");
+                        std::to_string(columns_[of].capacity) + " of " + option_name("capacity");
     words += longer == pack_longer::error
                  ? ": raise it, or ask for pack_longer::split"
                  : ", and cannot be split because its fields differ in length: raise it";
@@ -229,17 +229,17 @@ class planned_rows final : public packed_dataset {
       const auto offsets = request.out[3 * of + 2].subspan(i * offsets_bytes, offsets_bytes);
       std::uint64_t end = 0;
       std::uint64_t count = 0;
-      put(offsets, 0, 0);
+      put_i32(offsets, 0, 0);
       for_each_part(of, request.samples[i].value, [&](const packed_part& part) {
         if (part.count != 0)
           runs.push_back(
               {part.sample, part.first,
                values.subspan(end * each.element_bytes, part.count * each.element_bytes)});
         end += part.count;
-        put(offsets, ++count, static_cast<std::int64_t>(end));
+        put_i32(offsets, ++count, static_cast<std::int64_t>(end));
       });
-      put(request.out[3 * of + 1], i, static_cast<std::int64_t>(count));
-      while (count < max_samples_) put(offsets, ++count, static_cast<std::int64_t>(end));
+      put_i32(request.out[3 * of + 1], i, static_cast<std::int64_t>(count));
+      while (count < max_samples_) put_i32(offsets, ++count, static_cast<std::int64_t>(end));
       each.padding.fill(values.subspan(end * each.element_bytes));
     }
     try {
@@ -255,10 +255,10 @@ class planned_rows final : public packed_dataset {
     std::int64_t document = 0;
     for_each_part(0, row, [&](const packed_part& part) {
       for (std::uint64_t i = 0; i < part.count; ++i)
-        put(out, at++, documents ? document : static_cast<std::int64_t>(i));
+        put_i32(out, at++, documents ? document : static_cast<std::int64_t>(i));
       ++document;
     });
-    for (; at < capacity_; ++at) put(out, at, documents ? -1 : 0);
+    for (; at < capacity_; ++at) put_i32(out, at, documents ? -1 : 0);
   }
 
   void mask(std::uint64_t row, std::span<std::byte> out) const {
@@ -297,15 +297,15 @@ class planned_rows final : public packed_dataset {
 
 std::shared_ptr<const packed_dataset> pack_together(const std::vector<ragged_dataset_ptr>& fields,
                                                     const pack_together_options& options) {
-  detail::require_known(option("longer"), options.longer, {"error", "split"});
-  detail::require_known(option("mask"), options.mask, {"none", "elements", "followed"});
-  if (options.window == 0 || options.window > largest)
-    throw usage_error{option("window") + " is " + std::to_string(options.window) +
+  detail::require_known(option_name("longer"), options.longer, {"error", "split"});
+  detail::require_known(option_name("mask"), options.mask, {"none", "elements", "followed"});
+  if (options.window == 0 || options.window > max_capacity)
+    throw usage_error{option_name("window") + " is " + std::to_string(options.window) +
                       ": say how many samples rows are filled from, 1 to " +
-                      std::to_string(largest)};
-  if (options.max_samples > largest)
-    throw usage_error{option("max_samples") + " is " + std::to_string(options.max_samples) +
-                      ", and can be 1 to " + std::to_string(largest) + ", or 0"};
+                      std::to_string(max_capacity)};
+  if (options.max_samples > max_capacity)
+    throw usage_error{option_name("max_samples") + " is " + std::to_string(options.max_samples) +
+                      ", and can be 1 to " + std::to_string(max_capacity) + ", or 0"};
   return std::make_shared<const planned_rows>(columns_of(fields, options), options);
 }
 
