@@ -41,6 +41,8 @@
 #include <feedline/error.hpp>
 #include <feedline/error_policy.hpp>
 #include <feedline/formats/cifar.hpp>
+#include <feedline/formats/columns.hpp>
+#include <feedline/formats/csv.hpp>
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/idx.hpp>
 #include <feedline/formats/litdata.hpp>

@@ -156,7 +156,7 @@ constexpr auto known = std::to_array<known_kind>({
               "7zXZ\0")},
     {{"an LZ4 file", "decompress it (unlz4)"}, magic_of("\x04\x22\x4d\x18")},
     {{"a file of torch.save", never_unpickles}, {}, is_torch_zip},
-    {{"a workbook or document of Office", "export its table as CSV, and save that as arrays"},
+    {{"a workbook or document of Office", "export its table as CSV, which open_csv reads"},
      {},
      is_office},
     {{"a zip archive, as of .npz and PyTorch's files",
@@ -221,10 +221,10 @@ constexpr auto known = std::to_array<known_kind>({
     {{"an index of tar shards (DALI's wds2idx)", "open the tar shards, which need none"}, "v1.2 "},
     {{"annotations of COCO", "open_coco reads them, with the folder of their images"}, {}, is_coco},
     {{"an annotation of VOC", "open_voc reads a folder of them, with their images"}, {}, is_voc},
-    {{"JSON lines", to_numbers}, {}, is_json_lines},
+    {{"JSON lines", "open_json_lines reads it"}, {}, is_json_lines},
     {{"JSON text", to_numbers}, {}, is_json},
     {{"labels of YOLO", "convert them to COCO's JSON, which open_coco reads"}, {}, is_yolo},
-    {{"a table as text (CSV)", to_numbers}, {}, is_table},
+    {{"a table as text (CSV)", "open_csv reads it"}, {}, is_table},
     {{"text", to_numbers}, {}, is_text},
 });
 

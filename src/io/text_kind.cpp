@@ -68,6 +68,29 @@ bool is_yolo_line(std::string_view line) {
   return words == 5;
 }
 
+/// Whether the first records, two or more, have the same number of separators that are not quoted.
+bool has_even_columns(std::string_view text, char separator) {
+  constexpr std::size_t max_records = 20;
+  std::size_t records = 0;
+  std::size_t columns = 0;
+  std::size_t count = 0;
+  std::size_t begin = 0;
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < text.size() && records < max_records; ++i) {
+    if (text[i] == '"') is_quoted = !is_quoted;
+    if (is_quoted) continue;
+    count += text[i] == separator ? 1 : 0;
+    if (text[i] != '\n') continue;
+    const bool is_blank = i - begin <= (i > begin && text[i - 1] == '\r' ? 1U : 0U);
+    begin = i + 1;
+    if (is_blank) continue;
+    if (records++ == 0) columns = count;
+    if (count == 0 || count != columns) return false;
+    count = 0;
+  }
+  return records >= 2;
+}
+
 }  // namespace
 
 bool is_text(head_bytes head) noexcept {
@@ -126,17 +149,11 @@ bool is_yolo(head_bytes head) noexcept try {
   return false;
 }
 
-bool is_table(head_bytes head) noexcept try {
+bool is_table(head_bytes head) noexcept {
   if (!is_text(head)) return false;
-  const std::vector<std::string_view> lines = first_lines(head);
-  return lines.size() >= 2 && std::ranges::any_of(std::string_view{",\t;"}, [&](char separator) {
-           const auto columns = std::ranges::count(lines.front(), separator);
-           return columns != 0 && std::ranges::all_of(lines, [&](std::string_view line) {
-                    return std::ranges::count(line, separator) == columns;
-                  });
-         });
-} catch (...) {
-  return false;
+  const std::string_view text = text_of_head(head);
+  return std::ranges::any_of(std::string_view{",\t;|"},
+                             [text](char separator) { return has_even_columns(text, separator); });
 }
 
 }  // namespace feedline::detail

@@ -34,6 +34,7 @@ NB_MODULE(_feedline, module) {
   bind_packing(module);
   bind_image_options(module);
   bind_padding(module);
+  bind_tables(module);
   bind_formats(module);
   bind_tfrecord(module);
   bind_record_sets(module);

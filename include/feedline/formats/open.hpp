@@ -3,6 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
+#include <feedline/formats/columns.hpp>
 #include <feedline/image/decode.hpp>
 #include <feedline/io/external_files.hpp>
 #include <feedline/ragged/pad.hpp>
@@ -21,7 +22,8 @@ inline namespace FEEDLINE_ABI {
 /// "tfrecord", "mds" and "litdata" (folders with their index.json), "lmdb", "tar" (a shard in the
 /// WebDataset convention), "wids" (WebDataset's index of shards), "tokens" (a shard with llm.c's
 /// header, or the .idx of a Megatron dataset), "cifar10" or "cifar100" (binary version),
-/// "image_folder" (any other folder). Empty: unknown.
+/// "image_folder" (any other folder), "json_lines" (an object on each line), "csv" (two lines or
+/// more with the same number of separators). Empty: unknown.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] std::string detect_format(const std::string& path);
 
@@ -30,8 +32,8 @@ inline namespace FEEDLINE_ABI {
 struct open_options {
   /// Fields to open, in the wanted order; empty: all. HDF5: paths of datasets, and of members of
   /// their records. Zarr: paths of arrays. NumPy archive: members. TFRecord: features. MDS,
-  /// LitData: columns. LMDB: "value", or names of keys. Tar,
-  /// folder of images, CIFAR: names of existing fields. NumPy array and IDX: the field's name.
+  /// LitData, tables: columns. LMDB: "value", or names of keys. Tar, folder of images, CIFAR: names
+  /// of existing fields. NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
   /// Format of all files, as in `detect_format`; empty: their content tells.
   std::string format = {};
@@ -45,9 +47,12 @@ struct open_options {
   /// Required for shards of tokens. If it is set, NumPy arrays of one dimension are shards of
   /// tokens. Other formats refuse it.
   std::uint64_t tokens_per_sample = 0;
-  /// Records (TFRecord): padding of ragged fields, by name; same as `decode_options::pad`. Other
-  /// formats refuse it.
+  /// Records (TFRecord) and tables (JSON lines, CSV): padding of ragged fields, by name; same as
+  /// `decode_options::pad`. Other formats refuse it.
   std::map<std::string, pad_options> pad = {};
+  /// Tables (JSON lines, CSV): columns by name; same as `table_options::columns`. Other formats
+  /// refuse it.
+  std::map<std::string, table_column> columns = {};
   /// HDF5: same as `hdf5_options::external`.
   external_files external = external_files::same_folder;
 };
@@ -61,7 +66,7 @@ struct open_options {
 ///
 /// Each reader has further options: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
 /// `open_tar`, `open_tfrecord`, `open_mds`, `open_litdata`, `open_lmdb`, `open_tokens`,
-/// `open_cifar10`, `open_image_folder`, `open_zarr`.
+/// `open_cifar10`, `open_image_folder`, `open_zarr`, `open_json_lines`, `open_csv`.
 /// Without `fields` the names are those in the file. Members of nested records that share a name
 /// have their whole path: "position.x". A NumPy array is named like its file without the suffix. An
 /// IDX file is named "image", or "label" if it has one dimension. A tar shard has all fields of the
@@ -99,7 +104,7 @@ struct listed_field {
   /// samples in HDF5 files are described like fields: name them in `open_options::fields` to read
   /// them. Empty: it is a field.
   std::string left_out = {};
-  /// For labels of a folder: names of the classes 0, 1, …
+  /// For labels of a folder, or of texts: names of the classes 0, 1, …
   std::vector<std::string> classes = {};
 };
 

@@ -37,9 +37,10 @@ struct format_entry {
   std::vector<listed_field> (*list)(const std::string& file, const open_options& options) = nullptr;
   /// Whether a folder has this format; null: no folder has. The first in the table counts.
   bool (*is_folder)(const std::string& path) = nullptr;
-  bool takes_like = false;    ///< uses `open_options::like`
-  bool takes_tokens = false;  ///< uses `open_options::tokens_per_sample`
-  bool takes_pad = false;     ///< uses `open_options::pad`
+  bool takes_like = false;     ///< uses `open_options::like`
+  bool takes_tokens = false;   ///< uses `open_options::tokens_per_sample`
+  bool takes_pad = false;      ///< uses `open_options::pad`
+  bool takes_columns = false;  ///< uses `open_options::columns`
 };
 
 /// Opens each file by itself, and puts them one after the other.

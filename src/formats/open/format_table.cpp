@@ -20,6 +20,8 @@
   FORMAT(cifar100) \
   FORMAT(idx) \
   FORMAT(zarr) \
+  FORMAT(json_lines) \
+  FORMAT(csv) \
   FORMAT(image_folder)
 // clang-format on
 

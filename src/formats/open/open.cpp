@@ -185,6 +185,8 @@ dataset_ptr open(const paths& patterns, const open_options& options) {
   if (!options.pad.empty() && !format.takes_pad)
     throw usage_error{"open: open_options::pad is for ragged fields of records, but " + is_of +
                       "; leave it out"};
+  if (!options.columns.empty() && !format.takes_columns)
+    throw usage_error{"open: open_options::columns is for tables, but " + is_of + "; leave it out"};
   return format.open(files, options);
 }
 

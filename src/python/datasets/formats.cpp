@@ -67,6 +67,7 @@ void bind_open(nb::module_& module) {
       [](const files& path, strings fields, std::string format, std::string like,
          const image_options& image, const dtype_argument& label_type,
          std::uint64_t tokens_per_sample, const std::map<std::string, pad_options>& pad,
+         const std::map<std::string, table_column>& columns,
          const named<external_files>& external) {
         const open_options how{.fields = std::move(fields),
                                .format = std::move(format),
@@ -75,6 +76,7 @@ void bind_open(nb::module_& module) {
                                .label_type = label_type,
                                .tokens_per_sample = tokens_per_sample,
                                .pad = pad,
+                               .columns = columns,
                                .external = external};
         const strings paths = paths_of(path);
         return interruptible(
@@ -84,7 +86,7 @@ void bind_open(nb::module_& module) {
       "like"_a = options.like, "image"_a = options.image,
       "label_dtype"_a = dtype_argument{options.label_type},
       "tokens_per_sample"_a = options.tokens_per_sample, "pad"_a = options.pad,
-      "external"_a = named<external_files>{options.external},
+      "columns"_a = options.columns, "external"_a = named<external_files>{options.external},
       "Opens a file or folder of any known format: the one that is named, such as 'tar', or as its "
       "content tells. Several paths, and patterns such as 'shard-{0000..0146}.tar' or "
       "'part-*.npy', "
@@ -92,14 +94,16 @@ void bind_open(nb::module_& module) {
   module.def(
       "list_fields",
       [](const file& path, std::string format, std::uint64_t tokens_per_sample,
+         const std::map<std::string, table_column>& columns,
          const named<external_files>& external) {
         const open_options how{.format = std::move(format),
                                .tokens_per_sample = tokens_per_sample,
+                               .columns = columns,
                                .external = external};
         return interruptible([=] { return list_fields(path.string(), how); });
       },
       "file"_a, nb::kw_only(), "format"_a = options.format,
-      "tokens_per_sample"_a = options.tokens_per_sample,
+      "tokens_per_sample"_a = options.tokens_per_sample, "columns"_a = options.columns,
       "external"_a = named<external_files>{options.external},
       "Lists the fields of a file or folder.");
   nb::class_<listed_field>(module, "ListedField", "A field that a file offers.")

@@ -85,9 +85,9 @@ TEST_CASE("open: the error for a file that feedline does not read names its kind
   CHECK(test::contains(message("PAR1 and so on"),
                        "it is a Parquet file; save its values as arrays (.npy, HDF5), or write a "
                        "dataset class of your own. Known are "));
-  CHECK(test::contains(message("a,b,c\n1,2,3\n4,5,6\n7,8,9\n"),
-                       "it is a table as text (CSV); save its values, or its tokens, as arrays "
-                       "with numpy.save"));
+  CHECK(test::contains(message("[[1, 2, 3],\n [4, 5, 6], [7, 8]]\n"),
+                       "it is JSON text; save its values, or its tokens, as arrays with "
+                       "numpy.save"));
 }
 
 TEST_CASE("open: tokens_per_sample is refused where it would say nothing", "[dataset][host]") {
