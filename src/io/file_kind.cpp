@@ -189,7 +189,11 @@ constexpr auto known = std::to_array<known_kind>({
     {{"weights of a model (GGUF), not a data set", "name the data set"}, "GGUF"},
     {{"an SQLite database", to_arrays}, "SQLite format 3"},
     {{"an LMDB database", "open_lmdb reads it"}, {}, is_lmdb},
-    {{"a safetensors file", "save its tensors with numpy.save, or as HDF5"}, {}, is_safetensors},
+    {{"a safetensors file",
+      "open_array_files reads it as one sample; save tensors whose first "
+      "dimension counts samples with numpy.save, or as HDF5"},
+     {},
+     is_safetensors},
     {{"a pickle, as Python and PyTorch write them", never_unpickles}, {}, is_pickle},
     {{"a file of torch.save", never_unpickles}, magic_of("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9")},
     {{"a pickle, as Python and PyTorch write them", never_unpickles}, {}, is_old_pickle},

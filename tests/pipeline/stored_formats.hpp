@@ -1,6 +1,8 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/formats/array_files.hpp>
+#include <feedline/formats/csv.hpp>
 #include <feedline/formats/open.hpp>
 #include <feedline/formats/records.hpp>
 #include <feedline/formats/tokens.hpp>
@@ -28,6 +30,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,6 +61,26 @@ inline std::string write_tar(const temporary_directory& folder) {
               npy_bytes(npy_dictionary("|u1", "(300,)"), numbered(row_bytes)));
   (void)folder.write("shard-1.tar", shard.ended());
   return folder.path() / "shard-*.tar";
+}
+
+/// Rows of numbers as text. @param begin, end Around each.
+inline std::string write_rows(const temporary_directory& folder, const std::string& begin,
+                              const std::string& end) {
+  std::string text;
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    text += begin;
+    for (std::uint64_t k = 0; k < row_bytes; ++k)
+      text += (k == 0 ? "" : ",") + std::to_string(i * k % 251);
+    text += end + '\n';
+  }
+  return folder.write("rows.txt", std::as_bytes(std::span{text})).string();
+}
+
+inline std::string write_array_files(const temporary_directory& folder) {
+  for (std::uint64_t i = 0; i < samples; ++i)
+    (void)folder.write(std::to_string(100 + i) + ".npy",
+                       npy_bytes(npy_dictionary("|u1", "(300,)"), numbered(row_bytes)));
+  return folder.path() / "*.npy";
 }
 
 #ifdef FEEDLINE_TEST_HDF5
@@ -101,7 +124,17 @@ inline std::vector<stored_format> read_later() {
          return open_tokens({path}, {.tokens_per_sample = 150, .type = element_type::u16});
        }},
       {"tar", write_tar},
+      {"csv", [](const auto& folder) { return write_rows(folder, "", ""); },
+       [](const std::string& path) {
+         return open_csv({path}, {.merge = {{"x", {"*"}}}});
+       }},
+      {"array files", write_array_files,
+       [](const std::string& path) { return open_array_files({path}); }},
   };
+#ifdef FEEDLINE_TEST_JSON
+  formats.push_back(
+      {"json lines", [](const auto& folder) { return write_rows(folder, "{\"x\": [", "]}"); }});
+#endif
 #ifdef FEEDLINE_TEST_NPZ
   formats.push_back({"npz", [](const auto& folder) {
                        return folder.write("a.npz", zip_bytes({{"rows.npy", npy_rows()}})).string();

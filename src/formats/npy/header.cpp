@@ -155,8 +155,7 @@ void set_type(npy_header& header, const npy_literal& literal, const file_field& 
   header.is_swapped = size_bytes(known->type) > 1 && order != std::endian::native;
 }
 
-void set_extents(npy_header& header, const npy_literal& literal, const file_field& name) {
-  header.extents = literal.shape;
+void require_samples(const npy_header& header, const npy_literal& literal, const file_field& name) {
   if (header.extents.empty())
     throw npy_not_a_field{
         name.error(literal.shape_offset,
@@ -169,6 +168,12 @@ void set_extents(npy_header& header, const npy_literal& literal, const file_fiel
     throw npy_not_a_field{
         name.error(literal.shape_offset, "a dimension of the array, " + header.describe() +
                                              ", is 0, so a sample would hold nothing")};
+}
+
+void set_extents(npy_header& header, const npy_literal& literal, const file_field& name,
+                 bool any_shape) {
+  header.extents = literal.shape;
+  if (!any_shape) require_samples(header, literal, name);
   header.is_fortran = literal.fortran_order && header.extents.size() > 1;
   if (header.is_complex && header.is_fortran)
     throw npy_not_a_field{name.error(literal.shape_offset,
@@ -193,7 +198,7 @@ bool is_npz(std::span<const std::byte> head) noexcept {
   return length <= head.size() - name_at && text.substr(name_at, length).ends_with(npy_suffix);
 }
 
-npy_header read_npy_header(byte_source& file, const file_field& name) {
+npy_header read_npy_header(byte_source& file, const file_field& name, bool any_shape) {
   std::uint64_t offset = 0;
   const std::uint64_t length = read_preamble(file, offset, name);
   std::string text(length, '\0');
@@ -205,7 +210,7 @@ npy_header read_npy_header(byte_source& file, const file_field& name) {
   npy_header header;
   header.header_bytes = offset + length;
   set_type(header, literal, name);
-  set_extents(header, literal, name);
+  set_extents(header, literal, name, any_shape);
   return header;
 }
 

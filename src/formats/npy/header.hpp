@@ -45,8 +45,10 @@ class npy_not_a_field : public dataset_error {
 
 /// Reads a `.npy` header and stops at the first element. Its claims are trusted only within the
 /// limits of the numbers themselves. Format: numpy.lib.format in NumPy's reference.
+/// @param any_shape Also a single number, which has no extent, and extents of 0.
 /// @throws npy_not_a_field, dataset_error naming the byte: see `open_npy`.
-[[nodiscard]] npy_header read_npy_header(byte_source& file, const file_field& name);
+[[nodiscard]] npy_header read_npy_header(byte_source& file, const file_field& name,
+                                         bool any_shape = false);
 
 /// The content of a `.npy` header: a Python dictionary of these three.
 struct npy_literal {

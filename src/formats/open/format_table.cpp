@@ -20,6 +20,7 @@
   FORMAT(cifar100) \
   FORMAT(idx) \
   FORMAT(zarr) \
+  FORMAT(array_files) \
   FORMAT(json_lines) \
   FORMAT(csv) \
   FORMAT(image_folder)

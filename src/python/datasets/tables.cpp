@@ -1,3 +1,4 @@
+#include <feedline/formats/array_files.hpp>
 #include <feedline/formats/columns.hpp>
 #include <feedline/formats/csv.hpp>
 #include <feedline/formats/json_lines.hpp>
@@ -152,12 +153,38 @@ void bind_csv(nb::module_& module) {
       "header"_a = nb::none(), "One ragged field of such files, to pad or pack.");
 }
 
+void bind_array_files(nb::module_& module) {
+  const array_file_options usual;
+  module.def(
+      "open_array_files",
+      [](const text_files& paths, std::vector<std::string> fields, const pad_map& pad,
+         std::size_t looked_at) {
+        const array_file_options how{
+            .fields = std::move(fields), .pad = pad, .looked_at = looked_at};
+        return interruptible([=] { return open_array_files(text_paths(paths), how); });
+      },
+      "files"_a, nb::kw_only(), "fields"_a = usual.fields, "pad"_a = usual.pad,
+      "looked_at"_a = usual.looked_at,
+      "Files of arrays (.npz, .npy, .safetensors) that are a sample each, or folders of them. "
+      "Arrays whose shapes differ are ragged.");
+  module.def(
+      "open_array_files_ragged",
+      [](const text_files& paths, const std::string& field, std::size_t looked_at) {
+        const array_file_options how{.looked_at = looked_at};
+        return ragged_object{
+            interruptible([=] { return open_array_files_ragged(text_paths(paths), field, how); })};
+      },
+      "files"_a, "field"_a, nb::kw_only(), "looked_at"_a = usual.looked_at,
+      "One ragged field of such files, to pad or pack.");
+}
+
 }  // namespace
 
 void bind_tables(nb::module_& module) {
   bind_columns(module);
   bind_json_lines(module);
   bind_csv(module);
+  bind_array_files(module);
 }
 
 }  // namespace feedline::python
