@@ -59,6 +59,8 @@ formats/open formats/npy formats/zarr/stores"
   "formats/columns: detail io rows dataset ragged image hdf5/filter formats formats/open"
   "formats/table: detail io rows dataset ragged formats"
   "formats/array_files: detail io dataset ragged formats formats/open formats/npy"
+  "formats/file_list: detail io dataset ragged image image/sets formats formats/open \
+formats/array_files"
   "formats/*: detail io rows dataset arrays ragged image hdf5 formats formats/open formats/npy \
 formats/columns formats/table"
   "device: detail statistics dataset transform/options transform/operations"
@@ -108,7 +110,7 @@ python/interpreter python"
 # Formats are rooms of one kind: every other folder of src/formats.
 file(GLOB formats RELATIVE ${SOURCE}/src LIST_DIRECTORIES TRUE ${SOURCE}/src/formats/*)
 list(FILTER formats EXCLUDE REGEX
-  "\\.|^formats/(open|npy|zarr|columns|table|array_files)$")
+  "\\.|^formats/(open|npy|zarr|columns|table|array_files|file_list)$")
 list(JOIN rooms "\n" text)
 string(REGEX MATCH "formats/\\*(:[^\n]*)" line "${text}")
 list(TRANSFORM formats APPEND "${CMAKE_MATCH_1}")

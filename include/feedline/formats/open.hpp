@@ -23,7 +23,7 @@ inline namespace FEEDLINE_ABI {
 /// WebDataset convention), "wids" (WebDataset's index of shards), "tokens" (a shard with llm.c's
 /// header, or the .idx of a Megatron dataset), "cifar10" or "cifar100" (binary version),
 /// "image_folder" (any other folder), "json_lines" (an object on each line), "csv" (two lines or
-/// more with the same number of separators),
+/// more with the same number of separators), "file_list" (lines of a path and a label),
 /// "array_files" (a folder of .npz, .npy or .safetensors files, and nothing else). Empty: unknown.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] std::string detect_format(const std::string& path);
@@ -68,7 +68,7 @@ struct open_options {
 /// Each reader has further options: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
 /// `open_tar`, `open_tfrecord`, `open_mds`, `open_litdata`, `open_lmdb`, `open_tokens`,
 /// `open_cifar10`, `open_image_folder`, `open_zarr`, `open_json_lines`, `open_csv`,
-/// `open_array_files`.
+/// `open_array_files`, `open_file_list`.
 /// Without `fields` the names are those in the file. Members of nested records that share a name
 /// have their whole path: "position.x". A NumPy array is named like its file without the suffix. An
 /// IDX file is named "image", or "label" if it has one dimension. A tar shard has all fields of the

@@ -22,6 +22,7 @@
   FORMAT(zarr) \
   FORMAT(array_files) \
   FORMAT(json_lines) \
+  FORMAT(file_list) \
   FORMAT(csv) \
   FORMAT(image_folder)
 // clang-format on

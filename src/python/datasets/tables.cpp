@@ -1,6 +1,7 @@
 #include <feedline/formats/array_files.hpp>
 #include <feedline/formats/columns.hpp>
 #include <feedline/formats/csv.hpp>
+#include <feedline/formats/file_list.hpp>
 #include <feedline/formats/json_lines.hpp>
 
 #include "python/bindings.hpp"
@@ -178,6 +179,26 @@ void bind_array_files(nb::module_& module) {
       "One ragged field of such files, to pad or pack.");
 }
 
+void bind_file_list(nb::module_& module) {
+  const file_list_options usual;
+  module.def(
+      "open_file_list",
+      [](const text_files& lists, const std::string& root, std::vector<std::string> classes,
+         const image_options& image, const dtype_argument& label_type, const pad_map& pad) {
+        const file_list_options how{.root = root,
+                                    .classes = std::move(classes),
+                                    .image = image,
+                                    .label_type = label_type,
+                                    .pad = pad};
+        return interruptible([=] { return open_file_list(text_paths(lists), how); });
+      },
+      "lists"_a, nb::kw_only(), "root"_a = usual.root, "classes"_a = usual.classes,
+      "image"_a = usual.image, "label_dtype"_a = dtype_argument{usual.label_type},
+      "pad"_a = usual.pad,
+      "Files that text files list, one a line: a path, white space, a label. Images, arrays, or "
+      "bytes.");
+}
+
 }  // namespace
 
 void bind_tables(nb::module_& module) {
@@ -185,6 +206,7 @@ void bind_tables(nb::module_& module) {
   bind_json_lines(module);
   bind_csv(module);
   bind_array_files(module);
+  bind_file_list(module);
 }
 
 }  // namespace feedline::python
