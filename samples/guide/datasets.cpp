@@ -2,6 +2,9 @@
 
 // [includes]
 #include <feedline/feedline.hpp>
+#include <feedline/formats/array_files.hpp>
+#include <feedline/formats/file_list.hpp>
+#include <feedline/formats/json_lines.hpp>
 #include <feedline/formats/open.hpp>
 #include <feedline/hdf5/dataset.hpp>
 #include <feedline/image/folder.hpp>
@@ -189,6 +192,32 @@ void record_sets() {
       {"bedroom_train_lmdb"},
       {.values = {.image = feedline::make_image_decoder({.shorter_side = 256})}});
   // [/record_sets]
+}
+
+void tables() {
+  // [tables]
+  // JSON lines. Labels are texts, whose numbers are their index here.
+  const std::vector<std::string> kinds{"cat", "dog"};
+  auto reviews = feedline::open("reviews-*.jsonl",
+                                {.fields = {"text", "kind"},
+                                 .pad = {{"text", {.length = 512}}},
+                                 .columns = {{"kind", {.labels = feedline::text_labels{kinds}}}}});
+
+  // CSV whose columns pixel0, pixel1, … are one field; cells without a number are -1.
+  auto digits = feedline::open_csv(
+      {"mnist.csv"},
+      {.table = {.columns = {{"pixels", {.fill = -1.0}}}}, .merge = {{"pixels", {"pixel*"}}}});
+
+  // A .npz file a sample, with arrays of any size:
+  auto scans = feedline::open_array_files({"kits19/case_*.npz"});
+
+  // Lines "path label":
+  auto listed = feedline::open_file_list({"train.txt"}, {.classes = kinds});
+
+  // One ragged field, to be packed:
+  auto packed = feedline::pack(feedline::open_json_lines_ragged({"reviews-*.jsonl"}, "text"),
+                               {.capacity = 4096});
+  // [/tables]
 }
 
 using answer = std::function<void(const feedline::batch&)>;
