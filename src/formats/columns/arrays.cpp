@@ -24,6 +24,22 @@ void require_rank(std::uint64_t rank) {
         {}, "the array has " + std::to_string(rank) + " dimensions, and 32 are the most"};
 }
 
+std::uint64_t count_elements_of(std::span<const std::uint64_t> shape) noexcept {
+  std::uint64_t count = 1;
+  for (const std::uint64_t each : shape)
+    if (__builtin_mul_overflow(count, each, &count)) return ~std::uint64_t{0};
+  return count;
+}
+
+void require_all_elements(const stored_array& of) {
+  const std::uint64_t count = count_elements_of(of.shape);
+  if (count > of.elements.size() || count * size_bytes(of.type) != of.elements.size())
+    throw dataset_error{{},
+                        "the array is damaged: its shape has " + std::to_string(count) +
+                            " elements, and " + std::to_string(of.elements.size()) +
+                            " bytes follow; get the file again"};
+}
+
 stored_array read_pil_array(const stored_column&, std::span<const std::byte> value) {
   using mode_channels = std::pair<std::string_view, std::uint64_t>;
   constexpr auto modes = std::to_array<mode_channels>({{"L", 1},

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/byte_order.hpp"
+#include "formats/columns/arrays.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -31,14 +32,6 @@ void copy_elements(byte_span from, element_type type, std::span<std::byte> to) {
   if constexpr (std::endian::native == std::endian::big) reverse_elements(to, size_bytes(type));
 }
 
-/// The elements that a shape has; saturated.
-std::uint64_t elements_of(std::span<const std::uint64_t> shape) {
-  std::uint64_t count = 1;
-  for (const std::uint64_t each : shape)
-    if (__builtin_mul_overflow(count, each, &count)) return ~std::uint64_t{0};
-  return count;
-}
-
 template <class Number>
 void parse_number(const described_field& as, byte_span value, std::span<std::byte> out) {
   const std::string_view text{reinterpret_cast<const char*>(value.data()), value.size()};
@@ -64,18 +57,14 @@ void write_value(const column_field& of, const stored_column& column, byte_span 
   const bool is_array = column.kind == column_kind::array;
   if (is_array) {
     found = column.read_array(column, value);
-    const std::uint64_t count = elements_of(found.shape);
     if (found.type != as.spec.type)
       throw fault_of(as, "has elements of " + std::string{to_string(found.type)} + ", but is " +
                              to_string(as.spec) + way_out);
-    if (count > found.elements.size() || count * element != found.elements.size())
-      throw fault_of(as, "the array is damaged: its shape has " + std::to_string(count) +
-                             " elements, and " + std::to_string(found.elements.size()) +
-                             " bytes follow; get the file again");
+    require_all_elements(found);
   }
   const std::span<const std::uint64_t> inner = as.spec.shape;
   if (as.is_ragged) {
-    const std::uint64_t row = elements_of(inner) * element;
+    const std::uint64_t row = count_elements_of(inner) * element;
     const bool has_rows =
         is_array
             ? !found.shape.empty() && std::ranges::equal(std::span{found.shape}.subspan(1), inner)

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/text.hpp"
+#include "formats/columns/arrays.hpp"
 #include "io/file_magic.hpp"
 
 #include <algorithm>
@@ -60,7 +61,11 @@ void add_value(seen_column& to, const stored_column& of, const column_options* g
                byte_span value) {
   if (to.example.empty()) to.example.assign(value.begin(), value.end());
   to.is_image = to.is_image && (is_jpeg(value) || is_png(value));
-  if (of.kind == column_kind::array) return add_array(to, of.read_array(of, value));
+  if (of.kind == column_kind::array) {
+    const stored_array found = of.read_array(of, value);
+    require_all_elements(found);  // a few bytes may claim an array of any size
+    return add_array(to, found);
+  }
   const element_type type = type_of(of, given);
   const std::uint64_t bytes = size_bytes(type);
   if (of.kind == column_kind::elements && value.size() % bytes != 0 && to.trouble.empty())

@@ -144,6 +144,11 @@ TEST_CASE("mds, bad input: a damaged record is an error with its sample and fiel
       of(record_of(
           2, joined({byte_vector{std::byte{8}, std::byte{1}, std::byte{1}}, byte_vector(4)}))),
       begin + "has another shape than w: int32"));
+  // The first record is looked at when the set is opened.
+  const byte_vector claims =
+      joined({byte_vector{std::byte{1 << 2 | 2}}, memory_of<std::uint32_t>({1U << 30})});
+  CHECK(test::contains(refusal(test::offset_shard({record_of(1, claims), first})),
+                       "sample 0, byte 16: the array is damaged: its shape has 1073741824"));
   const test::temporary_directory folder;
   const byte_vector shard = test::offset_shard({first, record_of(2, byte_vector{}), first});
   (void)folder.write("a.mds", shard);
