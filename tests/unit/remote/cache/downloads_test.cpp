@@ -46,7 +46,7 @@ bool is_near(std::uint64_t counted, std::uint64_t foretold) {
 }  // namespace
 
 TEST_CASE("downloads: without a cache each epoch downloads its samples", "[remote][host]") {
-  const mounted_remote mounted;
+  const mounted_remote mounted{{.second_requests = false}};  // requests are counted
   http_server server;
   large.put(server, "/a.npy");
   loader loader = loader_of(server, shuffle{});

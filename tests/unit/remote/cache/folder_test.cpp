@@ -8,6 +8,8 @@
 #include "support/files/temporary_directory.hpp"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -114,12 +116,21 @@ TEST_CASE("remote cache: a block of the folder is read by its text, in any part"
 
 TEST_CASE("remote cache: the bytes in use are counted from what is there", "[remote]") {
   const temporary_directory folder;
-  const auto files = cache_folder::open(folder.path(), room);
-  files->enter();
   const auto content = numbered(1000);
-  REQUIRE(files->reserve(cache_folder::counted(1000)));
-  REQUIRE(files->reserve(cache_folder::counted(1000)));  // a process that is killed has this
-  CHECK(files->store({1, 1000}, "a", content) == cache_folder::stored::yes);
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    const auto its = cache_folder::open(folder.path(), room);
+    its->enter();
+    const bool is_done = its->reserve(cache_folder::counted(1000)) &&
+                         its->reserve(cache_folder::counted(1000)) &&  // it does not come to this
+                         its->store({1, 1000}, "a", content) == cache_folder::stored::yes;
+    ::_exit(is_done ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(killed, &status, 0) == killed);
+  REQUIRE(status == 0);
+  const auto files = cache_folder::open(folder.path(), room);
+  CHECK(files->used() == 2 * cache_folder::counted(1000));
   const std::string left = folder.write("feedline-cache-1/0000000000000002-3e8.new", content);
   const std::string other = folder.write("feedline-cache-1/not a block", content);
   files->enter();
