@@ -84,7 +84,8 @@ std::string hdf5_session::last_message() const {
   H5get_libversion(&major, &minor, &release);
   return message_ + ", so it was written by a newer HDF5 than this build's (" +
          std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release) +
-         "), or is damaged";
+         "), or is damaged; 'h5repack OLD.h5 NEW.h5' of that newer HDF5 writes a file for older "
+         "ones";
 }
 
 }  // namespace feedline::detail

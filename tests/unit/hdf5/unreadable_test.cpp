@@ -66,7 +66,8 @@ bool contains(const std::string& text, const std::string& part) {
 const std::string newer_layout =
     "cannot be opened: bad version number for layout message, so it was written by a newer HDF5 "
     "than this build's (" +
-    version_of_library() + "), or is damaged";
+    version_of_library() +
+    "), or is damaged; 'h5repack OLD.h5 NEW.h5' of that newer HDF5 writes a file for older ones";
 
 }  // namespace
 

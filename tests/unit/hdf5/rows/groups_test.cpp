@@ -7,7 +7,7 @@
 #include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "detail/natural_order.hpp"
+#include "hdf5/rows/natural_order.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/log_capture.hpp"
