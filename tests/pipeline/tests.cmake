@@ -71,6 +71,7 @@ feedline_add_tests(feedline_packing_tests SOURCES pipeline/packing_test.cpp)
 
 feedline_add_tests(feedline_queue_tests SOURCES
   pipeline/queue/queue_test.cpp
+  pipeline/queue/refusals_test.cpp
 )
 
 feedline_add_tests(feedline_results_tests SOURCES

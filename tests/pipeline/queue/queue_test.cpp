@@ -6,86 +6,27 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/queue/queue_dataset.hpp>
 #include <feedline/sampler/sequential.hpp>
-#include <feedline/sampler/shuffle.hpp>
 
+#include "pipeline/queue/queued_samples.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
-#include "support/devices/scripted_device.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <limits>
 #include <memory>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <stop_token>
-#include <string>
 #include <thread>
 #include <vector>
 
 using namespace feedline;
 using namespace feedline::test;
 using namespace std::chrono_literals;
-
-namespace {
-
-using queue_ptr = std::shared_ptr<queue_dataset>;
-
-/// "id", and 24 bytes that follow from it.
-queue_ptr make_queue(const queue_options& options = {.max_delay = 24h}) {
-  return make_queue_dataset({{"id", element_type::u64, {}}, {"row", element_type::u8, {24}}},
-                            options);
-}
-
-std::array<std::byte, 24> row_of(std::uint64_t id) {
-  std::array<std::byte, 24> row{};
-  for (std::size_t i = 0; i < row.size(); ++i) row[i] = std::byte(id * 31 + i);
-  return row;
-}
-
-float value_of(std::byte of) {
-  return static_cast<float>(std::to_integer<int>(of));
-}
-
-put_result put(queue_dataset& to, std::uint64_t id, const put_limits& limits = {}) {
-  const auto row = row_of(id);
-  const std::array<std::span<const std::byte>, 2> values{std::as_bytes(std::span{&id, 1}), row};
-  return to.put(values, limits);
-}
-
-void put_all(queue_dataset& to, std::uint64_t first, std::uint64_t end) {
-  for (std::uint64_t id = first; id < end; ++id) REQUIRE(put(to, id) == put_result::accepted);
-}
-
-loader make_loader(const queue_ptr& of, std::uint64_t batch_size = 4) {
-  return loader{of, sequential{}, make_host_device(), {.batch_size = batch_size}};
-}
-
-/// The ids of a batch on the host; each row must be its id's.
-std::vector<std::uint64_t> ids_of(const batch& of) {
-  std::vector<std::uint64_t> ids(of.size());
-  const auto bytes = of["id"].bytes();
-  REQUIRE(bytes.size() == ids.size() * sizeof(std::uint64_t));
-  std::memcpy(ids.data(), bytes.data(), bytes.size());
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    REQUIRE(std::ranges::equal(of["row"].bytes().subspan(24 * i, 24), row_of(ids[i])));
-  return ids;
-}
-
-using id_lists = std::vector<std::vector<std::uint64_t>>;
-
-id_lists rest_of(loader& of, std::uint64_t epoch = 0) {
-  id_lists all;
-  for (const batch& each : of.epoch(epoch)) all.push_back(ids_of(each));
-  return all;
-}
-
-}  // namespace
 
 TEST_CASE("queue: batches are full while samples wait, and the last one is as long as it is",
           "[loader][host]") {
@@ -362,51 +303,4 @@ TEST_CASE("queue: a device assembles partial batches, and copies as many rows as
       }
     }
   }
-}
-
-TEST_CASE("queue: what it cannot do is refused", "[loader][host]") {
-  const queue_ptr queue = make_queue();
-  const auto refusal = [&](const sampler& order, const loader_options& options) {
-    return message_of<usage_error>([&] {
-      (void)loader{queue, order, make_host_device(), options};
-    });
-  };
-  const std::string begin = "a loader of a queue: ";
-  CHECK(refusal(shuffle{}, {}) == begin +
-                                      "the sampler is not sequential: samples come in the "
-                                      "order in which they were put");
-  CHECK(contains(refusal(sequential{}, {.shard = {0, 2}}), "make a queue in each process"));
-  CHECK(contains(refusal(sequential{}, {.partial_batch = partial_batch::drop}), "is not keep"));
-  CHECK(contains(refusal(sequential{}, {.readers = 0}), "readers is 0: one reader takes"));
-  CHECK(contains(refusal(sequential{}, {.placement = placement::resident}), "is resident"));
-  CHECK(contains(refusal(sequential{}, {.expert = {.batches_per_slot = 2}}), "leave it out"));
-  CHECK(contains(refusal(sequential{}, {.expert = {.request_bytes = 4096}}), "request_bytes"));
-  CHECK(contains(refusal(sequential{}, {.expert = {.tuning = {.max_readers = 2}}}), "tuning"));
-  loader first = make_loader(queue);
-  CHECK(refusal(sequential{}, {}) ==
-        "another loader reads this queue: one at a time delivers its samples");
-  CHECK(contains(message_of<usage_error>([&] {
-                   std::array<std::byte, 24> row{};
-                   std::array<std::byte, 8> id{};
-                   const std::array<std::span<std::byte>, 2> out{id, row};
-                   const sample_index sample{0};
-                   queue->read({&sample, 1}, out);
-                 }),
-                 "give the queue itself to a loader"));
-  const std::array<std::byte, 8> id{};
-  const std::array<std::span<const std::byte>, 1> one{id};
-  const std::array<std::span<const std::byte>, 2> short_row{id, id};
-  CHECK(message_of<usage_error>([&] { (void)queue->put(one); }) ==
-        "queue_dataset::put: the sample has 1 values, but the queue has 2 fields");
-  CHECK(message_of<usage_error>([&] { (void)queue->put(short_row); }) ==
-        "queue_dataset::put: field 'row' has 8 bytes, but row: uint8[24] takes 24");
-  CHECK(contains(message_of<usage_error>([] { (void)make_queue({.capacity = 0}); }),
-                 "capacity is 0"));
-  CHECK(contains(message_of<usage_error>([] {
-                   (void)make_queue({.capacity = std::numeric_limits<std::size_t>::max()});
-                 }),
-                 "2^63 bytes or more: lower it"));
-  CHECK(contains(message_of<usage_error>([] { (void)make_queue({.max_delay = -1us}); }),
-                 "max_delay is -1 us"));
-  CHECK_THROWS_AS(queue_producer{nullptr}, usage_error);
 }

@@ -60,10 +60,6 @@ std::string refusal(const byte_vector& shard, const std::string& entry = {},
   return told.size() < path ? told : told.substr(path);
 }
 
-std::string text_in(const byte_vector& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::string edited(std::string text, const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }
@@ -175,7 +171,8 @@ TEST_CASE("mds, bad input: shards of other codecs are refused by name", "[datase
   std::filesystem::copy(test::fixture("mds_zstd"), folder.path(),
                         std::filesystem::copy_options::recursive);
   const auto rewrite = [&](const std::string& from, const std::string& to) {
-    std::string text = text_in(test::bytes_of_file(test::fixture("mds_zstd") / "index.json"));
+    const auto bytes = test::bytes_of_file(test::fixture("mds_zstd") / "index.json");
+    std::string text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
       text.replace(at, from.size(), to);
     (void)folder.write("index.json", bytes_in(text));
