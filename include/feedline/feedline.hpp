@@ -50,6 +50,7 @@
 #include <feedline/formats/mds.hpp>
 #include <feedline/formats/npy.hpp>
 #include <feedline/formats/npz.hpp>
+#include <feedline/formats/parquet.hpp>
 #include <feedline/formats/records.hpp>
 #include <feedline/formats/shard_options.hpp>
 #include <feedline/formats/tar.hpp>

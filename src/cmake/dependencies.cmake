@@ -13,7 +13,7 @@ foreach(library IN LISTS FEEDLINE_WITHOUT)
   if(NOT library IN_LIST feedline_optional_libraries)
     list(JOIN feedline_optional_libraries " " known_text)
     message(FATAL_ERROR "FEEDLINE_WITHOUT names '${library}', and can name ${known_text}; "
-      "FEEDLINE_CUDA=OFF and FEEDLINE_HDF5=OFF leave out CUDA and HDF5")
+      "FEEDLINE_CUDA=OFF, FEEDLINE_HDF5=OFF and FEEDLINE_PARQUET=OFF leave out CUDA, HDF5, Arrow")
   endif()
 endforeach()
 
@@ -134,6 +134,8 @@ if(TARGET feedline_libraries::libzip)
   list(APPEND FEEDLINE_CORE_LIBRARIES libzip)
 endif()
 
+include(${CMAKE_CURRENT_LIST_DIR}/arrow.cmake)
+
 # Objects of other machines: requests; pugixml reads the lists of stores. Only CMake's package of a
 # static libcurl knows what else it needs.
 set(FEEDLINE_HAS_CURL OFF)
@@ -185,6 +187,9 @@ foreach(library IN LISTS feedline_optional_libraries)
     list(APPEND missing "${library} (${package})")
   endif()
 endforeach()
+if(NOT FEEDLINE_HAS_PARQUET AND NOT FEEDLINE_PARQUET STREQUAL "OFF")
+  list(APPEND missing "Arrow (libparquet-dev of Apache's packages, or FEEDLINE_PYARROW)")
+endif()
 if(missing)
   list(JOIN missing ", " missing_text)
   message(STATUS "Not found, and left out: ${missing_text}")

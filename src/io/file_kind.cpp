@@ -165,7 +165,7 @@ constexpr auto known = std::to_array<known_kind>({
     {{"an HDF5 file", "open_hdf5 reads it"}, {}, is_hdf5},
     {{"a NumPy array", "open_npy reads it"}, magic_of("\x93NUMPY")},
     {{"a tar archive", "open_tar reads it"}, {}, is_old_tar},
-    {{"a Parquet file", to_arrays}, "PAR1"},
+    {{"a Parquet file", "open_parquet reads it"}, "PAR1"},
     {{"an Arrow or Feather file", to_arrays}, magic_of("ARROW1\0\0")},
     {{"a stream of Arrow, as Hugging Face's data sets are", to_arrays}, {}, is_arrow_stream},
     {{"an Avro file", to_arrays}, "Obj\1"},

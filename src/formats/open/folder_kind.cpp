@@ -74,7 +74,6 @@ constexpr auto known_folders = std::to_array<known_folder>({
     {"a cache of Hugging Face's Hub",
      "open the files in the folder of a revision, within 'snapshots'",
      {"snapshots", "refs"}},
-    {"a folder of Parquet files", to_records, {"*.parquet", ""}},
     {"a folder of Arrow files", to_records, {"*.arrow", ""}},
     {"a folder of Spark's output", to_records, {"_SUCCESS", ""}},
     {"a model of TensorFlow, not a data set", "name the data set", {"saved_model.pb", ""}},
@@ -99,8 +98,6 @@ std::optional<folder_kind> kind_by_content(const folder_content& in) {
     if (in.has_within(split, "index.json"))
       return folder_kind{"several splits, each a set of its own (MDS or LitData)",
                          "choose the folder of a split"};
-  if (in.has_within("data", "*.parquet"))
-    return folder_kind{"a folder of Parquet files", std::string{to_records}};
   if (in.has_within("labels", "*.txt") || in.has_within("labels", "train"))
     return folder_kind{"a set of YOLO: images, and labels of boxes",
                        "convert the labels to COCO's JSON, which open_coco reads, or open the "

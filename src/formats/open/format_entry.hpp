@@ -37,10 +37,11 @@ struct format_entry {
   std::vector<listed_field> (*list)(const std::string& file, const open_options& options) = nullptr;
   /// Whether a folder has this format; null: no folder has. The first in the table counts.
   bool (*is_folder)(const std::string& path) = nullptr;
-  bool takes_like = false;     ///< uses `open_options::like`
-  bool takes_tokens = false;   ///< uses `open_options::tokens_per_sample`
-  bool takes_pad = false;      ///< uses `open_options::pad`
-  bool takes_columns = false;  ///< uses `open_options::columns`
+  bool takes_like = false;        ///< uses `open_options::like`
+  bool takes_tokens = false;      ///< uses `open_options::tokens_per_sample`
+  bool takes_pad = false;         ///< uses `open_options::pad`
+  bool takes_columns = false;     ///< uses `open_options::columns`
+  bool takes_fill_nulls = false;  ///< uses `open_options::fill_nulls`
 };
 
 /// Opens each file by itself, and puts them one after the other.

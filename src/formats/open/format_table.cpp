@@ -15,6 +15,7 @@
   FORMAT(wids) \
   FORMAT(litdata) \
   FORMAT(lmdb) \
+  FORMAT(parquet) \
   FORMAT(tokens) \
   FORMAT(cifar10) \
   FORMAT(cifar100) \

@@ -187,6 +187,9 @@ dataset_ptr open(const paths& patterns, const open_options& options) {
                       "; leave it out"};
   if (!options.columns.empty() && !format.takes_columns)
     throw usage_error{"open: open_options::columns is for tables, but " + is_of + "; leave it out"};
+  if (!options.fill_nulls.empty() && !format.takes_fill_nulls)
+    throw usage_error{"open: open_options::fill_nulls is for columns of Parquet files, but " +
+                      is_of + "; leave it out"};
   return format.open(files, options);
 }
 

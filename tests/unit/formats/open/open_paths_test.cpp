@@ -82,9 +82,9 @@ TEST_CASE("open: the error for a file that feedline does not read names its kind
   const auto message = [&](std::string_view bytes) {
     return refusal(folder.write("a", std::as_bytes(std::span{bytes})));
   };
-  CHECK(test::contains(message("PAR1 and so on"),
-                       "it is a Parquet file; save its values as arrays (.npy, HDF5), or write a "
-                       "dataset class of your own. Known are "));
+  CHECK(test::contains(message("SQLite format 3 and so on"),
+                       "it is an SQLite database; save its values as arrays (.npy, HDF5), or write "
+                       "a dataset class of your own. Known are "));
   CHECK(test::contains(message("[[1, 2, 3],\n [4, 5, 6], [7, 8]]\n"),
                        "it is JSON text; save its values, or its tokens, as arrays with "
                        "numpy.save"));

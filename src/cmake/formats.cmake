@@ -1,0 +1,25 @@
+# This library is above all readers of formats, so that it can choose among them.
+add_library(feedline_formats ${feedline_format_entries})
+add_library(feedline::formats ALIAS feedline_formats)
+set_target_properties(feedline_formats PROPERTIES EXPORT_NAME formats)
+target_include_directories(feedline_formats PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(feedline_formats PUBLIC feedline_core feedline_images PRIVATE spdlog::spdlog)
+if(FEEDLINE_HAS_HDF5)
+  target_link_libraries(feedline_formats PUBLIC feedline_hdf5)
+  target_compile_definitions(feedline_formats PRIVATE FEEDLINE_HAS_HDF5)
+else()
+  target_sources(feedline_formats PRIVATE $<TARGET_OBJECTS:feedline_hdf5_filter>)
+  target_link_libraries(feedline_formats PRIVATE ${feedline_filter_libraries})
+endif()
+target_compile_definitions(feedline_formats PRIVATE ${feedline_filter_definitions}
+  $<$<BOOL:${FEEDLINE_HAS_JSON}>:FEEDLINE_HAS_JSON>)
+if(FEEDLINE_HAS_JSON)  # not linked, as in image-sets.cmake
+  target_include_directories(feedline_formats SYSTEM PRIVATE
+    $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
+endif()
+if(FEEDLINE_HAS_PARQUET)
+  target_link_libraries(feedline_formats PRIVATE ${feedline_parquet_libraries})
+  target_compile_definitions(feedline_formats PRIVATE FEEDLINE_HAS_PARQUET)
+endif()
+feedline_private_options(feedline_formats)
+list(APPEND feedline_targets feedline_formats)
