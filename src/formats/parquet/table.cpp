@@ -205,7 +205,7 @@ void parquet_table::check_groups() const {
   for (std::size_t column = 0; column < columns_.size(); ++column)
     if (nulls[column] != 0 && !fills_[column] && !columns_[column].as.is_ragged)
       log()->warn(
-          "open_parquet: {}: column '{}' has {} nulls, and to read one is an error; give a "
+          "open_parquet: {}: column '{}' has nulls ({}), and to read one is an error; give a "
           "value for them (fill_nulls)",
           printable(files_.front()->bytes->name()), printable(columns_[column].as.spec.name),
           nulls[column]);

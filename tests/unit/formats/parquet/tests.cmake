@@ -16,6 +16,7 @@ feedline_add_tests(feedline_parquet_tests LIBRARIES feedline::formats ${feedline
   unit/formats/parquet/dataset_test.cpp
   unit/formats/parquet/folder_test.cpp
   unit/formats/parquet/order_test.cpp
+  unit/formats/parquet/storage_test.cpp
 )
 if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)
   feedline_add_tests(feedline_parquet_image_tests
