@@ -26,6 +26,7 @@ class FeedlineRecipe(ConanFile):
         "with_images": [True, False],
         "with_npz": [True, False],
         "with_remote": [True, False],  # http, https and s3
+        "with_parquet": [True, False],
     }
     default_options = {
         "shared": False,
@@ -35,6 +36,7 @@ class FeedlineRecipe(ConanFile):
         "with_images": True,
         "with_npz": True,
         "with_remote": True,
+        "with_parquet": False,
     }
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*", "src/*"
     test_package_folder = "tests/packages/conan"
@@ -66,6 +68,8 @@ class FeedlineRecipe(ConanFile):
             self.requires("libzip/[>=1.7 <2]")
         if self.options.with_remote:
             self.requires("libcurl/[>=7.86 <9]")
+        if self.options.with_parquet:
+            self.requires("arrow/[>=15]", options={"parquet": True})
 
     def validate(self):
         if self.settings.os != "Linux" or self.settings.arch not in ("x86_64", "armv8"):
@@ -92,6 +96,7 @@ class FeedlineRecipe(ConanFile):
         toolchain.cache_variables.update({
             "FEEDLINE_CUDA": "ON" if self.options.with_cuda else "OFF",
             "FEEDLINE_HDF5": "ON" if self.options.with_hdf5 else "OFF",
+            "FEEDLINE_PARQUET": "ON" if self.options.with_parquet else "OFF",
             "FEEDLINE_TESTS": False,
             "FEEDLINE_PROGRAMS": False,
             "FEEDLINE_SAMPLES": False,

@@ -6,6 +6,7 @@
 #include <feedline/formats/file_list.hpp>
 #include <feedline/formats/json_lines.hpp>
 #include <feedline/formats/open.hpp>
+#include <feedline/formats/parquet.hpp>
 #include <feedline/hdf5/dataset.hpp>
 #include <feedline/image/folder.hpp>
 // [/includes]
@@ -218,6 +219,28 @@ void tables() {
   auto packed = feedline::pack(feedline::open_json_lines_ragged({"reviews-*.jsonl"}, "text"),
                                {.capacity = 4096});
   // [/tables]
+}
+
+void parquet() {
+  // [parquet]
+  // A data set of the Hub, of which one split is opened; images as it stores them.
+  auto images = feedline::open("food101/data/train-*.parquet",
+                               {.fields = {"image", "label"}, .image = {.shorter_side = 256}});
+
+  // Text, padded and cut; 0 for what is missing; and an order that decodes row groups once:
+  auto reviews = feedline::open_parquet(
+      {"reviews/"}, {.fields = {"text", "stars"},
+                     .pad = {{"text", {.length = 2048, .longer = feedline::pad_longer::truncate}}},
+                     .fill_nulls = {{"stars", std::int64_t{0}}}});
+  feedline::loader loader{reviews,
+                          feedline::shuffle{.seed = 42, .within = feedline::chunks()},
+                          feedline::make_host_device(),
+                          {.batch_size = 256}};
+
+  // One ragged column, to be packed:
+  auto rows = feedline::pack(feedline::open_parquet_ragged({"tokens-*.parquet"}, "input_ids"),
+                             {.capacity = 4096});
+  // [/parquet]
 }
 
 using answer = std::function<void(const feedline::batch&)>;

@@ -5,33 +5,16 @@ set(FEEDLINE_HAS_PARQUET OFF)
 set(feedline_parquet_libraries "")
 set(feedline_arrow_fault "")
 
-# feedline_arrow_in(FOLDER): the target feedline_libraries::parquet, of a wheel's libraries. They
-# have no links for the linker, so that each is named by its whole path.
-function(feedline_arrow_in folder)
-  if(TARGET feedline_libraries::parquet)
-    return()
-  endif()
-  file(GLOB parquet LIST_DIRECTORIES OFF "${folder}/libparquet.so.*")
-  file(GLOB arrow LIST_DIRECTORIES OFF "${folder}/libarrow.so.*")
-  list(LENGTH parquet parquet_count)
-  list(LENGTH arrow arrow_count)
-  if(NOT parquet_count EQUAL 1 OR NOT arrow_count EQUAL 1
-      OR NOT EXISTS "${folder}/include/parquet/arrow/reader.h")
-    set(feedline_arrow_fault "${folder} is not the folder of a pyarrow: it needs libparquet.so.*, \
-libarrow.so.* and include/parquet" PARENT_SCOPE)
-    return()
-  endif()
-  add_library(feedline_libraries::parquet INTERFACE IMPORTED GLOBAL)
-  set_target_properties(feedline_libraries::parquet PROPERTIES
-    INTERFACE_INCLUDE_DIRECTORIES "${folder}/include"
-    INTERFACE_LINK_LIBRARIES "${parquet};${arrow}")
-endfunction()
-
 if(NOT FEEDLINE_PARQUET STREQUAL "OFF" AND NOT FEEDLINE_STATIC_DEPENDENCIES)
   if(NOT FEEDLINE_PYARROW)
     find_package(Parquet CONFIG QUIET)  # it finds Arrow
+    if(Parquet_FOUND AND Arrow_VERSION VERSION_LESS 15)
+      set(feedline_arrow_fault "Arrow ${Arrow_VERSION} was found, and 15 is the oldest that serves")
+      message(STATUS "Parquet is left out: ${feedline_arrow_fault}")
+      set(Parquet_FOUND OFF)
+    endif()
     foreach(target Parquet::parquet_shared Parquet::parquet_static)
-      if(TARGET ${target} AND NOT feedline_parquet_libraries)
+      if(Parquet_FOUND AND TARGET ${target} AND NOT feedline_parquet_libraries)
         set(feedline_parquet_libraries ${target})
       endif()
     endforeach()

@@ -72,3 +72,25 @@ function(feedline_find_library name)
     INTERFACE_INCLUDE_DIRECTORIES "${FEEDLINE_${name}_INCLUDE_DIR}"
     INTERFACE_LINK_LIBRARIES "${files}")
 endfunction()
+
+# feedline_arrow_in(FOLDER): the target feedline_libraries::parquet, of a wheel's libraries. They
+# have no links for the linker, so that each is named by its whole path.
+function(feedline_arrow_in folder)
+  if(TARGET feedline_libraries::parquet)
+    return()
+  endif()
+  file(GLOB parquet LIST_DIRECTORIES OFF "${folder}/libparquet.so.*")
+  file(GLOB arrow LIST_DIRECTORIES OFF "${folder}/libarrow.so.*")
+  list(LENGTH parquet parquet_count)
+  list(LENGTH arrow arrow_count)
+  if(NOT parquet_count EQUAL 1 OR NOT arrow_count EQUAL 1
+      OR NOT EXISTS "${folder}/include/parquet/arrow/reader.h")
+    set(feedline_arrow_fault "${folder} is not the folder of a pyarrow: it needs libparquet.so.*, \
+libarrow.so.* and include/parquet" PARENT_SCOPE)
+    return()
+  endif()
+  add_library(feedline_libraries::parquet INTERFACE IMPORTED GLOBAL)
+  set_target_properties(feedline_libraries::parquet PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${folder}/include"
+    INTERFACE_LINK_LIBRARIES "${parquet};${arrow}")
+endfunction()

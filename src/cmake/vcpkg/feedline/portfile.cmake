@@ -6,6 +6,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS options
   FEATURES
     cuda FEEDLINE_CUDA
     hdf5 FEEDLINE_HDF5
+    parquet FEEDLINE_PARQUET
     tools FEEDLINE_PROGRAMS)
 # Libraries that are not dependencies of the port are not searched for on the machine.
 set(without "libdeflate\\;lz4\\;zstd\\;blosc\\;libaec\\;bzip2\\;lzo\\;zfp\\;blosc2")
