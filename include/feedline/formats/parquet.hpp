@@ -42,10 +42,9 @@ struct parquet_options {
 ///
 /// Each column is a field of its own name:
 ///
-/// - booleans, integers, f16, f32, f64: a scalar of that type. Dates and times are counts: date32
-///   (days) and time32 in i32; date64 (milliseconds), time64, timestamps and durations in i64, in
-///   the column's own unit; timestamps count from 1970, and a time zone changes nothing. The log
-///   tells the unit.
+/// - booleans, integers, f16, f32, f64: a scalar of that type. Dates and times are counts:
+///   dates (days) and time32 in i32; time64, timestamps and durations in i64, in the column's own
+///   unit. They count from 1970, and a time zone changes nothing. The log tells the unit.
 /// - lists of fixed size: [N]; lists of these [N, M]; bytes of fixed size: u8[N].
 /// - lists of numbers, or of lists of fixed size: ragged.
 /// - text and bytes: ragged u8; an image, if `image` is set and the values that are looked at are

@@ -13,6 +13,7 @@
 #include "formats/parquet/folder.hpp"
 #include "io/file_system.hpp"
 #include "rows/row_storage.hpp"
+#include "rows/scratch_pool.hpp"
 
 #include <algorithm>
 #include <array>
@@ -109,9 +110,15 @@ std::vector<int> match_columns(const std::vector<parquet_column>& columns,
 }  // namespace
 
 struct parquet_table::file {
+  file(byte_file_ptr opened, std::shared_ptr<parquet::FileMetaData> read, std::vector<int> matched)
+      : bytes{std::move(opened)}, metadata{std::move(read)}, leaves{std::move(matched)} {}
+
   byte_file_ptr bytes;
   std::shared_ptr<parquet::FileMetaData> metadata;
-  std::vector<int> leaves = {};  ///< number of each column among the file's own
+  std::vector<int> leaves;  ///< number of each column among the file's own
+  /// To make one takes as long as the file has columns; one thread uses it at a time.
+  mutable scratch_pool<parquet::arrow::FileReader> readers{
+      [this] { return make_reader(bytes, metadata); }};
 };
 
 parquet_table::~parquet_table() = default;
@@ -155,10 +162,10 @@ parquet_table::parquet_table(std::vector<byte_file_ptr> files, const parquet_opt
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& metadata = opened[i].metadata;
-    files_.push_back(std::make_unique<const file>(
-        file{files[i], metadata,
-             match_columns(columns_, opened[i].schema, files[i]->name(), first_path,
-                           options.fields.empty())}));
+    files_.push_back(
+        std::make_unique<const file>(files[i], metadata,
+                                     match_columns(columns_, opened[i].schema, files[i]->name(),
+                                                   first_path, options.fields.empty())));
     for (int number = 0; number < metadata->num_row_groups(); ++number) {
       const std::int64_t rows = metadata->RowGroup(number)->num_rows();
       if (rows < 0 || __builtin_add_overflow(end, static_cast<std::uint64_t>(rows), &end) ||
@@ -251,7 +258,7 @@ parquet_values parquet_table::read(std::size_t group, std::size_t column) const 
   const dataset_location where{
       .path = in.bytes->name(), .field = columns_[column].as.spec.name, .sample = first_row(group)};
   parquet_values values = call_arrow(where, group_text(group), [&] {
-    const auto reader = make_reader(in.bytes, in.metadata);
+    const auto reader = in.readers.take();
     std::shared_ptr<arrow::Table> table;
     PARQUET_THROW_NOT_OK(
         reader->RowGroup(groups_[group].number)->ReadTable({leaf_of(group, column)}, &table));
@@ -272,7 +279,7 @@ std::vector<std::byte> parquet_table::first_value(std::size_t group, std::size_t
   const dataset_location where{
       .path = in.bytes->name(), .field = columns_[column].as.spec.name, .sample = first_row(group)};
   return call_arrow(where, group_text(group), [&]() -> std::vector<std::byte> {
-    const auto reader = make_reader(in.bytes, in.metadata);
+    const auto reader = in.readers.take();
     const auto values =
         reader->parquet_reader()->RowGroup(groups_[group].number)->Column(leaf_of(group, column));
     if (values->type() != parquet::Type::BYTE_ARRAY) return {};

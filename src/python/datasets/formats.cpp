@@ -6,6 +6,7 @@
 #include <feedline/image/folder.hpp>
 
 #include "python/bindings.hpp"
+#include "python/datasets/padding.hpp"
 #include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 
@@ -67,7 +68,7 @@ void bind_open(nb::module_& module) {
       [](const files& path, strings fields, std::string format, std::string like,
          const image_options& image, const dtype_argument& label_type,
          std::uint64_t tokens_per_sample, const std::map<std::string, pad_options>& pad,
-         const std::map<std::string, table_column>& columns,
+         const std::map<std::string, table_column>& columns, const padding_arguments& fill_nulls,
          const named<external_files>& external) {
         const open_options how{.fields = std::move(fields),
                                .format = std::move(format),
@@ -77,6 +78,7 @@ void bind_open(nb::module_& module) {
                                .tokens_per_sample = tokens_per_sample,
                                .pad = pad,
                                .columns = columns,
+                               .fill_nulls = to_padding(fill_nulls),
                                .external = external};
         const strings paths = paths_of(path);
         return interruptible(
@@ -86,7 +88,8 @@ void bind_open(nb::module_& module) {
       "like"_a = options.like, "image"_a = options.image,
       "label_dtype"_a = dtype_argument{options.label_type},
       "tokens_per_sample"_a = options.tokens_per_sample, "pad"_a = options.pad,
-      "columns"_a = options.columns, "external"_a = named<external_files>{options.external},
+      "columns"_a = options.columns, "fill_nulls"_a = padding_arguments{},
+      "external"_a = named<external_files>{options.external},
       "Opens a file or folder of any known format: the one that is named, such as 'tar', or as its "
       "content tells. Several paths, and patterns such as 'shard-{0000..0146}.tar' or "
       "'part-*.npy', "

@@ -4,6 +4,7 @@
 #include <feedline/ragged/pad.hpp>
 
 #include "python/bindings.hpp"
+#include "python/datasets/padding.hpp"
 #include "python/interpreter/held_object.hpp"
 #include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
@@ -17,23 +18,18 @@
 namespace feedline::python {
 namespace {
 
-/// An int or a float, in the field's type.
-using padding = std::variant<std::int64_t, double>;
-
-padding_value as_value(const padding& given) {
-  return std::visit([](auto number) { return padding_value{number}; }, given);
-}
-
-dataset_object padded(const ragged_object& of, std::uint64_t length, const padding& value,
+dataset_object padded(const ragged_object& of, std::uint64_t length, const padding_argument& value,
                       const named<pad_longer>& longer) {
-  const pad_options options{.length = length, .value = as_value(value), .longer = longer};
+  const pad_options options{.length = length, .value = to_padding(value), .longer = longer};
   return composed(interruptible([=, from = of.of] { return pad(from, options); }), of);
 }
 
 dataset_object packed(const ragged_object& of, std::uint64_t capacity, std::uint64_t max_samples,
-                      const padding& value, const named<pack_longer>& longer) {
-  const pack_options options{
-      .capacity = capacity, .max_samples = max_samples, .value = as_value(value), .longer = longer};
+                      const padding_argument& value, const named<pack_longer>& longer) {
+  const pack_options options{.capacity = capacity,
+                             .max_samples = max_samples,
+                             .value = to_padding(value),
+                             .longer = longer};
   return composed(interruptible([=, from = of.of] { return pack(from, options); }), of);
 }
 
@@ -56,9 +52,9 @@ void bind_padding(nb::module_& module) {
   nb::class_<pad_options>(module, "PadOptions", "How a ragged field is padded.")
       .def(
           "__init__",
-          [](pad_options* self, std::uint64_t length, const padding& value,
+          [](pad_options* self, std::uint64_t length, const padding_argument& value,
              const named<pad_longer>& longer) {
-            new (self) pad_options{.length = length, .value = as_value(value), .longer = longer};
+            new (self) pad_options{.length = length, .value = to_padding(value), .longer = longer};
           },
           nb::kw_only(), "length"_a = usual.length, "value"_a = 0,
           "longer"_a = named<pad_longer>{usual.longer})
