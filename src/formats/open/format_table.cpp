@@ -15,12 +15,12 @@
   FORMAT(wids) \
   FORMAT(litdata) \
   FORMAT(lmdb) \
-  FORMAT(parquet) \
   FORMAT(tokens) \
   FORMAT(cifar10) \
   FORMAT(cifar100) \
   FORMAT(idx) \
   FORMAT(zarr) \
+  FORMAT(parquet) \
   FORMAT(array_files) \
   FORMAT(json_lines) \
   FORMAT(file_list) \

@@ -39,7 +39,8 @@ std::string split_of(std::string_view name) {
 
 }  // namespace
 
-bool is_parquet_folder(const std::string& path) {
+bool is_parquet_folder(const std::string& path) try {
+  if (kind_of_entry(path) != entry_kind::folder) return false;  // a web server's may be a page
   const auto entries = file_system_of(path)->list(path);
   const auto has_folder = [&](std::string_view name) {
     return std::ranges::any_of(
@@ -50,6 +51,8 @@ bool is_parquet_folder(const std::string& path) {
   if (!has_folder("data")) return false;
   const std::string data = path_within(path, "data");
   return std::ranges::any_of(file_system_of(data)->list(data), counts_as_parquet);
+} catch (const dataset_error&) {  // opening it says why it cannot be listed
+  return false;
 }
 
 std::vector<std::string> parquet_files_in(const std::string& folder) {
