@@ -23,9 +23,9 @@ inline namespace FEEDLINE_ABI {
 /// folder of them), "tar" (a shard in the WebDataset convention), "wids" (WebDataset's index of
 /// shards), "tokens" (a shard with llm.c's header, or the .idx of a Megatron dataset), "cifar10" or
 /// "cifar100" (binary version), "image_folder" (any other folder), "json_lines" (an object on each
-/// line), "csv" (two lines or more with the same number of separators), "file_list" (lines of a path
-/// and a label), "array_files" (a folder of .npz, .npy or .safetensors files, and nothing else).
-/// Empty: unknown.
+/// line), "csv" (two lines or more with the same number of separators), "file_list" (lines of a
+/// path and a label), "array_files" (a folder of .npz, .npy or .safetensors files, and nothing
+/// else). Empty: unknown.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] std::string detect_format(const std::string& path);
 

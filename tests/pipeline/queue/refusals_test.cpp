@@ -1,4 +1,4 @@
-/// What a queue and a loader of it refuse.
+/// Arguments and options that a queue and its loader refuse.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
