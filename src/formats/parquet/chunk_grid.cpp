@@ -9,7 +9,7 @@ namespace {
 /// A chunk has at most as many of the largest row group, where they differ in size.
 constexpr std::uint64_t max_groups = 8;
 /// Chunks are made larger only if as many of them are kept: an order mixes those.
-constexpr std::uint64_t fewest_kept = 16;
+constexpr std::uint64_t fewest_kept_chunks = 16;
 
 std::size_t add_up(std::size_t a, std::size_t b) noexcept {
   std::size_t sum = 0;
@@ -59,7 +59,7 @@ chunking find_chunking(const parquet_source& of, const std::vector<std::size_t>&
   for (std::uint64_t groups = max_groups; groups > 1; groups /= 2) {
     std::uint64_t samples = 0;
     if (__builtin_mul_overflow(largest, groups, &samples) || samples >= table.size()) continue;
-    if (const chunking larger = kept_of(samples); larger.kept >= fewest_kept) return larger;
+    if (const chunking larger = kept_of(samples); larger.kept >= fewest_kept_chunks) return larger;
   }
   return best;
 }

@@ -33,7 +33,7 @@ std::vector<std::byte> find_image(const parquet_table& table, std::size_t column
 
 void check_pads(const parquet_options& options, const std::vector<described_column>& columns) {
   for (const auto& [name, how] : options.pad) {
-    require_known("pad_options::longer", how.longer, {"error", "truncate"});
+    detail::require_known("pad_options::longer", how.longer, {"error", "truncate"});
     const auto at =
         std::ranges::find(columns, name, [](const auto& each) { return each.as.spec.name; });
     if (at == columns.end())
