@@ -11,6 +11,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include <algorithm>
 #include <array>
