@@ -80,7 +80,7 @@ inline std::string write_array_files(const temporary_directory& folder) {
   for (std::uint64_t i = 0; i < samples; ++i)
     (void)folder.write(std::to_string(100 + i) + ".npy",
                        npy_bytes(npy_dictionary("|u1", "(300,)"), numbered(row_bytes)));
-  return folder.path() / "*.npy";
+  return folder.path() / ("{100.." + std::to_string(99 + samples) + "}.npy");
 }
 
 #ifdef FEEDLINE_TEST_HDF5
