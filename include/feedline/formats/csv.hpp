@@ -16,8 +16,8 @@ inline namespace FEEDLINE_ABI {
 /// Options for `open_csv`.
 struct csv_options {
   table_options table = {};
-  /// Separates cells: a comma, a tab, or any other byte. 0: the one of comma, tab, semicolon and bar
-  /// that all of the first records have in the same number, the most frequent of these.
+  /// Separates cells: a comma, a tab, or any other byte. 0: the one of comma, tab, semicolon and
+  /// bar that all of the first records have in the same number, the most frequent of these.
   char separator = '\0';
   /// Quotes cells that have separators, quotes (doubled) or ends of lines in them. 0: nothing is
   /// quoted, and every line is a record.
