@@ -32,7 +32,7 @@ TEST_CASE(
   for (const char* const name : {"root/cat/a.png", "root/dog/b.png", "root/dog/c.heic"})
     (void)folder.write(name, png_bytes(paint(20, 30)));
   const auto images = run_doctor({(folder.path() / "root").string()});
-  CHECK(says(images.out, "2 of int32[]; 2 classes, 'cat' to 'dog'"));
+  CHECK(says(images.out, "2 of int32[] of 2 classes (cat, dog; "));
   CHECK(says(images.out, "dog/c.heic"));
   CHECK(says(images.out, "left out: files such as this one are not named as images"));
 

@@ -79,9 +79,6 @@ fact offered(const offered_field& each) {
   std::string words = fmt::format("{} of {}", found.samples, spec.substr(spec.find(": ") + 2));
   if (found.is_ragged) words += ", any number of them in a sample";
   if (!each.access.empty()) words += "; " + each.access;
-  if (const auto& classes = found.classes; !classes.empty())
-    words +=
-        fmt::format("; {} classes, '{}' to '{}'", classes.size(), classes.front(), classes.back());
   return {found.name, words,
           members("name", found.name, "samples", found.samples, "ragged", found.is_ragged, "field",
                   field_json(found.spec), "access", each.access),
