@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
+#include <memory>
 
 namespace feedline::detail {
 namespace {
@@ -61,7 +61,7 @@ bool object_file::read_block(const byte_read& piece) const {
 
 void object_file::await_block(const byte_read& piece) const {
   const auto until = std::chrono::steady_clock::now() + access_.target->deadline;
-  std::optional<network_wait> measured;  // for another process, which waits for the network
+  std::unique_ptr<network_wait> measured;  // for another process, which waits for the network
   bool is_refused = false;
   poll_until([&] {
     if (read_block(piece)) return true;
@@ -70,7 +70,7 @@ void object_file::await_block(const byte_read& piece) const {
     is_refused = how == object_cache::claim::refused ||
                  (how == object_cache::claim::busy && std::chrono::steady_clock::now() > until);
     if (how == object_cache::claim::busy && !measured) {
-      measured.emplace();
+      measured = std::make_unique<network_wait>();
       cache_counts().waits.fetch_add(1, std::memory_order_relaxed);
     }
     return is_refused;
