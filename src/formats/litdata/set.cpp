@@ -83,7 +83,7 @@ shard_codec codec_of(const index_object& config, const std::string& path, bool& 
   const std::string level = config.text_or_empty("compression_level");
   if (name.empty()) return shard_codec::none;
   is_batched = level == "batch";
-  if (level != "" && level != "chunk" && level != "batch")
+  if (!level.empty() && level != "chunk" && level != "batch")
     config.refuse("says that records are compressed one by one (compression_level '" +
                   printable(level) + "'), and feedline reads 'chunk' and 'batch'");
   try {

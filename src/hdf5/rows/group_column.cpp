@@ -67,7 +67,7 @@ array_ptr hdf5_recent_arrays::get(std::uint64_t sample, hdf5_found_array& found)
   array_ptr& kept = arrays_[sample];
   if (kept) return kept;
   kept = open_hdf5_found(found, max_bytes_ / 4);
-  const array_ptr made = kept;
+  array_ptr made = kept;
   const auto cost = [](const array_ptr& array) {
     return bytes_of(array->spec(), array->spec().chunk) *
            static_cast<std::size_t>(array->spec().chunks_kept);
