@@ -55,21 +55,13 @@ for name in ("requires", "dependencies", "test"):
 END
 )
 quietly "${pip[@]}" install "${wanted[@]}"
-# Its wheel has Arrow's C++ libraries. Without them the tests of Parquet are skipped.
-pyarrow=""
-if "${pip[@]}" install pyarrow >>"$log" 2>&1; then
-  pyarrow=$("$folder/bin/python" -c "import pyarrow; print(pyarrow.get_library_dirs()[0])")
-else
-  echo "tests/python.sh: pip finds no pyarrow, so Parquet is left out"
-fi
 
 # Without pip's isolation: headers whose path stays the same are compiled once (ccache).
 stage="building"
 echo "tests/python.sh: building and installing the package; on two cores this takes some 10" \
   "minutes the first time"
 quietly "${pip[@]}" install --no-build-isolation --no-deps --force-reinstall \
-  --config-settings=cmake.define.FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" \
-  --config-settings=cmake.define.FEEDLINE_PYARROW="$pyarrow" .
+  --config-settings=cmake.define.FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" .
 echo "tests/python.sh: built in $SECONDS s"
 
 # From another folder, so that what is imported is what was installed.
