@@ -134,8 +134,6 @@ if(TARGET feedline_libraries::libzip)
   list(APPEND FEEDLINE_CORE_LIBRARIES libzip)
 endif()
 
-include(${CMAKE_CURRENT_LIST_DIR}/arrow.cmake)
-
 # Objects of other machines: requests; pugixml reads the lists of stores. Only CMake's package of a
 # static libcurl knows what else it needs.
 set(FEEDLINE_HAS_CURL OFF)
@@ -166,6 +164,8 @@ if(FEEDLINE_HAS_CURL AND FEEDLINE_HAS_PUGIXML)
   set(FEEDLINE_HAS_REMOTE ON)
 endif()
 message(STATUS "Objects of other machines (http, https, s3): ${FEEDLINE_HAS_REMOTE}")
+
+include(${CMAKE_CURRENT_LIST_DIR}/arrow.cmake)
 
 set(CMAKE_FIND_LIBRARY_SUFFIXES "${feedline_library_suffixes}")
 

@@ -39,6 +39,9 @@ if(NOT code EQUAL 0 OR NOT output MATCHES
   message(FATAL_ERROR "found and missing libraries were not told:\n${output}")
 endif()
 
+configure(-D CMAKE_CXX_COMPILER=${CXX} -D FEEDLINE_PYARROW=${WORK})
+refused("pyarrow's libparquet exports an OpenSSL of its own")
+
 # Debian's spdlog is a shared library; its zlib is both.
 configure(-D CMAKE_CXX_COMPILER=${CXX} -D FEEDLINE_STATIC_DEPENDENCIES=ON)
 file(STRINGS ${WORK}/build/CMakeCache.txt zlib REGEX "^ZLIB_LIBRARY_RELEASE:")
