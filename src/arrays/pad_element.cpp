@@ -12,7 +12,7 @@ namespace feedline::detail {
 namespace {
 
 template <class Value>
-std::vector<std::byte> bytes_of(Value value) {
+std::vector<std::byte> bytes_of_pad(Value value) {
   std::vector<std::byte> bytes(sizeof value);
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
@@ -29,7 +29,7 @@ std::vector<std::byte> integer_of(double value, element_type type, const std::st
   const double least = std::numeric_limits<Integer>::is_signed ? -limit : 0.0;
   if (!(value >= least && value < limit) || value != std::trunc(value))
     refuse_pad(value, type, field);
-  return bytes_of(static_cast<Integer>(value));
+  return bytes_of_pad(static_cast<Integer>(value));
 }
 
 /// @param made The value in its type, in which a finite one may have become infinite.
@@ -60,20 +60,20 @@ std::vector<std::byte> element_of(double value, element_type type, const std::st
       return integer_of<std::int64_t>(value, type, field);
     case element_type::f16:
       require_finite(value, from_f16(to_f16(single)), type, field);
-      return bytes_of(to_f16(single));
+      return bytes_of_pad(to_f16(single));
     case element_type::bf16:
       require_finite(value, from_bf16(to_bf16(single)), type, field);
-      return bytes_of(to_bf16(single));
+      return bytes_of_pad(to_bf16(single));
     case element_type::f32:
       require_finite(value, single, type, field);
-      return bytes_of(single);
+      return bytes_of_pad(single);
     case element_type::f64:
-      return bytes_of(value);
+      return bytes_of_pad(value);
     case element_type::boolean:
       break;
   }
   if (value != 0 && value != 1) refuse_pad(value, type, field);
-  return bytes_of(static_cast<std::uint8_t>(value));
+  return bytes_of_pad(static_cast<std::uint8_t>(value));
 }
 
 }  // namespace feedline::detail

@@ -9,19 +9,19 @@ namespace feedline::detail {
 namespace {
 
 /// Indices [begin, end) along the axis within which windows must stay.
-struct stretch {
+struct axis_stretch {
   std::int64_t begin;
   std::int64_t end;
 };
 
 constexpr auto unbounded = std::numeric_limits<std::int64_t>::max() / 4;
 
-std::vector<stretch> stretches_of(const window& along, const std::string& named,
-                                  std::uint64_t extent) {
+std::vector<axis_stretch> stretches_of(const window& along, const std::string& named,
+                                       std::uint64_t extent) {
   std::vector<index_range> excluded = along.excluded;
   std::ranges::sort(excluded, {}, &index_range::begin);
   const bool is_open = along.edges != window_edges::drop;
-  std::vector<stretch> all;
+  std::vector<axis_stretch> all;
   std::int64_t begin = is_open ? -unbounded : 0;
   for (const index_range& each : excluded) {
     if (each.begin > each.end || each.end > extent)
@@ -64,7 +64,7 @@ window_positions::window_positions(const window& along, const std::string& named
                                            : static_cast<std::int64_t>(extent) - 1;
   const auto stride = static_cast<std::int64_t>(stride_);
   std::uint64_t count = 0;
-  for (const stretch& each : stretches_of(along, named, extent)) {
+  for (const axis_stretch& each : stretches_of(along, named, extent)) {
     const std::int64_t low = std::max(first_, each.begin - reach.first);
     const std::int64_t high = std::min(last_position, each.end - 1 - reach.last);
     if (low > high) continue;

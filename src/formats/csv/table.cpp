@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t dialect_records = 21;
 
-std::string read_record(const line_values::indexed_file& in, std::size_t record) {
+std::string record_text(const line_values::indexed_file& in, std::size_t record) {
   const byte_range at = in.index.record(record);
   std::string text(static_cast<std::size_t>(at.end - at.begin), '\0');
   in.file->read(at.begin, std::as_writable_bytes(std::span{text}));
@@ -39,13 +39,13 @@ auto in_header(const line_values::indexed_file& in, const Call& call) {
 csv_dialect dialect_of(const line_values::indexed_file& in, const csv_options& options) {
   std::vector<std::string> records;
   for (std::size_t i = 0; i < std::min(dialect_records, in.index.ends.size()); ++i)
-    records.push_back(read_record(in, i));
+    records.push_back(record_text(in, i));
   return in_header(in, [&] { return find_dialect(records, options); });
 }
 
 void require_same_columns(const line_values::indexed_file& in, const csv_dialect& of,
                           const std::string& first) {
-  const auto names = in_header(in, [&] { return names_of_header(read_record(in, 0), of.syntax); });
+  const auto names = in_header(in, [&] { return names_of_header(record_text(in, 0), of.syntax); });
   if (names != of.columns)
     throw dataset_error{{.path = in.file->name(), .field = {}},
                         "has the columns " + list_names(names) + ", but " + printable(first) +

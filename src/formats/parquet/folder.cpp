@@ -21,7 +21,7 @@ bool counts_as_parquet(const folder_entry& of) {
          !of.name.starts_with('_');
 }
 
-std::string path_within(const std::string& folder, const std::string& name) {
+std::string path_in(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + '/' + name;
 }
 
@@ -49,7 +49,7 @@ bool is_parquet_folder(const std::string& path) try {
   if (has_folder("_delta_log") || (has_folder("metadata") && has_folder("data"))) return false;
   if (std::ranges::any_of(entries, counts_as_parquet)) return true;
   if (!has_folder("data")) return false;
-  const std::string data = path_within(path, "data");
+  const std::string data = path_in(path, "data");
   return std::ranges::any_of(file_system_of(data)->list(data), counts_as_parquet);
 } catch (const dataset_error&) {  // opening it says why it cannot be listed
   return false;
@@ -65,15 +65,15 @@ std::vector<std::string> parquet_files_in(const std::string& folder) {
   };
   std::string within = folder;
   std::vector<std::string> names = found_in(within);
-  if (names.empty()) names = found_in(within = path_within(folder, "data"));
+  if (names.empty()) names = found_in(within = path_in(folder, "data"));
   std::set<std::string> splits;
   for (const std::string& each : names) splits.insert(split_of(each));
   if (splits.size() > 1)
     throw dataset_error{{.path = within, .field = {}},
                         "holds several splits: open each by itself, by a pattern in quotes such "
                         "as '" +
-                            path_within(within, *splits.rbegin() + "*.parquet'")};
-  for (std::string& each : names) each = path_within(within, each);
+                            path_in(within, *splits.rbegin() + "*.parquet'")};
+  for (std::string& each : names) each = path_in(within, each);
   return names;
 }
 

@@ -17,7 +17,7 @@
 namespace feedline::detail {
 namespace {
 
-std::string name_of(std::size_t point) {
+std::string point_name(std::size_t point) {
   return "scheduled_mixture: point " + std::to_string(point);
 }
 
@@ -28,7 +28,7 @@ std::vector<std::uint64_t> places_of(const std::vector<mixture_point>& points, m
     throw usage_error{"scheduled_mixture: there are no points; give it one at 0, or more"};
   std::vector<std::uint64_t> places;
   for (const mixture_point& point : points) {
-    const std::string name = name_of(places.size()) + " is at " + text_of(point.at);
+    const std::string name = point_name(places.size()) + " is at " + text_of(point.at);
     const bool in_epochs = unit == mixture_unit::epochs;
     const double place =
         in_epochs ? std::round(point.at * static_cast<double>(epoch_size)) : point.at;
@@ -54,7 +54,7 @@ std::vector<std::vector<std::uint64_t>> weights_of(const std::vector<mixture_poi
                                                    const std::vector<std::uint64_t>& sizes) {
   std::vector<std::vector<std::uint64_t>> all;
   for (const mixture_point& point : points) {
-    const std::string name = name_of(all.size());
+    const std::string name = point_name(all.size());
     if (point.weights.size() != sizes.size())
       throw usage_error{name + " has " + std::to_string(point.weights.size()) +
                         " weights, and there are " + std::to_string(sizes.size()) +
@@ -145,7 +145,7 @@ mixture_tables::mixture_tables(const std::vector<std::uint64_t>& sizes,
       const bool never = so_far[part] == 0;
       const bool not_at_end = i + 1 == points.size() && last[part + 1] == last[part];
       if (weight > 0 && (never || not_at_end))
-        throw usage_error{name_of(i) + ": part " + std::to_string(part) + " has weight " +
+        throw usage_error{point_name(i) + ": part " + std::to_string(part) + " has weight " +
                           text_of(weight) + ", which is less than one position in " +
                           (never ? "the whole schedule" : "an epoch of ") +
                           (never ? "" : std::to_string(epoch_size)) +
