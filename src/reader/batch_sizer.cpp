@@ -9,7 +9,7 @@
 namespace feedline::detail {
 namespace {
 
-std::string text_of(image_size size) {
+std::string size_text(image_size size) {
   return std::to_string(size.height) + " x " + std::to_string(size.width);
 }
 
@@ -41,9 +41,9 @@ image_size batch_sizer::of_batch(std::uint64_t epoch, std::uint64_t batch) const
       sizes_->of({.seed = source_->seed(), .epoch = epoch, .number = batch, .samples = samples});
   if (size.pixels() == 0 || size.height > largest.height || size.width > largest.width)
     throw usage_error{"batch_sizes::of gives batch " + std::to_string(batch) + " of epoch " +
-                      std::to_string(epoch) + " the size " + text_of(size) +
+                      std::to_string(epoch) + " the size " + size_text(size) +
                       ", but a size is at least 1 x 1 and at most batch_sizes::largest(), " +
-                      text_of(largest)};
+                      size_text(largest)};
   return size;
 }
 
