@@ -56,6 +56,11 @@ std::size_t sample_bytes(const field& field, const std::optional<image_size>& si
   return sample_bytes(sized);
 }
 
+const std::vector<std::string>& class_names::get() const noexcept {
+  static const std::vector<std::string> none;
+  return names_ ? *names_ : none;
+}
+
 std::string to_string(const class_names& names) {
   constexpr std::size_t max_shown = 3;
   const std::vector<std::string>& all = names.get();

@@ -18,10 +18,7 @@ class class_names {
   explicit class_names(std::vector<std::string> names)
       : names_{std::make_shared<const std::vector<std::string>>(std::move(names))} {}
 
-  [[nodiscard]] const std::vector<std::string>& get() const noexcept {
-    static const std::vector<std::string> none;
-    return names_ ? *names_ : none;
-  }
+  [[nodiscard]] const std::vector<std::string>& get() const noexcept;
   [[nodiscard]] bool empty() const noexcept { return get().empty(); }
 
   friend bool operator==(const class_names& a, const class_names& b) {
