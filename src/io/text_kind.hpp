@@ -22,8 +22,8 @@ namespace feedline::detail {
 [[nodiscard]] bool is_voc(std::span<const std::byte> head) noexcept;
 /// Lines "class x y width height" with fractions of the image's size.
 [[nodiscard]] bool is_yolo(std::span<const std::byte> head) noexcept;
-/// Two records or more with the same number of commas, tabs, semicolons or bars, aside from those
-/// that are quoted.
+/// Two records or more with the same number of commas, tabs, semicolons or bars, aside from
+/// those that are quoted.
 [[nodiscard]] bool is_table(std::span<const std::byte> head) noexcept;
 
 }  // namespace feedline::detail

@@ -57,8 +57,8 @@ struct csv_options {
 /// Opening a file reads it once, on all cores, to find its records; 8 bytes each are kept. Samples
 /// are read in any order, without a lock. Empty lines are skipped.
 /// @param files Paths or patterns: see `expand_paths`.
-/// @throws dataset_error naming file, line, byte and field: no record, compressed, UTF-16, columns
-/// of other names than in the first file, two columns of one name, more than 4,096 fields.
+/// @throws dataset_error naming file, line, byte and field: no record, compressed, UTF-16,
+/// columns of other names than in the first file, two columns of one name, more than 4,096 fields.
 /// @throws usage_error if there is no file, a field or column does not exist, or options do not
 /// suit; errors of `decode` about `pad`.
 [[nodiscard]] dataset_ptr open_csv(const std::vector<std::string>& files,

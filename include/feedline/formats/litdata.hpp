@@ -34,8 +34,8 @@ inline namespace FEEDLINE_ABI {
 /// Opening compares the size of each chunk, its number of records and their offsets with the index.
 /// Chunks that zstd compressed, whole or in batches, are decompressed when a record is read, and
 /// kept as memory allows (`chunks()`: use `shuffle{.within = …}`). Refused are encrypted sets,
-/// those of another item loader, other codecs, records that are compressed one by one, and rows
-/// that are stored in Arrow's format.
+/// those of another item loader, other codecs, records that are compressed one by one, and
+/// rows that are stored in Arrow's format.
 /// @param folders Folders, or their index.json; patterns as in `expand_paths`. All have the same
 /// leaves.
 /// @throws dataset_error and usage_error like `open_mds`.

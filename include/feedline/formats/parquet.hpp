@@ -60,8 +60,8 @@ struct parquet_options {
 /// when it is read, which a loader's policy may replace (`sample_errors`), unless `fill_nulls` has
 /// the column.
 ///
-/// All files have the fields of the first one. Row groups are the chunks of the order: each column
-/// of a row group is decoded whole, by one reader, and kept while memory allows.
+/// All files have the fields of the first one. Row groups are the chunks of the order: each
+/// column of a row group is decoded whole, by one reader, and kept while memory allows.
 /// `shuffle{.within = …}` uses an order that decodes each row group about once; where row groups
 /// differ in size, those at the border of two chunks are decoded twice. Images are decoded by
 /// readers, or by devices that can (`encoded()`).

@@ -17,8 +17,8 @@ inline namespace FEEDLINE_ABI {
 enum class packed_mask : std::uint8_t {
   none,      ///< no field with a mask
   elements,  ///< all but padding
-  /// Elements that another one of the same sample follows, so all but padding and the last element
-  /// of each sample or part of a split one: for the prediction of the next token.
+  /// Elements that another one of the same sample follows, so all but padding and the last
+  /// element of each sample or part of a split one: for the prediction of the next token.
   followed,
 };
 

@@ -62,8 +62,8 @@ struct scheduled_mixture_options {
 /// 2 ⌈log2 parts⌉ + 2 where weights change linearly, else by less than ⌈log2 parts⌉ + 1. A part
 /// whose weight is 0 between two points is not drawn there.
 ///
-/// The samples of a part come as those of `mixture`: in random order, none again before all others
-/// of its part have come, from one epoch to the next.
+/// The samples of a part come as those of `mixture`: in random order, none again before all
+/// others of its part have come, from one epoch to the next.
 ///
 /// A linear change is a blend of the two points' proportions: ⌊i² / 2n⌋ of the first i of n
 /// positions have those of the end, and the others have those of the beginning.

@@ -35,8 +35,8 @@ struct download_plan {
   friend bool operator==(const download_plan&, const download_plan&) = default;
 };
 
-/// One line, such as "epoch 0 downloads 147.5 GB of 147.5 GB, each later one 73.7 GB; with a cache
-/// of 147.7 GB 0.0 GB". Empty if nothing is known.
+/// One line, such as "epoch 0 downloads 147.5 GB of 147.5 GB, each later one 73.7 GB; with a
+/// cache of 147.7 GB 0.0 GB". Empty if nothing is known.
 [[nodiscard]] std::string to_string(const download_plan& plan);
 
 }  // namespace FEEDLINE_ABI

@@ -14,8 +14,8 @@ namespace feedline::detail {
 /// the other.
 ///
 /// Positions belong to two sequences: one with the proportions of the beginning, and, if weights
-/// change, one with those of the end, whose density rises from 0 to 1. The second one has ⌊i² / 2n⌋
-/// of the first i of n positions. Both spread the parts evenly, as `locate` does.
+/// change, one with those of the end, whose density rises from 0 to 1. The second one has ⌊i² /
+/// 2n⌋ of the first i of n positions. Both spread the parts evenly, as `locate` does.
 struct mixture_stretch {
   std::uint64_t begin = 0;
   std::uint64_t length = 0;                ///< 0: endless; then `starting` repeats
