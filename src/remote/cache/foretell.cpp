@@ -107,14 +107,19 @@ download_simulation::holding object_cache::holding(const download_simulation::ta
   const std::lock_guard lock{mutex_};
   std::uint64_t own_memory = 0;
   std::uint64_t own_folder = 0;
+  const auto add = [&](place where, std::uint64_t key, std::uint64_t bytes) {
+    if (where == place::memory && held.memory.emplace(key, bytes).second) own_memory += bytes;
+    if (where == place::folder && held.folder.emplace(key, bytes).second)
+      own_folder += cache_folder::counted(bytes);
+  };
   for (const auto& table : tables)
     table->for_each([&](const block_id& block) {
       const std::uint64_t key = block.key();
-      if (const auto* const kept = memory_.order.find(key))
-        if (held.memory.emplace(key, kept->bytes).second) own_memory += kept->bytes;
-      if (const auto* const kept = files_.order.find(key))
-        if (held.folder.emplace(key, kept->bytes).second)
-          own_folder += cache_folder::counted(kept->bytes);
+      if (const auto* const kept = memory_.order.find(key)) add(place::memory, key, kept->bytes);
+      if (const auto* const kept = files_.order.find(key)) add(place::folder, key, kept->bytes);
+      // A block that is on its way has its room, and is not fetched again.
+      if (const auto found = claimed_.find(key); found != claimed_.end())
+        add(found->second.where, key, found->second.bytes);
     });
   held.others.memory = memory_.bytes - std::min(memory_.bytes, own_memory);
   if (!setting_->folder) return held;

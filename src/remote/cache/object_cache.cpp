@@ -107,7 +107,7 @@ object_cache::claim object_cache::begin(const block_ref& block,
   bool is_begun = false;
   try {
     start_threads();
-    claimed_.emplace(key, *found);
+    claimed_.emplace(key, claimed{*found, block.bytes()});
     is_begun = fetch();
   } catch (...) {  // NOLINT(bugprone-empty-catch): it is fetched without the cache, or fails there
   }
@@ -227,7 +227,7 @@ void object_cache::keep(arrival& came) {
   place where = place::memory;
   {
     const std::lock_guard lock{mutex_};
-    where = claimed_.at(key);
+    where = claimed_.at(key).where;
   }
   cache_counters& counts = cache_counts();
   bool is_kept = !came.bytes.empty();

@@ -102,6 +102,11 @@ class object_cache {
     std::chrono::steady_clock::time_point used;
   };
 
+  struct claimed {
+    place where;
+    std::uint64_t bytes;
+  };
+
   explicit object_cache(std::shared_ptr<const cache_setting> setting);
   friend class cache_table;
   friend struct cache_listener;
@@ -143,7 +148,7 @@ class object_cache {
   double clock_ = 0;
   level memory_, files_;
   std::unordered_map<std::uint64_t, memory_block> kept_in_memory_;
-  std::unordered_map<std::uint64_t, place> claimed_;
+  std::unordered_map<std::uint64_t, claimed> claimed_;  ///< being fetched or written
   std::uint64_t claimed_bytes_ = 0;
   bool is_planning_ = false, is_ending_ = false, has_threads_ = false;
   std::chrono::steady_clock::time_point folder_rests_until_ = {};  ///< after a full disk

@@ -9,8 +9,11 @@
 #include "support/datasets/simulated_reads.hpp"
 #include "unit/remote/cache/cached_rows.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <optional>
+#include <semaphore>
+#include <thread>
 
 using namespace feedline;
 using namespace feedline::test;
@@ -111,6 +114,35 @@ TEST_CASE("downloads: blocks that an earlier run left are counted, and those of 
   const download_plan plan = loader.plan_downloads();
   CHECK(is_near(plan.epoch_bytes, large.bytes()));
   CHECK(plan.later_bytes >= large.bytes() - 3 * large.block_bytes);
+}
+
+TEST_CASE("downloads: a block that is on its way is not counted again", "[remote][host]") {
+  const temporary_directory folder;
+  const mounted_remote mounted{large.with_folder(folder, large.blocks() + 2)};
+  std::counting_semaphore<> asked{0};  // outlives the server
+  std::atomic<bool> stalls = false;
+  http_server server;
+  large.put(server, "/a.npy");
+  server.set_script([&](const http_request&) {
+    if (!stalls) return http_fault{};
+    asked.release();
+    return http_fault{http_fault::kind::stall};
+  });
+  loader loader = loader_of(server, shuffle{});
+  const std::uint64_t before = loader.plan_downloads().epoch_bytes;
+  stalls = true;
+  bool is_right = false;
+  std::thread reads{[&] {
+    feedline::loader other = loader_of(server, shuffle{});
+    is_right = large.read_epoch(other, 0, large.content());
+  }};
+  asked.acquire();  // with the claim of at least one block
+  const std::uint64_t during = loader.plan_downloads().epoch_bytes;
+  server.open_gate();
+  reads.join();
+  CHECK(is_right);
+  CHECK(during + large.block_bytes <= before);
+  CHECK(loader.plan_downloads().epoch_bytes == 0);
 }
 
 TEST_CASE("downloads: a loader of one epoch keeps nothing, and ranks are counted together",
