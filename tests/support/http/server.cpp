@@ -61,6 +61,18 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span{text});
 }
 
+/// @return The number of bytes that were sent; less than all if the connection ended.
+std::size_t send_all(int connection, std::span<const std::byte> bytes) {
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const ssize_t count =
+        ::send(connection, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (count <= 0) break;
+    sent += static_cast<std::size_t>(count);
+  }
+  return sent;
+}
+
 }  // namespace
 
 std::optional<std::pair<std::uint64_t, std::uint64_t>> http_request::range() const {
@@ -184,10 +196,10 @@ bool http_server::answer(int connection, const http_request& request) {
   }
   const http_fault fault = does ? does(request) : http_fault{};
   if (fault.does == kind::close) return false;
-  if (fault.does == kind::answer) return send_all(connection, fault.text);
-  if (!found) return send_all(connection, http_fault::status(404).text);
+  if (fault.does == kind::answer) return send_text(connection, fault.text);
+  if (!found) return send_text(connection, http_fault::status(404).text);
   if (const std::string match = request.header("if-match"); !match.empty() && match != found->etag)
-    return send_all(connection, http_fault::status(412).text);
+    return send_text(connection, http_fault::status(412).text);
   const std::uint64_t size = found->bytes.size();
   const auto asked = request.range();
   const auto [first_asked, last_asked] = asked.value_or(std::pair<std::uint64_t, std::uint64_t>{});
@@ -196,7 +208,7 @@ bool http_server::answer(int connection, const http_request& request) {
   std::uint64_t end = size;
   if (asked && fault.does != kind::ignore_range) {
     if (first_asked >= size)
-      return send_all(
+      return send_text(
           connection,
           http_fault::status(416, "Content-Range: bytes */" + std::to_string(size) + "\r\n").text);
     const std::uint64_t shift = fault.does == kind::other_range ? 1 : 0;
@@ -208,22 +220,22 @@ bool http_server::answer(int connection, const http_request& request) {
   std::string others = "Content-Length: " + std::to_string(end - begin) + "\r\n";
   if (!found->etag.empty()) others += "ETag: " + found->etag + "\r\n";
   if (fault.does == kind::headers) others = fault.text;
-  if (!send_all(connection, head + others + "\r\n")) return false;
+  if (!send_text(connection, head + others + "\r\n")) return false;
   const auto body = std::span{found->bytes}.subspan(begin, end - begin);
   const bool is_cut = fault.does == kind::reset || fault.does == kind::cut ||
                       fault.does == kind::stall || fault.does == kind::drip;
-  if (!is_cut) return send_all(connection, body);
+  if (!is_cut) return send_body(connection, body);
   const auto first = body.first(std::min<std::size_t>(fault.bytes, body.size()));
-  if (!send_all(connection, first)) return false;
+  if (!send_body(connection, first)) return false;
   if (fault.does == kind::stall) {
     std::unique_lock lock{mutex_};
     gate_.wait(lock, [this] { return is_open_ || is_ending_; });
     lock.unlock();
-    return send_all(connection, body.subspan(first.size()));
+    return send_body(connection, body.subspan(first.size()));
   }
   for (auto left = body.subspan(first.size()); fault.does == kind::drip && !left.empty();
        left = left.subspan(1)) {
-    if (!send_all(connection, left.first(1))) return false;
+    if (!send_body(connection, left.first(1))) return false;
     std::unique_lock lock{mutex_};
     gate_.wait_for(lock, std::chrono::milliseconds{5}, [this] { return is_open_ || is_ending_; });
   }
@@ -234,20 +246,16 @@ bool http_server::answer(int connection, const http_request& request) {
   return false;
 }
 
-bool http_server::send_all(int connection, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = ::send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return false;
-    bytes_ += static_cast<std::uint64_t>(sent);
-    bytes = bytes.subspan(static_cast<std::size_t>(sent));
-  }
-  return true;
+/// Counts before it sends: whoever has the bytes sees them counted.
+bool http_server::send_body(int connection, std::span<const std::byte> bytes) {
+  bytes_ += bytes.size();
+  const std::size_t sent = send_all(connection, bytes);
+  bytes_ -= bytes.size() - sent;
+  return sent == bytes.size();
 }
 
-bool http_server::send_all(int connection, const std::string& text) {
-  const bool sent = send_all(connection, bytes_of(text));
-  bytes_ -= text.size();
-  return sent;
+bool http_server::send_text(int connection, const std::string& text) {
+  return send_all(connection, bytes_of(text)) == text.size();
 }
 
 }  // namespace feedline::test

@@ -101,8 +101,9 @@ class http_server {
   void accept_all();
   void serve(int connection);
   [[nodiscard]] bool answer(int connection, const http_request& request);
-  [[nodiscard]] bool send_all(int connection, std::span<const std::byte> bytes);
-  [[nodiscard]] bool send_all(int connection, const std::string& text);
+  /// @return False: the connection ended. These are all that `body_bytes` counts.
+  [[nodiscard]] bool send_body(int connection, std::span<const std::byte> bytes);
+  [[nodiscard]] bool send_text(int connection, const std::string& text);
 
   int listening_ = -1;
   int port_ = 0;
