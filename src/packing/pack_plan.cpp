@@ -1,5 +1,6 @@
 #include "packing/pack_plan.hpp"
 
+#include <feedline/error.hpp>
 #include <feedline/index.hpp>
 
 #include "detail/arithmetic.hpp"
@@ -8,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <exception>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace feedline::detail {
@@ -130,18 +133,28 @@ class packer {
 
   void add_sample(std::uint64_t sample) {
     const std::uint64_t length = of_.length(0, sample);
-    std::uint64_t first = 0;
-    if (of_.splits) {
-      const std::uint64_t capacity = *std::min_element(of_.capacity.begin(), of_.capacity.end());
-      for (; length - first > capacity; first += capacity) {
-        into_.firsts.resize(into_.samples.size(), 0);
-        into_.samples.push_back(sample);
-        into_.firsts.push_back(first);
-        into_.starts.push_back(into_.samples.size());
-        into_.fullest = std::max<std::uint64_t>(into_.fullest, 1);
-      }
-    }
+    const std::uint64_t first = of_.is_split(sample) ? add_whole_rows(sample, length) : 0;
     items_.push_back({sample, first, length - first});
+  }
+
+  /// @param length More than a row has. @return The elements that the rows take.
+  std::uint64_t add_whole_rows(std::uint64_t sample, std::uint64_t length) {
+    const std::uint64_t capacity = *std::min_element(of_.capacity.begin(), of_.capacity.end());
+    const std::uint64_t rows = (length - 1) / capacity;
+    into_.firsts.resize(into_.samples.size(), 0);
+    try {
+      into_.samples.insert(into_.samples.end(), rows, sample);
+    } catch (const std::exception&) {  // std::bad_alloc, std::length_error
+      throw usage_error{"pack_together: sample " + std::to_string(sample) + " of " +
+                        std::to_string(length) + " elements takes " + std::to_string(rows + 1) +
+                        " rows, for which there is no memory, at 24 bytes each"};
+    }
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      into_.firsts.push_back(row * capacity);
+      into_.starts.push_back(into_.firsts.size());
+    }
+    into_.fullest = std::max<std::uint64_t>(into_.fullest, 1);
+    return rows * capacity;
   }
 
   /// Orders the items by length, the longest first, and equal ones as they came. Counts lengths,

@@ -21,16 +21,17 @@ struct pack_plan {
 struct pack_lengths {
   std::uint64_t samples = 0;
   std::vector<std::uint64_t> capacity;  ///< one for each field
-  /// Number of elements of a field of a sample. At most the field's capacity, unless `splits`.
+  /// Number of elements of a field of a sample. At most the field's capacity, unless `is_split`.
   std::function<std::uint64_t(std::size_t field, std::uint64_t sample)> length;
-  /// Longer samples, whose fields are of equal length, are split.
-  bool splits = false;
+  /// Whether a sample, whose fields are of equal length, is split.
+  std::function<bool(std::uint64_t sample)> is_split;
   std::uint64_t window = 1;
-  std::uint64_t max_samples = 0;           ///< most parts of a row; 0: no limit
+  std::uint64_t max_samples = 1;           ///< most parts of a row
   std::optional<std::uint64_t> seed = {};  ///< seed of the order of samples; empty: their own
 };
 
 /// Best fit decreasing within windows of the order.
+/// @throws usage_error if there is no memory for the rows of a sample that is split.
 [[nodiscard]] pack_plan make_pack_plan(const pack_lengths& of);
 
 }  // namespace feedline::detail

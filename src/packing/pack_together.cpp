@@ -75,6 +75,7 @@ class planned_rows final : public packed_dataset {
   planned_rows(std::vector<column> columns, const pack_together_options& options)
       : columns_{std::move(columns)},
         capacity_{columns_.front().capacity},
+        least_capacity_{std::ranges::min(columns_, {}, &column::capacity).capacity},
         positions_{options.positions},
         documents_{options.documents},
         mask_{options.mask} {
@@ -86,9 +87,10 @@ class planned_rows final : public packed_dataset {
         {.samples = samples,
          .capacity = std::move(capacities),
          .length = [&](std::size_t of, std::uint64_t sample) { return length(of, sample); },
-         .splits = options.longer == pack_longer::split,
+         .is_split = [&](std::uint64_t sample) { return is_longer(sample); },
          .window = options.window,
-         .max_samples = options.max_samples,
+         // Empty samples need no room, and any number of them would fit.
+         .max_samples = options.max_samples != 0 ? options.max_samples : capacity_,
          .seed = options.seed});
     max_samples_ =
         options.max_samples != 0 ? options.max_samples : std::max<std::uint64_t>(1, plan_.fullest);
@@ -114,8 +116,9 @@ class planned_rows final : public packed_dataset {
                                [](const column& each) { return each.of->wants_prefetch(); });
   }
   bool hints_ranges() const noexcept override {
-    return std::ranges::any_of(columns_,
-                               [](const column& each) { return each.of->hints_ranges(); });
+    return std::ranges::all_of(columns_, [](const column& each) {
+      return !each.of->wants_prefetch() || each.of->hints_ranges();
+    });
   }
   read_concurrency concurrency() const override {
     const bool serialized = std::ranges::any_of(columns_, [](const column& each) {
@@ -162,15 +165,19 @@ class planned_rows final : public packed_dataset {
     for (std::uint64_t sample = 0; sample < samples; ++sample) {
       const std::uint64_t first = length(0, sample);
       elements_ += static_cast<double>(first);
-      bool is_longer = first > capacity_;
+      if (!is_longer(sample)) continue;
       bool differs = false;
-      for (std::size_t of = 1; of < columns_.size(); ++of) {
-        const std::uint64_t other = length(of, sample);
-        is_longer = is_longer || other > columns_[of].capacity;
-        differs = differs || other != first;
-      }
-      if (is_longer && (longer == pack_longer::error || differs)) refuse(sample, longer);
+      for (std::size_t of = 1; of < columns_.size(); ++of)
+        differs = differs || length(of, sample) != first;
+      if (longer == pack_longer::error || differs) refuse(sample, longer);
     }
+  }
+
+  /// Whether a field of a sample is longer than a row, so that the sample is split.
+  [[nodiscard]] bool is_longer(std::uint64_t sample) const {
+    for (std::size_t of = 0; of < columns_.size(); ++of)
+      if (length(of, sample) > columns_[of].capacity) return true;
+    return false;
   }
 
   [[noreturn]] void refuse(std::uint64_t sample, pack_longer longer) const {
@@ -189,14 +196,11 @@ class planned_rows final : public packed_dataset {
     for (std::uint64_t at = plan_.starts[row]; at < plan_.starts[row + 1]; ++at) {
       const std::uint64_t sample = plan_.samples[at];
       const std::uint64_t first = plan_.firsts.empty() ? 0 : plan_.firsts[at];
-      const std::uint64_t left = length(of, sample) - first;
+      std::uint64_t count = length(of, sample) - first;
       // Parts of a sample that is split are whole rows, except the last one.
-      use(packed_part{sample_index{sample}, first, std::min(left, split_capacity())});
+      if (!plan_.firsts.empty() && is_longer(sample)) count = std::min(count, least_capacity_);
+      use(packed_part{sample_index{sample}, first, count});
     }
-  }
-  [[nodiscard]] std::uint64_t split_capacity() const noexcept {
-    if (plan_.firsts.empty()) return UINT64_MAX;
-    return std::ranges::min(columns_, {}, &column::capacity).capacity;
   }
 
   void do_read(const read_request& request) const override {
@@ -285,6 +289,7 @@ class planned_rows final : public packed_dataset {
 
   std::vector<column> columns_;
   std::uint64_t capacity_;
+  std::uint64_t least_capacity_;  ///< of all fields: elements of each part of a split sample
   bool positions_;
   bool documents_;
   packed_mask mask_;

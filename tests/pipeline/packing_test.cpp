@@ -3,11 +3,13 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/packing/pack_together.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
+#include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/sanitized.hpp"
+#include "support/datasets/ragged_samples.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +18,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -215,6 +218,85 @@ TEST_CASE("pack together: samples fit in each of several fields of other lengths
     REQUIRE(used <= 16);
   }
   CHECK(std::all_of(times.begin(), times.end(), [](int each) { return each == 1; }));
+}
+
+TEST_CASE("pack together: a sample that fits is whole, also where others are split",
+          "[ragged][host]") {
+  // Sample 1 is split at 10 elements; the others have more in one field, and fit.
+  const bool first_is_larger = GENERATE(true, false);
+  lengths some{15, 30, 4, 9, 17};
+  lengths fewer{5, 30, 9, 0, 10};
+  std::vector<std::uint64_t> capacity{20, 10};
+  if (!first_is_larger) {
+    std::swap(some, fewer);
+    std::swap(capacity[0], capacity[1]);
+  }
+  const auto rows = pack_together({ragged(some), ragged(fewer, 0, "label")},
+                                  {.capacity = capacity, .longer = pack_longer::split});
+  std::vector<std::int64_t> seen[2];
+  loader loader{rows, sequential{}, make_host_device(), {.batch_size = 1, .readers = 0}};
+  for (const batch& batch : loader.epoch(0))
+    for (const int of : {0, 1}) {
+      const std::string name = of == 0 ? "token" : "label";
+      const auto values = batch[name].values<std::int64_t>();
+      const auto count = batch[name + "_count"].values<std::int32_t>()[0];
+      const auto end = batch[name + "_offsets"].values<std::int32_t>()[count];
+      seen[of].insert(seen[of].end(), values.begin(), values.begin() + end);
+    }
+  for (const int of : {0, 1}) {
+    std::vector<std::int64_t> expected;
+    const lengths& each = of == 0 ? some : fewer;
+    for (std::size_t i = 0; i < each.size(); ++i)
+      for (std::size_t k = 0; k < each[i]; ++k)
+        expected.push_back(static_cast<std::int64_t>(i * 1000 + k));
+    std::sort(seen[of].begin(), seen[of].end());
+    CHECK(seen[of] == expected);
+  }
+}
+
+TEST_CASE("pack together: a row has no more empty samples than elements", "[ragged][host]") {
+  lengths of(1000, 0);
+  for (std::size_t i = 0; i < of.size(); i += 10) of[i] = 8;
+  const auto rows = pack_together({ragged(of)}, {.capacity = {8}});
+  CHECK(rows->max_samples() == 8);
+  for (const auto& sample : uses(*rows, of, 8))
+    REQUIRE(std::all_of(sample.begin(), sample.end(), [](int times) { return times == 1; }));
+}
+
+TEST_CASE("pack together: a length that no memory holds is refused", "[ragged][host]") {
+  const std::vector<ragged_dataset_ptr> fields{
+      std::make_shared<const only_lengths>(std::vector<std::uint64_t>{3, UINT64_MAX})};
+  CHECK(refusal(fields, {.capacity = {4}, .longer = pack_longer::split}) ==
+        "pack_together: sample 1 of 18446744073709551615 elements takes 4611686018427387904 rows, "
+        "for which there is no memory, at 24 bytes each");
+}
+
+TEST_CASE("pack together: hints name ranges only if those of all fields that want hints do",
+          "[ragged][host]") {
+  class hinted final : public ragged_dataset {
+   public:
+    hinted(std::string name, bool wants, bool ranges)
+        : name_{std::move(name)}, wants_{wants}, ranges_{ranges} {}
+    std::uint64_t size() const override { return 1; }
+    field element() const override { return {name_, element_type::u8, {}}; }
+    std::uint64_t length(sample_index) const override { return 1; }
+    bool wants_prefetch() const noexcept override { return wants_; }
+    bool hints_ranges() const noexcept override { return ranges_; }
+
+   private:
+    void do_read(std::span<const element_run>) const override {}
+    std::string name_;
+    bool wants_, ranges_;
+  };
+  const auto hints = [](bool wants, bool ranges) {
+    return pack_together({std::make_shared<const hinted>("a", true, true),
+                          std::make_shared<const hinted>("b", wants, ranges)},
+                         {.capacity = {4}})
+        ->hints_ranges();
+  };
+  CHECK(hints(true, true));
+  CHECK(hints(false, false));
+  CHECK(!hints(true, false));
 }
 
 TEST_CASE("pack together: a run continues in another world, and options make another plan",
