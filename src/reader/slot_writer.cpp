@@ -205,6 +205,7 @@ void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_ind
   use.samples = {&by, 1};
   const read_context context{source_.seed(), slot.work.pass->epoch, use.samples, at};
   source_.read(*slot.work.pass, {use.samples, use.out, context.with(size)}, use.bad);
+  keep(slot, place, use);
   if (layout_.keeps() && use.bad.empty())
     words_at(slot, entry[1] * destination_layout::alignment)[number] =
         row.value_or(assembly::not_cached);
@@ -262,13 +263,22 @@ void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scr
   }
   if (const live_source* const live = source_.live()) {
     entry[0] = static_cast<std::uint32_t>(take_live(*live, slot, rows, use));
-    return;
+    return keep(slot, run.begin, use);
   }
   const read_context context{source_.seed(), slot.work.pass->epoch, use.missing, use.missing_at};
   source_.read(*slot.work.pass, {use.missing, use.out, context.with(size)}, use.bad);
   if (size) count_bytes(use);
+  keep(slot, run.begin, use);
   if (!use.bad.empty()) [[unlikely]]
     mark(slot, run, keep_at, use);
+}
+
+void packing_writer::keep(const staging_slot& slot, std::uint64_t first,
+                          const reader_scratch& use) const {
+  for (const host_rows::column& each : host_.columns()) {
+    const std::span<std::byte> rows = use.out[each.place];
+    std::memcpy(slot.data + host_.at(each, first), rows.data(), rows.size());
+  }
 }
 
 void packing_writer::mark(staging_slot& slot, sample_run run, std::size_t keep_at,

@@ -130,9 +130,13 @@ class packing_writer final : public slot_writer {
  public:
   /// Borrows the source for its life.
   /// @param cached Null where no rows are cached.
+  /// @param host   Rows that the host keeps, in a staging slot; empty where rows are cached.
   packing_writer(sample_source& source, destination_layout layout,
-                 std::shared_ptr<const device_row_cache> cached)
-      : source_{source}, layout_{std::move(layout)}, cached_{std::move(cached)} {}
+                 std::shared_ptr<const device_row_cache> cached, host_rows host = {})
+      : source_{source},
+        layout_{std::move(layout)},
+        cached_{std::move(cached)},
+        host_{std::move(host)} {}
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
   void replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
                reader_scratch& use) override;
@@ -141,10 +145,13 @@ class packing_writer final : public slot_writer {
   void find_rows(staging_slot& slot, sample_run run, reader_scratch& use);
   void read_missing(staging_slot& slot, sample_run run, reader_scratch& use);
   void mark(staging_slot& slot, sample_run run, std::size_t keep_at, reader_scratch& use);
+  /// Copies the rows that the host keeps. @param first The sample with the first of `use.out`.
+  void keep(const staging_slot& slot, std::uint64_t first, const reader_scratch& use) const;
 
   sample_source& source_;
   destination_layout layout_;
   std::shared_ptr<const device_row_cache> cached_;
+  host_rows host_;
 };
 
 }  // namespace feedline::detail

@@ -239,7 +239,7 @@ TEST_CASE("pack together: a sample that fits is whole, also where others are spl
     for (const int of : {0, 1}) {
       const std::string name = of == 0 ? "token" : "label";
       const auto values = batch[name].values<std::int64_t>();
-      const auto count = batch[name + "_count"].values<std::int32_t>()[0];
+      const auto count = static_cast<std::size_t>(batch[name + "_count"].values<std::int32_t>()[0]);
       const auto end = batch[name + "_offsets"].values<std::int32_t>()[count];
       seen[of].insert(seen[of].end(), values.begin(), values.begin() + end);
     }

@@ -54,8 +54,8 @@ struct loader_options {
   std::vector<field_transform> transforms = {};
   /// Mixup and cutmix of two samples of a batch, after the transforms. Empty: none.
   std::optional<feedline::mixing> mixing = {};
-  /// Fields that the host reads, such as labels or ids, without a copy back from the device. Rows
-  /// must stream: other placements, and slots that the device assembles, refuse them.
+  /// Fields that the host reads, such as labels or ids, without a copy back from the device. They
+  /// are not transformed or mixed. Rows must stream: other placements refuse them.
   std::vector<host_field> keep_on_host = {};
   /// The seed of all random choices for a sample: those of transforms, and those of datasets, maps
   /// and decoders (`sample_context`). 0 is a seed like any other.

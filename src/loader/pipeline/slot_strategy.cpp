@@ -63,7 +63,8 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
       return make_decoding(plan, device, plan.report.device_slots + further, std::move(function),
                            source);
     auto cached = make_device_row_cache(plan, dataset, device);
-    auto writer = std::make_unique<packing_writer>(source, memory.copy_destination(), cached);
+    auto writer = std::make_unique<packing_writer>(source, memory.copy_destination(), cached,
+                                                   memory.host_staged());
     auto slot_transfer = std::make_unique<assembling_transfer>(device, formats_of(memory), cached,
                                                                std::move(function));
     return {.writer = std::move(writer),

@@ -58,12 +58,8 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
       converted_{conversions_.fields, batch_size_, 1},
       delivered_{
           has_batch_transform_ ? options.expert.batch_transform->fields : conversions_.fields,
-          batch_size_, 1, in_place_ ? std::vector<bool>{} : host_only(kept_, rows.size())} {
-  if (!kept_.empty() && assembled_)
-    throw usage_error{
-        "loader_options::keep_on_host needs slots that are copied as they are, but here the device "
-        "assembles them, because of transforms, mixing or blocks that it decodes: leave these out "
-        "(feedline::map transforms on the host), or take no fields on the host"};
+          batch_size_, 1,
+          in_place_ || assembled_ ? std::vector<bool>{} : host_only(kept_, rows.size())} {
   if (!in_place_) host_delivered_ = {delivered_.fields(), kept_, batch_size_};
   if (assembled_ && !assembles)
     throw usage_error{
@@ -200,12 +196,15 @@ slot_layout slot_memory::piece_of(std::uint64_t batches) const {
 host_rows slot_memory::host_piece_of(std::uint64_t batches) const {
   if (host_delivered_.empty()) return {};
   return {delivered_.fields(), kept_, std::min(piece_samples(batches), batch_size_),
-          piece_of(batches).slot_bytes()};
+          moved_bytes(batches)};
+}
+
+std::size_t slot_memory::moved_bytes(std::uint64_t batches) const {
+  return assembled_ ? destination_layout_of(batches).slot_bytes() : piece_of(batches).slot_bytes();
 }
 
 std::size_t slot_memory::staging_bytes(std::uint64_t batches) const {
-  if (assembled_) return destination_layout_of(batches).slot_bytes();
-  return piece_of(batches).slot_bytes() +
+  return moved_bytes(batches) +
          host_piece_of(batches).bytes(divide_up(piece_samples(batches), batch_size_));
 }
 

@@ -98,6 +98,8 @@ class slot_memory {
   }
   [[nodiscard]] slot_layout piece_of(std::uint64_t batches) const;
   [[nodiscard]] host_rows host_piece_of(std::uint64_t batches) const;
+  /// Bytes of a staging slot that are for the device.
+  [[nodiscard]] std::size_t moved_bytes(std::uint64_t batches) const;
   [[nodiscard]] destination_layout destination_layout_of(std::uint64_t batches) const;
   [[nodiscard]] std::vector<bool> passing_fields() const;
 
