@@ -289,7 +289,7 @@ class planned_rows final : public packed_dataset {
 
   std::vector<column> columns_;
   std::uint64_t capacity_;
-  std::uint64_t least_capacity_;  ///< of all fields: elements of each part of a split sample
+  std::uint64_t least_capacity_;  ///< the most elements in each part of a split sample
   bool positions_;
   bool documents_;
   packed_mask mask_;

@@ -32,7 +32,7 @@ struct pack_together_options {
   /// Seed of a random order of all samples, in which windows are taken; 0 is a seed like any other.
   /// Empty: the dataset's order.
   std::optional<std::uint64_t> seed = {};
-  /// Maximum number of samples in a row; 0: the number in the fullest row, with a limit of the first
+  /// Maximum number of samples in a row; 0: the number in the fullest row, at most the first
   /// capacity.
   std::uint64_t max_samples = 0;
   /// Padding of each field, or one value for all.
