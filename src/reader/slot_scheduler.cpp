@@ -1,20 +1,32 @@
 #include "reader/slot_scheduler.hpp"
 
+#include <feedline/error.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace feedline::detail {
+namespace {
+
+std::string size_text(image_size size) {
+  return std::to_string(size.height) + " x " + std::to_string(size.width);
+}
+
+}  // namespace
 
 slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
                                staging_ring& staging,
                                std::shared_ptr<const device_row_cache> cached, clock now,
-                               block_feed* feed, std::optional<batch_sizer> sizer)
+                               block_feed* feed, batch_sizes_ptr sizes, const sample_source* source)
     : plan_{plan},
       partition_{plan, std::move(cached)},
       feed_{feed},
-      sizer_{std::move(sizer)},
+      sizes_{std::move(sizes)},
+      source_{source},
       schedule_{schedule},
       staging_{staging},
       requests_{staging.max_circulating() *
@@ -102,7 +114,7 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
   const begun_ticket& ticket = *begun_;
   const scheduled_ticket& next = ticket.ticket;
   if (!std::exchange(begun_->opened, true)) {
-    if (sizer_) begun_->sizes = sizer_->of(*next.pass, next.first_batch, ticket.batches);
+    if (sizes_) begun_->sizes = sizes_of(ticket);
     schedule_.opened(next, ticket.batches);
     if (plan_.slots_grow) last_ = {next.pass, ticket.batches, now_()};
   }
@@ -128,6 +140,36 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
   if (is_samples) ++begun_->next_piece;
   if (is_last) begun_->is_ahead = true;
   return offered;
+}
+
+std::shared_ptr<const ticket_sizes> slot_scheduler::sizes_of(const begun_ticket& ticket) const {
+  auto sizes = std::make_shared<ticket_sizes>();
+  sizes->batch_size = plan_.batch_size;
+  for (std::uint64_t i = 0; i < ticket.batches; ++i)
+    sizes->of_batches.push_back(size_of(ticket.ticket.pass->epoch, ticket.ticket.first_batch + i));
+  return sizes;
+}
+
+image_size slot_scheduler::size_of(std::uint64_t epoch, std::uint64_t batch) const {
+  const image_size largest = sizes_->largest();
+  std::vector<sample_index> samples;
+  if (sizes_->depends_on_samples()) {
+    const std::uint64_t first = batch * plan_.batch_size;
+    samples.resize(std::min(plan_.batch_size, plan_.samples_per_epoch - first));
+    try {
+      source_->indices(epoch, position{first}, samples);
+    } catch (...) {  // readers ask for these samples too: their batch then fails, in its turn
+      return largest;
+    }
+  }
+  const image_size size =
+      sizes_->of({.seed = source_->seed(), .epoch = epoch, .number = batch, .samples = samples});
+  if (size.pixels() == 0 || size.height > largest.height || size.width > largest.width)
+    throw usage_error{"batch_sizes::of gives batch " + std::to_string(batch) + " of epoch " +
+                      std::to_string(epoch) + " the size " + size_text(size) +
+                      ", but a size is at least 1 x 1 and at most batch_sizes::largest(), " +
+                      size_text(largest)};
+  return size;
 }
 
 bool slot_scheduler::brings_ahead() const {

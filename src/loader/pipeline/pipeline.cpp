@@ -42,12 +42,6 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
           [](device_ring* ring) { free_when_idle(std::unique_ptr<deferred_free>{ring}); }};
 }
 
-std::optional<batch_sizer> sizer_of(const resolved_plan& plan, const sample_source& source,
-                                    const loader_options& options) {
-  if (!plan.sizes) return std::nullopt;
-  return batch_sizer{source, plan.sizes, options.batch_size, plan.report.samples_per_epoch};
-}
-
 }  // namespace
 
 pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
@@ -78,7 +72,8 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                       strategy_.cached,
                       std::chrono::steady_clock::now,
                       strategy_.decoding ? &strategy_.decoding->feed : nullptr,
-                      sizer_of(resolved_, source_, options)},
+                      resolved_.sizes,
+                      &source_},
       read_ahead_{source_, resolved_.slots, strategy_.cached},
       forecast_{loader_forecast::make(*dataset, sampler, resolved_.share, options.epochs)},
       request_executor_{plan_.batch_size,
