@@ -11,6 +11,11 @@
 namespace feedline::detail {
 namespace {
 
+/// One reader's read.
+struct delayed_read : read_under_way {
+  std::size_t reader;  ///< from 0
+};
+
 /// The samples of the run that a reader is reading. Asks the sampler for a few of them only,
 /// because a message names few.
 std::string samples_of(const delayed_read& read, const sample_source& source,
@@ -27,43 +32,33 @@ std::string samples_of(const delayed_read& read, const sample_source& source,
   return names_of(samples, count - samples.size());
 }
 
-std::string read_in_words(const delayed_read& read, std::chrono::steady_clock::time_point now,
-                          const sample_source& source, std::uint64_t batch_size) {
-  return fmt::format(
-      "reader {} of {} reads {} (epoch {}, batch {}), in a request that it began {} "
-      "ago",
-      read.reader + 1, read.readers, samples_of(read, source, batch_size), read.epoch,
-      read.first.value / batch_size, in_words(now - read.since));
-}
-
 }  // namespace
 
-std::vector<delayed_read> reads_under_way(std::span<const reader_scratch> readers) {
+delayed_reads reads_under_way(std::span<const reader_scratch> readers,
+                              std::chrono::steady_clock::time_point now,
+                              const sample_source& source, std::uint64_t batch_size) {
+  constexpr std::size_t max_told = 4;
   std::vector<delayed_read> reads;
   for (std::size_t i = 0; i < readers.size(); ++i)
-    if (const auto read = readers[i].now.look()) reads.push_back({*read, i, readers.size()});
+    if (const auto read = readers[i].now.look()) reads.push_back({*read, i});
   std::ranges::stable_sort(reads, {}, &delayed_read::since);
-  return reads;
-}
-
-std::optional<std::uint64_t> first_sample(const delayed_read& read, const sample_source& source) {
+  delayed_reads found;
+  for (std::size_t i = 0; i < std::min(reads.size(), max_told); ++i)
+    found.words += fmt::format(
+        "{}reader {} of {} reads {} (epoch {}, batch {}), in a request that it began {} ago",
+        i == 0 ? "" : "; ", reads[i].reader + 1, readers.size(),
+        samples_of(reads[i], source, batch_size), reads[i].epoch, reads[i].first.value / batch_size,
+        in_words(now - reads[i].since));
+  if (reads.size() > max_told)
+    found.words += fmt::format("; and {} more read", reads.size() - max_told);
+  if (reads.empty()) return found;
   try {
     sample_index first;
-    source.indices(read.epoch, read.first, {&first, 1});
-    return first.value;
-  } catch (const std::exception&) {
-    return std::nullopt;
+    source.indices(reads.front().epoch, reads.front().first, {&first, 1});
+    found.sample = first.value;
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): then it is not known
   }
-}
-
-std::string in_words(std::span<const delayed_read> reads, std::chrono::steady_clock::time_point now,
-                     const sample_source& source, std::uint64_t batch_size) {
-  constexpr std::size_t max_told = 4;
-  std::string text;
-  for (const delayed_read& read : reads.first(std::min(reads.size(), max_told)))
-    text += (text.empty() ? "" : "; ") + read_in_words(read, now, source, batch_size);
-  if (reads.size() > max_told) text += fmt::format("; and {} more read", reads.size() - max_told);
-  return text;
+  return found;
 }
 
 std::string in_words(std::chrono::nanoseconds time) {

@@ -210,9 +210,8 @@ class pipeline {
   [[nodiscard]] bool await_end_of_batch(const take_limits& limits, const std::string& why_not);
   /// The first time that a slot was added.
   void warn_of_held();
-  /// The current reads, as text, and the sample that delivery waits for, if known; empty: nothing
-  /// is being read.
-  [[nodiscard]] std::pair<std::string, std::optional<std::uint64_t>> reads_now() const;
+  /// The current reads, with the transfer's. The sample is the one that delivery waits for.
+  [[nodiscard]] delayed_reads reads_now() const;
   /// @throws deadline_error always.
   [[noreturn]] void miss_deadline(std::chrono::steady_clock::time_point began) const;
   /// False if they took too long.

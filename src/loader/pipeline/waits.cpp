@@ -147,19 +147,18 @@ void pipeline::warn_of_held() {
   log()->warn("{}", text);
 }
 
-std::pair<std::string, std::optional<std::uint64_t>> pipeline::reads_now() const {
+delayed_reads pipeline::reads_now() const {
   const auto now = std::chrono::steady_clock::now();
-  const auto reads = reads_under_way(scratch_);
-  std::string words = in_words(reads, now, source_, plan_.batch_size);
+  delayed_reads reads = reads_under_way(scratch_, now, source_, plan_.batch_size);
   const auto replacing = strategy_.replacer ? strategy_.replacer->look() : std::nullopt;
-  if (!replacing)
-    return {words, reads.empty() ? std::nullopt : first_sample(reads.front(), source_)};
+  if (!replacing) return reads;
   // Delivery waits for this sample whatever readers do later, so it comes first.
   const std::string words_of_transfer =
       "the transfer reads sample " + std::to_string(replacing->first.value) + " (epoch " +
       std::to_string(replacing->epoch) + ") instead of one that cannot be read, and began " +
       in_words(now - replacing->since) + " ago";
-  return {words_of_transfer + (words.empty() ? "" : "; ") + words, replacing->first.value};
+  return {words_of_transfer + (reads.words.empty() ? "" : "; ") + reads.words,
+          replacing->first.value};
 }
 
 void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const {
@@ -230,7 +229,7 @@ bool pipeline::wait_for_threads(bool may_leave) {
 }
 
 void pipeline::tell_of_threads(std::chrono::nanoseconds waited, bool left) const noexcept try {
-  const std::string reads = reads_now().first;
+  const std::string reads = reads_now().words;
   const std::string what = reads.empty() ? "no reader reads, but a thread has not ended" : reads;
   if (left) {
     const bool expected = ending_since_ && !waited_for_end_;  // a read of its own destroys it
