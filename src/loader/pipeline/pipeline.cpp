@@ -4,7 +4,6 @@
 
 #include "detail/log.hpp"
 #include "device/deferred_free.hpp"
-#include "loader/pipeline/growth.hpp"
 #include "sampler/rank_order.hpp"
 
 #include <unistd.h>
@@ -30,6 +29,25 @@ struct leftovers final : deferred_free {
   std::shared_ptr<device_ring> to;
   std::unique_ptr<slot_transfer> by;
 };
+
+/// Memory that the options allow for batches that are kept, and that the plan leaves of it.
+growth_limits growth_of(const loader_options& options, const loader_plan& plan) {
+  growth_limits limits{.allowed = options.expert.on_held == on_held::allocate,
+                       .max_bytes = options.expert.max_held_bytes};
+  const auto leave = [&](std::size_t most, std::size_t used, const char* by) {
+    if (most == 0) return;
+    limits.left = most - std::min(most, used);
+    limits.left_by = by;
+  };
+  if (plan.device_slots != 0) {
+    leave(options.memory.device, plan.device_bytes - plan.cache_bytes, "memory.device");
+  } else {
+    leave(options.memory.pinned, plan.staging_bytes, "memory.pinned");
+    leave(options.expert.tuning.max_pinned_bytes, plan.staging_bytes,
+          "expert.tuning.max_pinned_bytes");
+  }
+  return limits;
+}
 
 /// A ring whose last owner does not wait for the consumer's work, which may never end.
 std::shared_ptr<device_ring> make_ring(const device_ptr& device,
