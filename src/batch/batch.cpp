@@ -31,11 +31,10 @@ tensor_view batch::operator[](std::string_view field) const& {
 tensor_view batch::on_host(std::string_view field) const& {
   const std::size_t place = place_of(field);
   const auto& known = format();
+  if (known.host.find(place) != nullptr) return host_view(place);
   std::string names;
-  for (const detail::kept_field& each : known.kept) {
-    if (each.place == place) return host_view(place);
+  for (const auto& each : known.host.columns())
     names += (names.empty() ? "" : ", ") + known.layout.fields()[each.place].name;
-  }
   throw usage_error{"field '" + std::string{field} +
                     "' is not kept on the host: name it in loader_options::keep_on_host" +
                     (names.empty() ? "" : ", which names " + names)};
@@ -43,10 +42,16 @@ tensor_view batch::on_host(std::string_view field) const& {
 
 tensor_view batch::host_view(std::size_t place) const {
   const auto& known = format();
-  const std::size_t bytes = lease_->samples * known.layout.row_bytes(place);
-  const std::byte* const data = known.host.empty() ? lease_->data + known.layout.field_offset(place)
-                                                   : lease_->host + known.host.find(place)->offset;
-  return {known.layout.fields()[place], lease_->samples, bytes, data, {}, true};
+  const detail::host_rows::column& kept = *known.host.find(place);
+  const std::byte* const data = lease_->host == nullptr
+                                    ? lease_->data + known.layout.field_offset(place)
+                                    : lease_->host + kept.offset;
+  return {known.layout.fields()[place],
+          lease_->samples,
+          lease_->samples * kept.row_bytes,
+          data,
+          {},
+          true};
 }
 
 std::size_t batch::place_of(std::string_view field) const {
@@ -65,8 +70,8 @@ tensor_view batch::field_at(std::size_t place) const& {
     throw usage_error{"a batch has no field number " + std::to_string(place) + ": it has " +
                       std::to_string(layout.fields().size())};
   }
-  for (const detail::kept_field& each : format().kept)
-    if (each.place == place && !each.on_device_too) return host_view(place);
+  const detail::host_rows::column* const kept = format().host.find(place);
+  if (kept != nullptr && !kept->on_device_too) return host_view(place);
   const detail::slot_content& content = (*lease_.ring())[lease_->slot].content;
   std::optional<image_size> size;
   if (content.sizes) size = content.sizes->of_batches[lease_->index - content.first_batch];

@@ -123,7 +123,8 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
       shared_from_this(),
       {.slot = slot,
        .data = leased.data + place * layout.batch_bytes(),
-       .host = format_->host.empty() ? nullptr : leased.host.data() + format_->host.bytes(place),
+       .host = in_place_ || format_->host.empty() ? nullptr
+                                                  : leased.host.data() + format_->host.bytes(place),
        .epoch = leased.content.pass->epoch,
        .index = leased.content.first_batch + place,
        .samples = std::min(layout.batch_size(), leased.content.samples - before)}};

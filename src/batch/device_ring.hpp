@@ -43,8 +43,8 @@ struct batch_format {
   std::uint64_t first_repeat = UINT64_MAX;  ///< index of an epoch's first repeated sample, in order
                                             ///< of delivery
   own_process process = {};                 ///< the process that made the loader
-  host_rows host = {};                      ///< rows in the slots' memory of the host
-  std::vector<kept_field> kept = {};        ///< fields that the host keeps, here or in the slot
+  host_rows host = {};  ///< rows that the host keeps: in memory of each slot for
+                        ///< them, unless slots are read in place
 };
 
 /// Limits of the memory that a ring may allocate for batches that are kept.

@@ -60,7 +60,7 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
           has_batch_transform_ ? options.expert.batch_transform->fields : conversions_.fields,
           batch_size_, 1,
           in_place_ || assembled_ ? std::vector<bool>{} : host_only(kept_, rows.size())} {
-  if (!in_place_) host_delivered_ = {delivered_.fields(), kept_, batch_size_};
+  host_delivered_ = {delivered_.fields(), kept_, batch_size_};
   if (assembled_ && !assembles)
     throw usage_error{
         "loader_options::expert.batch_transform needs a device that assembles slots, and this one "
@@ -194,7 +194,7 @@ slot_layout slot_memory::piece_of(std::uint64_t batches) const {
 }
 
 host_rows slot_memory::host_piece_of(std::uint64_t batches) const {
-  if (host_delivered_.empty()) return {};
+  if (in_place_ || kept_.empty()) return {};
   return {delivered_.fields(), kept_, std::min(piece_samples(batches), batch_size_),
           moved_bytes(batches)};
 }

@@ -61,11 +61,9 @@ class slot_memory {
   }
 
   /// Rows that the host keeps, of a slot as the consumer sees it, and in a staging slot. Empty if
-  /// there are none, or if the consumer reads staging slots. The second one after `settle`.
+  /// there are none; the second one, after `settle`, also if the consumer reads staging slots.
   [[nodiscard]] const host_rows& host_delivered() const noexcept { return host_delivered_; }
   [[nodiscard]] const host_rows& host_staged() const noexcept { return host_staged_; }
-  /// The fields that the host keeps.
-  [[nodiscard]] const std::vector<kept_field>& kept() const noexcept { return kept_; }
 
   /// The largest of the three forms of one batch. It sizes device slots, so that neither what is
   /// read nor what is delivered takes more than a slot should.
