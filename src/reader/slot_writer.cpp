@@ -66,19 +66,14 @@ batch_writer::batch_writer(sample_source& source, slot_layout batches, const slo
 void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use) {
   draw_samples(source_, slot, run, use);
   if (!held_.empty()) return copy_held(slot, run, use);
-  set_destinations(slot, run, use);
   if (const live_source* const live = source_.live()) {
+    set_destinations(slot, run, use);
     use.samples = use.samples.first(take_live(*live, slot, run.end - run.begin, use));
     convert(slot, run, use);
     return keep(slot, {run.begin, run.begin + use.samples.size()});
   }
-  const epoch_pass& pass = *slot.work.pass;
-  const position first = source_.in_epoch(position{slot.work.first.value + run.begin});
-  const read_context context{source_.seed(), pass.epoch, use.samples, first};
-  source_.read(pass, {use.samples, use.out, context.with(slot.work.size_at(run.begin))}, use.bad);
+  read_rows(slot, run, source_.in_epoch(position{slot.work.first.value + run.begin}), use);
   if (slot.work.sizes) count_bytes(use);
-  convert(slot, run, use);
-  keep(slot, run);
   if (use.bad.empty()) [[likely]]
     return;
   for (unreadable_sample& each : use.bad) each.place += run.begin;
@@ -88,11 +83,15 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
 void batch_writer::replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
                            reader_scratch& use) {
   use.samples = {&by, 1};
-  const sample_run run{place, place + 1};
+  read_rows(slot, {place, place + 1}, at, use);
+}
+
+void batch_writer::read_rows(const staging_slot& slot, sample_run run, position first,
+                             reader_scratch& use) {
   set_destinations(slot, run, use);
   const epoch_pass& pass = *slot.work.pass;
-  const read_context context{source_.seed(), pass.epoch, use.samples, at};
-  source_.read(pass, {use.samples, use.out, context.with(slot.work.size_at(place))}, use.bad);
+  const read_context context{source_.seed(), pass.epoch, use.samples, first};
+  source_.read(pass, {use.samples, use.out, context.with(slot.work.size_at(run.begin))}, use.bad);
   convert(slot, run, use);
   keep(slot, run);
 }
