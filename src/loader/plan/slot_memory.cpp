@@ -43,23 +43,19 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
     : conversions_{convert_fields(rows, options.transforms, options.mixing)},
       kept_{resolve_host_fields(rows, conversions_, options)},
       batch_size_{options.batch_size},
-      fixed_batches_{options.expert.batches_per_slot},
-      wanted_piece_bytes_{options.expert.piece_bytes},
+      expert_{options.expert},
       max_pinned_bytes_{options.memory.pinned},
-      request_bytes_{options.expert.request_bytes},
       placement_{placement},
       cached_share_{loads_bytes != 0 ? 1 : cached_share},
       loads_bytes_{loads_bytes},
-      has_batch_transform_{options.expert.batch_transform.has_value()},
       converts_on_device_{assembles && conversions_.any},
-      in_place_{reads_staging && !has_batch_transform_},
+      in_place_{reads_staging && !expert_.batch_transform},
       assembled_{is_assembled()},
       rows_{rows, batch_size_, 1},
       converted_{conversions_.fields, batch_size_, 1},
-      delivered_{
-          has_batch_transform_ ? options.expert.batch_transform->fields : conversions_.fields,
-          batch_size_, 1,
-          in_place_ || assembled_ ? std::vector<bool>{} : host_only(kept_, rows.size())} {
+      delivered_{expert_.batch_transform ? expert_.batch_transform->fields : conversions_.fields,
+                 batch_size_, 1,
+                 in_place_ || assembled_ ? std::vector<bool>{} : host_only(kept_, rows.size())} {
   host_delivered_ = {delivered_.fields(), kept_, batch_size_};
   if (assembled_ && !assembles)
     throw usage_error{
@@ -70,11 +66,12 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
 
 void slot_memory::share_among(int readers, std::size_t staging_slots) {
   staging_slots_ = staging_slots == 0 ? usual_slots : staging_slots;
-  piece_bytes_ = wanted_piece_bytes_ != 0 ? wanted_piece_bytes_ : usual_piece_bytes(placement_);
-  if (wanted_piece_bytes_ == 0 && max_pinned_bytes_ != 0)  // so that the ring still fits the budget
+  piece_bytes_ = expert_.piece_bytes != 0 ? expert_.piece_bytes : usual_piece_bytes(placement_);
+  if (expert_.piece_bytes == 0 && max_pinned_bytes_ != 0)  // so that the ring still fits the budget
     piece_bytes_ = std::min(piece_bytes_, max_pinned_bytes_ / staging_slots_);
-  min_requests_ =
-      fixed_batches_ == 0 && request_bytes_ == 0 ? shared_requests(readers, staging_slots_) : 0;
+  min_requests_ = expert_.batches_per_slot == 0 && expert_.request_bytes == 0
+                      ? shared_requests(readers, staging_slots_)
+                      : 0;
 }
 
 void slot_memory::drop_blocks() {
@@ -102,7 +99,8 @@ std::uint64_t slot_memory::batches_of_piece() const noexcept {
 
 std::uint64_t slot_memory::piece_samples(std::uint64_t batches) const {
   const std::uint64_t slot_samples = batches * batch_size_;
-  if (in_place_ || placement_ == placement::gather || loads_bytes_ != 0 || fixed_batches_ > 1)
+  if (in_place_ || placement_ == placement::gather || loads_bytes_ != 0 ||
+      expert_.batches_per_slot > 1)
     return slot_samples;
   if (const std::uint64_t whole = batches_of_piece(); whole != 0)
     return std::min(whole, batches) * batch_size_;
@@ -132,7 +130,7 @@ request_layout slot_memory::requests(std::uint64_t batches) const {
 }
 
 std::uint64_t slot_memory::wanted_request_samples(std::uint64_t slot_samples) const {
-  if (request_bytes_ != 0) return request_bytes_ / bytes_per_sample();
+  if (expert_.request_bytes != 0) return expert_.request_bytes / bytes_per_sample();
   const std::uint64_t streamed = request_goal_bytes / bytes_per_sample();
   if (placement_ == placement::gather) return slot_samples;  // no row is read
   if (cached_share_ == 0 || cached_share_ == 1)
@@ -216,7 +214,7 @@ std::size_t slot_memory::destination_bytes(std::uint64_t batches) const {
   if (!assembled_) return 0;
   return assembling_transfer::copy_destinations *
              destination_layout_of(batches).destination_bytes() +
-         (has_batch_transform_ ? converted_.slot_bytes(batches) : 0);
+         (expert_.batch_transform ? converted_.slot_bytes(batches) : 0);
 }
 
 }  // namespace feedline::detail

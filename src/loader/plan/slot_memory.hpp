@@ -89,7 +89,7 @@ class slot_memory {
   [[nodiscard]] std::size_t bytes_per_sample() const noexcept;
   [[nodiscard]] bool is_assembled() const noexcept {
     return !in_place_ && (placement_ != placement::stream || loads_bytes_ != 0 ||
-                          converts_on_device_ || has_batch_transform_);
+                          converts_on_device_ || expert_.batch_transform);
   }
   [[nodiscard]] const slot_layout& staged_form() const noexcept {
     return assembled_ ? rows_ : delivered_;
@@ -104,14 +104,11 @@ class slot_memory {
   converted_fields conversions_;
   std::vector<kept_field> kept_;
   std::uint64_t batch_size_;
-  std::uint64_t fixed_batches_;     ///< batches of a slot; 0: automatic
-  std::size_t wanted_piece_bytes_;  ///< 0: automatic
-  std::size_t max_pinned_bytes_;    ///< 0: no limit
-  std::size_t request_bytes_;       ///< 0: automatic
+  expert_options expert_;
+  std::size_t max_pinned_bytes_;  ///< 0: no limit
   feedline::placement placement_;
   double cached_share_;
   std::size_t loads_bytes_;
-  bool has_batch_transform_;
   bool converts_on_device_;  ///< where fields are converted or samples are mixed
   bool in_place_;
   bool assembled_;
