@@ -13,8 +13,7 @@ struct slot_work;
 struct staging_slot;
 
 /// The blocks of a dataset that a slot carries besides samples, as they are stored, for the device
-/// to
-/// decode. The room `decoding` makes them; the other rooms know only this much. Written when the
+/// to decode. The room `decoding` makes them; the other rooms know only this much. Written when the
 /// slot is opened.
 class slot_blocks {
  public:

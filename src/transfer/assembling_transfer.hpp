@@ -59,8 +59,7 @@ class batch_stage {
 ///
 /// Each buffer has a stream for assemblies, so that the end of one overlaps the start of the next.
 /// If the rows come by copies, which take longer, all assemblies use the first of these streams.
-/// They
-/// also do if other long work fills the device. On an assembly's stream:
+/// They also do if other long work fills the device. On an assembly's stream:
 ///
 ///     wait for the staging slot's `copied`,
 ///     wait for the device slot's `released`,
