@@ -28,12 +28,21 @@ std::vector<std::string> names_of_file(const std::string& path) {
   std::string_view rest = text;
   if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
   std::vector<std::string> names;
-  while (!rest.empty()) {
+  std::size_t blank = 0;  // the first line without a name, from 1
+  for (std::size_t line = 1; !rest.empty(); ++line) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view name = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (name.ends_with('\r')) name.remove_suffix(1);
-    if (!name.empty()) names.emplace_back(name);
+    if (name.empty() && blank == 0) blank = line;
+    if (name.empty()) continue;  // they may end the file
+    if (blank != 0)
+      throw dataset_error{
+          {.path = path, .field = {}},
+          "line " + std::to_string(blank) +
+              " is blank, and names follow it, whose lines number the classes; delete it, or write "
+              "the name that is missing"};
+    names.emplace_back(name);
   }
   if (names.empty())
     throw dataset_error{{.path = path, .field = {}},

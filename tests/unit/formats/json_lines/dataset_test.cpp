@@ -90,6 +90,11 @@ TEST_CASE("JSON lines: texts become labels by given, learnt or stored names", "[
   CHECK(given->fields() != learnt->fields());
   const std::string names = write_text(folder, "names.txt", "owl\r\ndog\r\ncat\r\n");
   CHECK(value_of<std::int32_t>(*opened({.file = names}), 1, "l") == 2);
+  const std::string gap = write_text(folder, "gap.txt", "owl\n\r\ndog\ncat\n\n");
+  CHECK(test::message_of<dataset_error>([&] { (void)opened({.file = gap}); }) ==
+        gap +
+            ": line 2 is blank, and names follow it, whose lines number the classes; delete it, "
+            "or write the name that is missing");
   CHECK(test::message_of<dataset_error>([&] {
           (void)test::read_sample(*opened({.names = {"cat", "owl"}}), {0});
         }).find("line 1: label 'dog' is not one of 2 classes (cat, owl; ") != std::string::npos);
