@@ -40,6 +40,7 @@
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
 #include <feedline/error_policy.hpp>
+#include <feedline/formats/array_record.hpp>
 #include <feedline/formats/cifar.hpp>
 #include <feedline/formats/columns.hpp>
 #include <feedline/formats/csv.hpp>

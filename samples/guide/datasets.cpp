@@ -173,6 +173,24 @@ void tfrecord() {
   // [/tfrecord]
 }
 
+void array_record() {
+  // [array_record]
+  // A data set of TensorFlow Datasets, whose records are messages tf.train.Example:
+  auto images = feedline::open("food101/3.0.0/food101-train.array_record-*",
+                               {.fields = {"image", "label"}, .image = {.shorter_side = 256}});
+
+  // Records that are tokens, 4 bytes each, 64 records a chunk, in an order that decodes each once:
+  auto texts = feedline::open_array_record(
+      {"texts-*.array_record"},
+      {.examples = {.pad = {{"value", {.length = 2048}}}},
+       .value = feedline::column_options{.type = feedline::element_type::i32, .is_ragged = true}});
+  feedline::loader loader{texts,
+                          feedline::shuffle{.seed = 42, .within = feedline::chunks()},
+                          feedline::make_host_device(),
+                          {.batch_size = 256}};
+  // [/array_record]
+}
+
 void record_sets() {
   // [record_sets]
   // A folder with an index.json and shards: MosaicML's streaming (MDS), or LitData.

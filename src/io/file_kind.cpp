@@ -182,7 +182,7 @@ constexpr auto known = std::to_array<known_kind>({
     {{"a GRIB file", "convert it to netCDF-4, which is HDF5"}, "GRIB"},
     {{"a DICOM file", to_images}, {}, is_dicom},
     {{"a NIfTI file", "save its volume with nibabel and numpy.save"}, {}, is_nifti},
-    {{"an ArrayRecord or Riegeli file", "write its records as TFRecord or tar shards"},
+    {{"an ArrayRecord or Riegeli file", "open_array_record reads ArrayRecord"},
      magic_of("\x83\xaf\x70\xd1\x0d\x88\x4a\x3f")},
     {{"a RecordIO file of MXNet", "write its records as TFRecord or tar shards"},
      magic_of("\x0a\x23\xd7\xce")},

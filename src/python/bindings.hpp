@@ -28,6 +28,7 @@ void bind_parquet(nb::module_& module);
 void bind_tables(nb::module_& module);
 void bind_tfrecord(nb::module_& module);
 void bind_record_sets(nb::module_& module);
+void bind_array_record(nb::module_& module);
 void bind_image_sets(nb::module_& module);
 void bind_windows(nb::module_& module);
 void bind_zarr(nb::module_& module);

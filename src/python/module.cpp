@@ -38,6 +38,7 @@ NB_MODULE(_feedline, module) {
   bind_formats(module);
   bind_tfrecord(module);
   bind_record_sets(module);
+  bind_array_record(module);
   bind_parquet(module);
   bind_image_sets(module);
   bind_windows(module);

@@ -63,6 +63,8 @@ formats/open formats/npy formats/zarr/stores"
 formats/array_files"
   "formats/*: detail io rows dataset arrays ragged image hdf5 formats formats/open formats/npy \
 formats/columns formats/table"
+  "formats/array_record: detail detail/checksums io rows ragged formats formats/open \
+formats/columns formats/tfrecord"
   "device: detail statistics dataset transform/options transform/operations"
   "device/trace: detail statistics dataset device"
   "results: detail device"
@@ -110,7 +112,7 @@ python/interpreter python"
 # Formats are rooms of one kind: every other folder of src/formats.
 file(GLOB formats RELATIVE ${SOURCE}/src LIST_DIRECTORIES TRUE ${SOURCE}/src/formats/*)
 list(FILTER formats EXCLUDE REGEX
-  "\\.|^formats/(open|npy|zarr|columns|table|array_files|file_list)$")
+  "\\.|^formats/(open|array_record|npy|zarr|columns|table|array_files|file_list)$")
 list(JOIN rooms "\n" text)
 string(REGEX MATCH "formats/\\*(:[^\n]*)" line "${text}")
 list(TRANSFORM formats APPEND "${CMAKE_MATCH_1}")

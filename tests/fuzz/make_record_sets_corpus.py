@@ -1,7 +1,8 @@
-"""Writes the corpora columns, shard_index and lmdb, from the sets of tests/fixtures."""
+"""Writes the corpora columns, shard_index, lmdb and array_record, from tests/fixtures."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import struct
@@ -56,6 +57,22 @@ def main() -> None:
         },
     )
     pairs = (FIXTURES / "lmdb" / "pairs.mdb").read_bytes()
+    groups = gzip.decompress((FIXTURES / "array_record" / "groups.gz").read_bytes())
+    plain = gzip.decompress((FIXTURES / "array_record" / "plain.gz").read_bytes())
+    chunk = int.from_bytes(groups[72:80], "little")
+    write(
+        "array_record",
+        {
+            "chunk": b"\x40" + groups[64:400],
+            "block": b"\0" + groups[65536:65700],
+            "records": b"\x01\x04\x0a" + groups[104 : 104 + chunk],
+            "plain": b"\x01\x02\x05" + b"\0\x02\x02\x03" + b"abcde",
+            "large": b"\x40" + plain[64:1000],
+            "index": b"\x02" + bytes([9, 9, 4])
+            + b"\x0a\x07\x08\x01\x10\x02\x18\x03"[:9].ljust(9, b"\0")
+            + b"\x08\x40\x10\x05\x18\x02\0\0\0" + b"\x08\x80\x01\x18",
+        },
+    )
     write("lmdb", {"pairs": pairs, "cut": pairs[:6000], "head": pairs[:200]})
 
 

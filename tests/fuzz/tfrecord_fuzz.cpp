@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const tfrecord_options options;
     const auto opened =
-        detail::make_examples_dataset(detail::open_examples({file}, options), options);
+        detail::make_examples_dataset("open", detail::open_examples({file}, options), options);
     std::vector<std::vector<std::byte>> rows;
     for (const field& each : opened->fields()) rows.emplace_back(sample_bytes(each));
     const std::vector<std::span<std::byte>> out{rows.begin(), rows.end()};

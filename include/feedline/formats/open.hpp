@@ -19,13 +19,13 @@ inline namespace FEEDLINE_ABI {
 /// Detects the format from a file's content; its name is ignored. CIFAR has no magic number: a file
 /// with a matching size and valid labels is taken for CIFAR if it matches no other format.
 /// @return "hdf5", "npy", "npz", "zarr" (a folder or zip archive with Zarr's metadata), "idx",
-/// "tfrecord", "mds" and "litdata" (folders with their index.json), "lmdb", "parquet" (a file, or a
-/// folder of them), "tar" (a shard in the WebDataset convention), "wids" (WebDataset's index of
-/// shards), "tokens" (a shard with llm.c's header, or the .idx of a Megatron dataset), "cifar10" or
-/// "cifar100" (binary version), "image_folder" (any other folder), "json_lines" (an object on each
-/// line), "csv" (two lines or more with the same number of separators), "file_list" (lines of a
-/// path and a label), "array_files" (a folder of .npz, .npy or .safetensors files, and nothing
-/// else). Empty: unknown.
+/// "tfrecord", "array_record", "mds" and "litdata" (folders with their index.json), "lmdb",
+/// "parquet" (a file, or a folder of them), "tar" (a shard in the WebDataset convention), "wids"
+/// (WebDataset's index of shards), "tokens" (a shard with llm.c's header, or the .idx of a Megatron
+/// dataset), "cifar10" or "cifar100" (binary version), "image_folder" (any other folder),
+/// "json_lines" (an object on each line), "csv" (two lines or more with the same number of
+/// separators), "file_list" (lines of a path and a label), "array_files" (a folder of .npz, .npy or
+/// .safetensors files, and nothing else). Empty: unknown.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] std::string detect_format(const std::string& path);
 
@@ -33,9 +33,9 @@ inline namespace FEEDLINE_ABI {
 /// Formats that do not use `like` or `tokens_per_sample` refuse them.
 struct open_options {
   /// Fields to open, in the wanted order; empty: all. HDF5: paths of datasets, and of members of
-  /// their records. Zarr: paths of arrays. NumPy archive: members. TFRecord: features. MDS,
-  /// LitData, Parquet, tables: columns. LMDB: "value", or names of keys. Tar, folder of images,
-  /// CIFAR: names of existing fields. NumPy array and IDX: the field's name.
+  /// their records. Zarr: paths of arrays. NumPy archive: members. TFRecord: features. ArrayRecord:
+  /// features, or "value". MDS, LitData, Parquet, tables: columns. LMDB: "value", or names of keys.
+  /// Tar, folder of images, CIFAR: names of existing fields. NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
   /// Format of all files, as in `detect_format`; empty: their content tells.
   std::string format = {};
@@ -49,8 +49,8 @@ struct open_options {
   /// Required for shards of tokens. If it is set, NumPy arrays of one dimension are shards of
   /// tokens. Other formats refuse it.
   std::uint64_t tokens_per_sample = 0;
-  /// Records (TFRecord, Parquet) and tables (JSON lines, CSV): padding of ragged fields, by name;
-  /// same as `decode_options::pad`. Other formats refuse it.
+  /// Records (TFRecord, ArrayRecord, Parquet) and tables (JSON lines, CSV): padding of ragged
+  /// fields, by name; same as `decode_options::pad`. Other formats refuse it.
   std::map<std::string, pad_options> pad = {};
   /// Tables (JSON lines, CSV): columns by name; same as `table_options::columns`. Other formats
   /// refuse it.
@@ -69,15 +69,15 @@ struct open_options {
 ///     auto other = feedline::open("imagenet/train", {.image = {.shorter_side = 256}});
 ///
 /// Each reader has further options: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
-/// `open_tar`, `open_tfrecord`, `open_mds`, `open_litdata`, `open_lmdb`, `open_parquet`,
-/// `open_tokens`, `open_cifar10`, `open_image_folder`, `open_zarr`, `open_json_lines`, `open_csv`,
-/// `open_array_files`, `open_file_list`.
+/// `open_tar`, `open_tfrecord`, `open_array_record`, `open_mds`, `open_litdata`, `open_lmdb`,
+/// `open_parquet`, `open_tokens`, `open_cifar10`, `open_image_folder`, `open_zarr`,
+/// `open_json_lines`, `open_csv`, `open_array_files`, `open_file_list`.
 /// Without `fields` the names are those in the file. Members of nested records that share a name
 /// have their whole path: "position.x". A NumPy array is named like its file without the suffix. An
 /// IDX file is named "image", or "label" if it has one dimension. A tar shard has all fields of the
 /// first shard: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays named by their extension
 /// without ".npy"; every sample must have them. `open_tfrecord` says which fields features of
-/// TFRecord become.
+/// TFRecord and ArrayRecord become.
 ///
 /// Without `fields`, the log reports all content that is left out, and `list_fields` lists it:
 /// other kinds of members of a tar shard, files in a folder that are not images, an HDF5 file's

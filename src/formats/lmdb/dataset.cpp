@@ -6,6 +6,7 @@
 
 #include "detail/log.hpp"
 #include "detail/text.hpp"
+#include "formats/columns/pickle.hpp"
 #include "formats/lmdb/records.hpp"
 #include "ragged/record_columns.hpp"
 
@@ -14,11 +15,6 @@
 
 namespace feedline::detail {
 namespace {
-
-bool is_pickled(std::span<const std::byte> value) {
-  return value.size() > 3 && value[0] == std::byte{0x80} && value[1] >= std::byte{2} &&
-         value[1] <= std::byte{5} && value.back() == std::byte{'.'};
-}
 
 /// The records of a group, as records of one column.
 columned_records columned(const lmdb_group& of, const lmdb_options& options) {

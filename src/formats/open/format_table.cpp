@@ -11,6 +11,7 @@
   FORMAT(npz) \
   FORMAT(tar) \
   FORMAT(tfrecord) \
+  FORMAT(array_record) \
   FORMAT(mds) \
   FORMAT(wids) \
   FORMAT(litdata) \

@@ -67,32 +67,51 @@ coded_values_ptr make_tfrecord_values(std::vector<byte_file_ptr> files,
                                                  std::move(records));
 }
 
-opened_examples open_examples(const std::vector<byte_file_ptr>& files,
-                              const tfrecord_options& options) {
-  opened_examples opened{.records = make_tfrecord_values(files, options.index_folder),
-                         .by = options.record,
-                         .survey = {}};
+opened_examples describe_examples(std::string_view who, coded_values_ptr records,
+                                  const tfrecord_options& options) {
+  opened_examples opened{.records = std::move(records), .by = options.record, .survey = {}};
   if (opened.by) return opened;
-  opened.survey = survey_examples(*opened.records, options);
+  opened.survey = survey_examples(who, *opened.records, options);
   opened.by = make_example_decoder(opened.survey.fields);
   return opened;
 }
 
-dataset_ptr make_examples_dataset(const opened_examples& of, const tfrecord_options& options) {
+opened_examples open_examples(const std::vector<byte_file_ptr>& files,
+                              const tfrecord_options& options) {
+  return describe_examples("open_tfrecord", make_tfrecord_values(files, options.index_folder),
+                           options);
+}
+
+dataset_ptr make_examples_dataset(std::string_view who, const opened_examples& of,
+                                  const tfrecord_options& options) {
   std::vector<std::string> left_out;
   for (const example_left_out& each : of.survey.left_out) {
     if (std::ranges::count(options.fields, each.name) != 0)
-      throw usage_error{"open_tfrecord: '" + each.name + "' cannot be a field: it " + each.reason};
+      throw usage_error{std::string{who} + ": '" + each.name + "' cannot be a field: it " +
+                        each.reason};
     left_out.push_back("'" + each.name + "' " + each.reason);
   }
   if (options.fields.empty() && !left_out.empty())
-    log()->warn("open_tfrecord: features are left out: {}", list_names(left_out));
-  return make_record_dataset("open_tfrecord", of.records, of.by,
+    log()->warn("{}: features are left out: {}", who, list_names(left_out));
+  return make_record_dataset(who, of.records, of.by,
                              {.fields = options.fields, .pad = options.pad});
 }
 
-std::vector<byte_file_ptr> open_record_files(const std::vector<std::string>& patterns) {
-  if (patterns.empty()) throw usage_error{"open_tfrecord: there is no file"};
+std::vector<listed_field> list_examples(const opened_examples& of) {
+  std::vector<listed_field> listed;
+  for (const example_field& each : of.survey.fields)
+    listed.push_back({.name = each.as.spec.name,
+                      .samples = of.records->size(),
+                      .spec = each.as.spec,
+                      .is_ragged = each.as.is_ragged});
+  for (const example_left_out& each : of.survey.left_out)
+    listed.push_back({.name = each.name, .left_out = each.reason});
+  return listed;
+}
+
+std::vector<byte_file_ptr> open_record_files(std::string_view who,
+                                             const std::vector<std::string>& patterns) {
+  if (patterns.empty()) throw usage_error{std::string{who} + ": there is no file"};
   std::vector<byte_file_ptr> files;
   for (const std::string& path : expand_paths(patterns)) files.push_back(open_file(path));
   return files;
@@ -105,12 +124,14 @@ inline namespace FEEDLINE_ABI {
 
 dataset_ptr open_tfrecord(const std::vector<std::string>& files, const tfrecord_options& options) {
   return detail::make_examples_dataset(
-      detail::open_examples(detail::open_record_files(files), options), options);
+      "open_tfrecord",
+      detail::open_examples(detail::open_record_files("open_tfrecord", files), options), options);
 }
 
 ragged_dataset_ptr open_tfrecord_ragged(const std::vector<std::string>& files,
                                         const std::string& field, const tfrecord_options& options) {
-  const auto opened = detail::open_examples(detail::open_record_files(files), options);
+  const auto opened =
+      detail::open_examples(detail::open_record_files("open_tfrecord", files), options);
   return detail::make_ragged_field(opened.records, opened.by, field);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/formats/open.hpp>
 #include <feedline/formats/tfrecord.hpp>
 
 #include "formats/tfrecord/survey.hpp"
@@ -7,6 +8,7 @@
 #include "ragged/coded_values.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedline::detail {
@@ -24,16 +26,24 @@ struct opened_examples {
   example_survey survey;  ///< empty if the options have a decoder of records
 };
 
+/// Chooses the fields of records. @param who Begins messages about options: "open_tfrecord".
 /// @throws as `open_tfrecord`.
+[[nodiscard]] opened_examples describe_examples(std::string_view who, coded_values_ptr records,
+                                                const tfrecord_options& options);
+/// The same of files.
 [[nodiscard]] opened_examples open_examples(const std::vector<byte_file_ptr>& files,
                                             const tfrecord_options& options);
 
 /// The dataset of these records. @throws as `open_tfrecord`.
-[[nodiscard]] dataset_ptr make_examples_dataset(const opened_examples& of,
+[[nodiscard]] dataset_ptr make_examples_dataset(std::string_view who, const opened_examples& of,
                                                 const tfrecord_options& options);
+
+/// The result of `list_fields` for these records. Ragged fields are listed without padding, so no
+/// pass over all records is made.
+[[nodiscard]] std::vector<listed_field> list_examples(const opened_examples& of);
 
 /// Opens files by patterns. @throws usage_error if there is none.
 [[nodiscard]] std::vector<byte_file_ptr> open_record_files(
-    const std::vector<std::string>& patterns);
+    std::string_view who, const std::vector<std::string>& patterns);
 
 }  // namespace feedline::detail

@@ -99,8 +99,8 @@ element_type type_of(feature_kind kind) {
 /// Chooses the field that a feature becomes.
 class field_choice {
  public:
-  field_choice(const tfrecord_options& options, std::size_t looked_at)
-      : options_{options}, looked_at_{looked_at} {}
+  field_choice(std::string_view who, const tfrecord_options& options, std::size_t looked_at)
+      : who_{who}, options_{options}, looked_at_{looked_at} {}
 
   /// @return Why it is no field; empty: `made` is one.
   [[nodiscard]] std::string choose(const seen_feature& of, example_field& made) const {
@@ -126,9 +126,10 @@ class field_choice {
   }
 
  private:
-  static void require_one_way(const seen_feature& of, const tfrecord_feature& how) {
+  void require_one_way(const seen_feature& of, const tfrecord_feature& how) const {
     const int ways = int{how.decoder != nullptr} + int{how.shape.has_value()} + int{how.is_ragged};
-    const std::string begin = "open_tfrecord: tfrecord_options::features names '" + of.name + "'";
+    const std::string begin =
+        std::string{who_} + ": tfrecord_options::features names '" + of.name + "'";
     if (ways != 1)
       throw usage_error{begin + " with " + (ways == 0 ? "no" : "more than one") +
                         " way to read it: say one of decoder, shape and is_ragged"};
@@ -188,6 +189,7 @@ class field_choice {
     return {};
   }
 
+  std::string_view who_;
   const tfrecord_options& options_;
   std::size_t looked_at_;
 };
@@ -204,20 +206,21 @@ void look_at(const coded_values& records, std::uint64_t record, std::vector<std:
 }
 
 /// @throws usage_error if features are named that no record has.
-void require_seen(const tfrecord_options& options, const std::vector<seen_feature>& seen,
-                  std::size_t looked_at) {
+void require_seen(std::string_view who, const tfrecord_options& options,
+                  const std::vector<seen_feature>& seen, std::size_t looked_at) {
   std::vector<std::string> names;
   for (const seen_feature& each : seen) names.push_back(each.name);
   for (const auto& [name, how] : options.features)
     if (std::ranges::count(names, name) == 0)
-      throw usage_error{"open_tfrecord: tfrecord_options::features names '" + name +
+      throw usage_error{std::string{who} + ": tfrecord_options::features names '" + name +
                         "', which none of the " + std::to_string(looked_at) +
                         " records that were looked at has; they have " + list_names(names)};
 }
 
 }  // namespace
 
-example_survey survey_examples(const coded_values& records, const tfrecord_options& options) {
+example_survey survey_examples(std::string_view who, const coded_values& records,
+                               const tfrecord_options& options) {
   const std::uint64_t wanted = std::max<std::uint64_t>(1, options.looked_at);
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, records.size()));
   feature_census census;
@@ -225,7 +228,7 @@ example_survey survey_examples(const coded_values& records, const tfrecord_optio
   for (std::size_t i = 0; i < count; ++i)
     look_at(records, records.size() / count * i + records.size() % count * i / count, memory,
             census);
-  require_seen(options, census.all(), count);
+  require_seen(who, options, census.all(), count);
   std::set<std::string> names;
   for (const seen_feature& each : census.all())
     if (!each.is_sequence) names.insert(each.name);
@@ -237,7 +240,7 @@ example_survey survey_examples(const coded_values& records, const tfrecord_optio
     const std::string name = is_twice ? "feature_lists/" + each.name : each.name;
     std::string reason;
     try {
-      reason = field_choice{options, count}.choose(each, made);
+      reason = field_choice{who, options, count}.choose(each, made);
     } catch (const dataset_error& fault) {
       records.refuse({{.path = {}, .field = name}, fault.message()}, 0);
     }

@@ -6,6 +6,7 @@
 #include "ragged/coded_values.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedline::detail {
@@ -33,9 +34,10 @@ struct example_survey {
 };
 
 /// Looks at records that are spread evenly over all of them, and chooses fields.
+/// @param who Begins messages about options: "open_tfrecord".
 /// @throws dataset_error if one is damaged or no field is found; usage_error about
 /// `tfrecord_options::features`.
-[[nodiscard]] example_survey survey_examples(const coded_values& records,
+[[nodiscard]] example_survey survey_examples(std::string_view who, const coded_values& records,
                                              const tfrecord_options& options);
 
 }  // namespace feedline::detail

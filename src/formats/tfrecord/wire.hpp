@@ -31,6 +31,8 @@ class wire_reader {
   explicit wire_reader(std::span<const std::byte> message) noexcept : left_{message} {}
 
   [[nodiscard]] bool at_end() const noexcept { return left_.empty(); }
+  /// Number of bytes that are left.
+  [[nodiscard]] std::size_t left() const noexcept { return left_.size(); }
 
   /// @throws dataset_error if the message ends within the field, or has a group.
   [[nodiscard]] wire_field next() {

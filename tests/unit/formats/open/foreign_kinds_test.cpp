@@ -56,8 +56,6 @@ std::vector<foreign_file> foreign_files() {
       {"GRIB\0\0\0\2"s, "it is a GRIB file", "netCDF-4"},
       {at(128, "DICM"), "it is a DICOM file", "numpy.save"},
       {at(344, "n+1\0"s), "it is a NIfTI file", "nibabel"},
-      {"\x83\xaf\x70\xd1\x0d\x88\x4a\x3f"s + std::string(56, '\0'),
-       "it is an ArrayRecord or Riegeli file", "as TFRecord"},
       {"\x0a\x23\xd7\xce\0\0\0\0"s, "it is a RecordIO file of MXNet", "as TFRecord"},
       {"GGUF\3\0\0\0"s, "it is weights of a model", "name the data set"},
       {"II*\0\x08\0\0\0"s, "it is a TIFF image", "a folder of images for each class"},
