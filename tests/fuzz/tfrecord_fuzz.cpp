@@ -1,11 +1,13 @@
 /// Fuzz target of TFRecord and tf.train.Example: any bytes are a dataset or an error.
 ///
 /// The input is a file. If its first byte is 0xff, the rest is one record, to which its frame is
-/// added, so that the fuzzer need not find checksums.
+/// added, so that the fuzzer need not find checksums. If it is 0xfe, the rest is DALI's index of a
+/// file of two records.
 
 #include <feedline/error.hpp>
 
 #include "formats/crc32c.hpp"
+#include "formats/tfrecord/index.hpp"
 #include "formats/tfrecord/records.hpp"
 #include "support/files/memory_file.hpp"
 
@@ -32,12 +34,25 @@ std::vector<std::byte> framed(byte_span record) {
   return file;
 }
 
+void read_index(byte_span text) {
+  std::vector<std::byte> both = framed({});
+  const std::vector<std::byte> second = framed(std::vector<std::byte>(84));
+  both.insert(both.end(), second.begin(), second.end());
+  const auto ends = detail::read_dali_index(
+      {reinterpret_cast<const char*>(text.data()), text.size()}, *test::memory_file(both));
+  if (!ends.empty() && ends != std::vector<std::uint64_t>{16, 116}) __builtin_trap();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   byte_span input = std::as_bytes(std::span{data, size});
   std::vector<std::byte> made;
   if (!input.empty() && input.front() == std::byte{0xff}) input = made = framed(input.subspan(1));
+  if (!input.empty() && input.front() == std::byte{0xfe}) {
+    read_index(input.subspan(1));
+    return 0;
+  }
   const auto file = test::memory_file(input);
   try {
     const tfrecord_options options;

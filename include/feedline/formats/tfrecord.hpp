@@ -76,8 +76,11 @@ struct tfrecord_options {
 /// `tfrecord_options::features` then. Ragged fields are padded: without a length in `pad`, one pass
 /// over all records finds the longest.
 ///
-/// Opening a file reads the head of each record, files in parallel, and checks its checksum. The
-/// checksum of a record is checked each time it is read. Samples are read in any order, without a
+/// Opening a file reads the head of each record, files in parallel, and checks its checksum. An
+/// index of DALI's tfrecord2idx beside the file (FILE.idx, or the name with .idx in place of its
+/// extension) makes that needless: it is used if its records make up the file as it is now, and if
+/// the heads of 17 of them agree; otherwise the log says that it is not. The checksum of a record
+/// is checked each time it is read. Samples are read in any order, without a
 /// lock. Images are decoded by readers, or by devices that can (`encoded()`); the record is then
 /// read once for each field.
 /// @param files Paths or patterns: see `expand_paths`.

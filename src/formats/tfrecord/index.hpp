@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedline::detail {
@@ -27,6 +28,16 @@ inline constexpr std::size_t tfrecord_crc_bytes = 4;    ///< after the record
 /// @return Empty: these bytes are no index of this file as it is now. Never trusts a number.
 [[nodiscard]] std::vector<std::uint64_t> read_tfrecord_index(std::span<const std::byte> stored,
                                                              const byte_file& of);
+
+/// Reads an index of DALI's tfrecord2idx: a line "offset size" for each record. Its numbers must
+/// make up the file, and the heads of 17 records, spread over the file, must agree.
+/// @return End of each record. Empty: it is no index of this file.
+/// @throws dataset_error if the file cannot be read.
+[[nodiscard]] std::vector<std::uint64_t> read_dali_index(std::string_view text,
+                                                         const byte_file& of);
+/// The same of the index beside a file: FILE.idx, or the name with .idx in place of its extension.
+/// @return Empty: there is none. The log says if there is one of another file.
+[[nodiscard]] std::vector<std::uint64_t> dali_index_beside(const byte_file& of);
 
 /// The index that is kept in a folder. If there is none of this file as it is now, makes one and
 /// keeps it; the log says if it cannot be written.

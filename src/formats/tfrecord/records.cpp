@@ -55,8 +55,10 @@ coded_values_ptr make_tfrecord_values(std::vector<byte_file_ptr> files,
                                       const std::string& index_folder) {
   std::vector<std::vector<std::uint64_t>> records(files.size());
   parallel_for(files.size(), [&](std::size_t i) {
-    records[i] = index_folder.empty() ? index_tfrecord(*files[i])
-                                      : kept_tfrecord_index(*files[i], index_folder);
+    records[i] = dali_index_beside(*files[i]);
+    if (records[i].empty())
+      records[i] = index_folder.empty() ? index_tfrecord(*files[i])
+                                        : kept_tfrecord_index(*files[i], index_folder);
     files[i]->require_unchanged();
   });
   std::vector<std::uint64_t> ends;

@@ -98,6 +98,52 @@ TEST_CASE("tfrecord index: damaged ones and other files' are not used", "[datase
     CHECK(detail::read_tfrecord_index(detail::stored_tfrecord_index(*file, wrong), *file).empty());
 }
 
+TEST_CASE("tfrecord index: DALI's index is used if it is of this file, as it is now",
+          "[dataset][host]") {
+  const byte_vector bytes = file_of(0, 40, 100);
+  const auto ends = detail::index_tfrecord(*test::memory_file(bytes));
+  std::string text;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::uint64_t begin = i == 0 ? 0 : ends[i - 1];
+    text += std::to_string(begin) + ' ' + std::to_string(ends[i] - begin) + '\n';
+  }
+  const auto read = [&](const std::string& index, const byte_vector& file) {
+    return detail::read_dali_index(index, *test::memory_file(file));
+  };
+  CHECK(read(text, bytes) == ends);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string damaged = text;
+    damaged[i] = damaged[i] == '7' ? '8' : '7';
+    REQUIRE(read(damaged, bytes).empty());
+    REQUIRE(read(text.substr(0, i), bytes).empty());
+  }
+  const std::string whole = std::to_string(bytes.size());
+  for (const std::string& wrong :
+       {"0 " + whole + '\n', text + "0 16\n", std::string{"0 18446744073709551615\n"},
+        std::string{"-1 20\n"}, std::string{"MMIDIDX"}})
+    CHECK(read(wrong, bytes).empty());
+  CHECK(read(text, joined({bytes, file_of(0, 1)})).empty());
+  byte_vector damaged = bytes;
+  damaged[3] ^= std::byte{1};  // a length
+  CHECK(read(text, damaged).empty());
+
+  // The head of a record that is not looked at is damaged: only a scan would find it.
+  damaged = bytes;
+  damaged[static_cast<std::size_t>(ends[2])] ^= std::byte{1};
+  const test::temporary_directory folder;
+  for (const std::string name : {"a.tfrecord.idx", "a.idx"}) {
+    const std::string file = folder.write("a.tfrecord", damaged);
+    CHECK_THROWS_AS(last_value(file, ""), dataset_error);
+    const std::string index = folder.write(name, test::bytes_in(text));
+    CHECK(last_value(file, "") == 39);
+    const test::log_capture log;
+    (void)folder.write("a.tfrecord", file_of(30, 9, 40));
+    CHECK(last_value(file, "") == 38);
+    CHECK(test::contains(log.text(), "the index " + index + " is not used: it is of another file"));
+    std::filesystem::remove(index);
+  }
+}
+
 TEST_CASE("tfrecord index: a folder that cannot be written to is logged, and all is read",
           "[dataset][host]") {
   const test::temporary_directory folder;
