@@ -55,6 +55,9 @@ struct table_options {
   std::map<std::string, pad_options> pad = {};
   /// Number of records, spread evenly over all files, that are looked at to choose fields.
   std::size_t looked_at = 1024;
+  /// Limit of memory for the decompressed blocks of files that gzip compressed; at least two are
+  /// kept. 0: a quarter of the machine's memory.
+  std::size_t max_host_cache_bytes = 0;
 };
 
 }  // namespace FEEDLINE_ABI

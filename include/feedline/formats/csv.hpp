@@ -56,8 +56,13 @@ struct csv_options {
 ///
 /// Opening a file reads it once, on all cores, to find its records; 8 bytes each are kept. Samples
 /// are read in any order, without a lock. Empty lines are skipped.
+/// Files that gzip compressed are decompressed once when they are opened, files in parallel, which
+/// checks them and finds a point every 4 MiB from which they can be read; a point takes 32 KiB.
+/// When a line is read, its block of 4 MiB is decompressed, and kept within
+/// `table_options::max_host_cache_bytes`; an order of chunks (`shuffle` with `within = chunks()`)
+/// decompresses each once. Bytes in errors are those of the decompressed text.
 /// @param files Paths or patterns: see `expand_paths`.
-/// @throws dataset_error naming file, line, byte and field: no record, compressed, UTF-16,
+/// @throws dataset_error naming file, line, byte and field: no record, damaged gzip, UTF-16,
 /// columns of other names than in the first file, two columns of one name, more than 4,096 fields.
 /// @throws usage_error if there is no file, a field or column does not exist, or options do not
 /// suit; errors of `decode` about `pad`.

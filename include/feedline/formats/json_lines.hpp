@@ -39,9 +39,14 @@ inline namespace FEEDLINE_ABI {
 ///
 /// Opening a file reads it once, on all cores, to find its lines; 8 bytes a line are kept. Samples
 /// are read in any order, without a lock. Empty lines are skipped.
+/// Files that gzip compressed are decompressed once when they are opened, files in parallel, which
+/// checks them and finds a point every 4 MiB from which they can be read; a point takes 32 KiB.
+/// When a line is read, its block of 4 MiB is decompressed, and kept within
+/// `table_options::max_host_cache_bytes`; an order of chunks (`shuffle` with `within = chunks()`)
+/// decompresses each once. Bytes in errors are those of the decompressed text.
 /// @param files Paths or patterns: see `expand_paths`.
-/// @throws dataset_error naming file, line, byte and field: no record, compressed, UTF-16, no JSON,
-/// no object, no column that can be a field.
+/// @throws dataset_error naming file, line, byte and field: no record, damaged gzip, UTF-16, no
+/// JSON, no object, no column that can be a field.
 /// @throws usage_error if there is no file, a field or column is not in the records that are looked
 /// at, or options of a column do not suit its values; errors of `decode` about `pad`.
 [[nodiscard]] dataset_ptr open_json_lines(const std::vector<std::string>& files,

@@ -13,8 +13,8 @@ csv_options csv_options_of(const open_options& options) {
 
 /// Other texts may look like tables, too.
 bool is_csv(const probed_file& file) {
-  const file_kind* const kind = file.is_compressed ? nullptr : find_file_kind(file.head);
-  return kind != nullptr && kind->name.starts_with("a table as text") && is_table(file.head);
+  const file_kind* const kind = find_file_kind(file.content);
+  return kind != nullptr && kind->name.starts_with("a table as text") && is_table(file.content);
 }
 
 std::vector<listed_field> list_csv(const std::string& file, const open_options& options) {

@@ -88,8 +88,9 @@ void require_sound_options(const csv_options& options) {
 
 }  // namespace
 
-opened_table open_csv_table(const std::vector<byte_file_ptr>& files, const csv_options& options) {
+opened_table open_csv_table(const std::vector<byte_file_ptr>& stored, const csv_options& options) {
   require_sound_options(options);
+  const auto [files, blocks] = unpack_text_files(stored, options.table.max_host_cache_bytes);
   std::vector<line_index> indexes =
       index_lines(files, options.quote == '\0' ? std::nullopt : std::optional{options.quote});
   std::vector<line_values::indexed_file> indexed;
@@ -106,7 +107,7 @@ opened_table open_csv_table(const std::vector<byte_file_ptr>& files, const csv_o
       each.has_header = true;
       require_same_columns(each, dialect, first->file->name());
     }
-  opened_table opened{std::make_shared<const line_values>(std::move(indexed)), nullptr, {}};
+  opened_table opened{std::make_shared<const line_values>(std::move(indexed), blocks), nullptr, {}};
   const column_groups groups = groups_of(dialect.columns, options);
   const auto looks_by =
       make_csv_survey_parser(dialect.columns.size(), dialect.syntax, options.missing);

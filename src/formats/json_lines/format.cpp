@@ -10,7 +10,7 @@ namespace feedline::detail {
 namespace {
 
 bool is_lines_of_objects(const probed_file& file) {
-  return !file.is_compressed && is_json_lines(file.head) && !is_coco(file.head);
+  return is_json_lines(file.content) && !is_coco(file.content);
 }
 
 #ifdef FEEDLINE_HAS_JSON

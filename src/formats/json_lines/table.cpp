@@ -11,13 +11,14 @@
 
 namespace feedline::detail {
 
-opened_table open_json_table(const std::vector<byte_file_ptr>& files,
+opened_table open_json_table(const std::vector<byte_file_ptr>& stored,
                              const table_options& options) {
+  const auto [files, blocks] = unpack_text_files(stored, options.max_host_cache_bytes);
   std::vector<line_index> indexes = index_lines(files, std::nullopt);
   std::vector<line_values::indexed_file> indexed;
   for (std::size_t i = 0; i < files.size(); ++i)
     indexed.push_back({files[i], std::move(indexes[i])});
-  opened_table opened{std::make_shared<const line_values>(std::move(indexed)), nullptr, {}};
+  opened_table opened{std::make_shared<const line_values>(std::move(indexed), blocks), nullptr, {}};
   json_keys keys;
   const table_survey survey =
       survey_table(*opened.records, *make_json_survey_parser(keys), options.looked_at, false);

@@ -47,7 +47,7 @@ std::vector<std::byte> head_of(const detail::byte_file& file) {
 std::vector<std::byte> unpacked(std::span<const std::byte> head, const std::string& path) {
   detail::memory_source packed{head.subspan(2)};
   detail::gzip_source content{packed, head.first(2), {path, {}}};
-  std::vector<std::byte> bytes(512);  // a block of a tar archive
+  std::vector<std::byte> bytes(std::size_t{48} << 10);  // the head has more, however it is packed
   bytes.resize(content.read(bytes));
   return bytes;
 }

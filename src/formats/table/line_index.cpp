@@ -87,9 +87,7 @@ void require_text(const byte_file& file, std::string_view head) {
     throw dataset_error{{.path = file.name(), .field = {}}, why};
   };
   if (head.starts_with("\x1f\x8b"))
-    refuse(
-        "is compressed by gzip, so that its lines cannot be read in any order; decompress it "
-        "(gunzip)");
+    refuse("is compressed by gzip twice; decompress it once (gunzip)");
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff"))
     refuse("is UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
 }

@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "detail/arithmetic.hpp"
 #include "detail/printable.hpp"
 #include "detail/sample_range.hpp"
 
@@ -10,7 +11,8 @@
 
 namespace feedline::detail {
 
-line_values::line_values(std::vector<indexed_file> files) : files_{std::move(files)} {
+line_values::line_values(std::vector<indexed_file> files, text_blocks blocks)
+    : files_{std::move(files)}, blocks_{blocks} {
   std::uint64_t records = 0;
   for (const indexed_file& each : files_) {
     const std::size_t lines = each.index.ends.size();
@@ -57,6 +59,13 @@ std::string line_values::words_of(std::uint64_t sample) const {
   const place at = find(sample);
   return "line " + std::to_string(at.in.index.line_of(at.record)) + " of " +
          printable(at.in.file->name());
+}
+
+chunking line_values::chunks() const {
+  if (blocks_.count == 0) return {};
+  const std::uint64_t samples = divide_up(size(), blocks_.count);
+  if (samples == 1) return {};
+  return {.samples = samples, .bytes = blocks_.bytes, .kept = blocks_.kept};
 }
 
 bool line_values::wants_prefetch() const noexcept {

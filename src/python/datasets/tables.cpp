@@ -90,14 +90,20 @@ void bind_json_lines(nb::module_& module) {
   module.def(
       "open_json_lines",
       [](const text_files& paths, std::vector<std::string> fields, const column_map& columns,
-         const pad_map& pad, std::size_t looked_at) {
-        const table_options how{
-            .fields = std::move(fields), .columns = columns, .pad = pad, .looked_at = looked_at};
+         const pad_map& pad, std::size_t looked_at, std::size_t max_host_cache_bytes) {
+        const table_options how{.fields = std::move(fields),
+                                .columns = columns,
+                                .pad = pad,
+                                .looked_at = looked_at,
+                                .max_host_cache_bytes = max_host_cache_bytes};
         return interruptible([=] { return open_json_lines(text_paths(paths), how); });
       },
       "files"_a, nb::kw_only(), "fields"_a = usual.fields, "columns"_a = usual.columns,
       "pad"_a = usual.pad, "looked_at"_a = usual.looked_at,
-      "Files with a JSON object on each line, as one sequence; each key is a field.");
+      "max_host_cache_bytes"_a = usual.max_host_cache_bytes,
+      "Files with a JSON object on each line, as one sequence; each key is a field. Files of gzip "
+      "are decompressed in blocks, which are kept within `max_host_cache_bytes` (0: a quarter of "
+      "the memory).");
   module.def(
       "open_json_lines_ragged",
       [](const text_files& paths, const std::string& field, const column_map& columns,
@@ -118,11 +124,13 @@ void bind_csv(nb::module_& module) {
          const pad_map& pad, std::size_t looked_at, const std::string& separator,
          const std::string& quote, std::optional<bool> header,
          const std::vector<std::string>& missing,
-         const std::map<std::string, std::vector<std::string>>& merge) {
+         const std::map<std::string, std::vector<std::string>>& merge,
+         std::size_t max_host_cache_bytes) {
         const csv_options how{.table = {.fields = std::move(fields),
                                         .columns = columns,
                                         .pad = pad,
-                                        .looked_at = looked_at},
+                                        .looked_at = looked_at,
+                                        .max_host_cache_bytes = max_host_cache_bytes},
                               .separator = byte_of(separator, "separator"),
                               .quote = byte_of(quote, "quote"),
                               .header = header,
@@ -133,10 +141,10 @@ void bind_csv(nb::module_& module) {
       "files"_a, nb::kw_only(), "fields"_a = usual.table.fields, "columns"_a = usual.table.columns,
       "pad"_a = usual.table.pad, "looked_at"_a = usual.table.looked_at, "separator"_a = "",
       "quote"_a = "\"", "header"_a = nb::none(), "missing"_a = usual.missing,
-      "merge"_a = usual.merge,
+      "merge"_a = usual.merge, "max_host_cache_bytes"_a = usual.table.max_host_cache_bytes,
       "Files of separated values, as one sequence; each column is a field. `separator`: one byte, "
       "or '' to find it. `quote`: one byte, or '' if nothing is quoted. `merge`: columns that "
-      "become one field, {'pixels': ['pixel*']}.");
+      "become one field, {'pixels': ['pixel*']}. `max_host_cache_bytes` as in open_json_lines.");
   module.def(
       "open_csv_ragged",
       [](const text_files& paths, const std::string& field, const column_map& columns,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -211,3 +212,15 @@ def test_lists_of_files_have_labels(tmp_path: Path) -> None:
     assert data.fields[-1].classes == ["cat", "dog"]
     assert [int(data[i]["label"]) for i in range(3)] == [0, 1, 0]
     assert data[1]["array"].tolist() == [2, 3, 4, 5]
+
+
+def test_gzip_tables_are_read_in_any_order(tmp_path: Path) -> None:
+    lines = "".join(json.dumps({"id": i, "text": "x" * (i % 9)}) + "\n" for i in range(300))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    data = feedline.open(tmp_path / "a.jsonl.gz", fields=["id"])
+    assert len(data) == 300
+    loader = feedline.Loader(data, feedline.shuffle(seed=1), batch_size=8, readers=3)
+    seen = [i for batch in loader.epoch(0) for i in batch["id"].numpy().tolist()]
+    assert sorted(seen) == list(range(300))
+    again = feedline.open_json_lines(tmp_path / "a.jsonl.gz", max_host_cache_bytes=1)
+    assert again[299]["id"] == 299

@@ -4,7 +4,10 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/files/idx_bytes.hpp"
 #include "support/files/table_rows.hpp"
+#include "support/files/tfrecord_bytes.hpp"
 
 #include <cstdint>
 #include <string>
@@ -130,4 +133,13 @@ TEST_CASE("JSON lines: a ragged field alone, for packing", "[dataset][host]") {
   CHECK(texts->size() == 3);
   CHECK(texts->length({1}) == 4);
   CHECK(texts->element() == field{"name", element_type::u8, {}});
+}
+
+TEST_CASE("JSON lines: a gzip file is read like its text", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const std::string lines = "{\"x\": 1}\n{\"x\": 2}\n\n{\"x\": 3}\n";
+  const std::string file = folder.write("a.jsonl.gz", test::gzip_bytes(test::bytes_in(lines)));
+  CHECK(detect_format(file) == "json_lines");
+  CHECK(list_fields(file).front().samples == 3);
+  CHECK(test::read_sample(*open(file), {2})[0] == test::memory_of<std::int64_t>({3}));
 }

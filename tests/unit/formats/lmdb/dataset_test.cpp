@@ -10,6 +10,7 @@
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/labels_once.hpp"
 #include "support/files/file_bytes.hpp"
+#include "support/files/npy_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/files/test_data.hpp"
 
