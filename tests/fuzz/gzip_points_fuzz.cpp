@@ -1,8 +1,8 @@
 /// Fuzz target of gzip files that are read from points: any bytes are a content or an error, and a
 /// content is the same from its points as from the beginning.
 ///
-/// The first byte is a kind. 1 to 9: the rest is compressed by this level, in members of as many
-/// bytes as the second byte says, times 64. Others: the rest is a file.
+/// The first byte is a kind. 1 to 9: the rest is compressed by this level, in members of 64 k + 1
+/// bytes, where k is the second byte. Others: the rest is a file.
 
 #include <feedline/error.hpp>
 
