@@ -47,3 +47,45 @@ if(FEEDLINE_HAS_REMOTE)
   target_link_libraries(feedline_bench_cache PRIVATE feedline::remote feedline_command_line)
   feedline_private_options(feedline_bench_cache)
 endif()
+
+# The trainings of MLPerf Storage.
+if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)
+  add_executable(feedline_bench_mlperf
+    bench/mlperf/accelerators.cpp
+    bench/mlperf/make_data.cpp
+    bench/mlperf/mlperf.cpp
+    bench/mlperf/open_data.cpp
+    bench/mlperf/parquet_file.cpp
+    bench/mlperf/serve.cpp
+    bench/mlperf/workload.cpp
+    support/images/image_bytes.cpp)
+  target_include_directories(feedline_bench_mlperf
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(feedline_bench_mlperf PRIVATE feedline::formats feedline_test_support
+    feedline_command_line JPEG::JPEG PNG::PNG)
+  if(FEEDLINE_HAS_REMOTE)
+    target_link_libraries(feedline_bench_mlperf PRIVATE feedline_test_http feedline::remote)
+    target_compile_definitions(feedline_bench_mlperf PRIVATE FEEDLINE_HAS_REMOTE)
+  endif()
+  if(FEEDLINE_HAS_PARQUET)
+    target_link_libraries(feedline_bench_mlperf PRIVATE ${feedline_parquet_libraries})
+    target_compile_definitions(feedline_bench_mlperf PRIVATE FEEDLINE_HAS_PARQUET)
+  endif()
+  if(TARGET feedline::cuda)
+    target_link_libraries(feedline_bench_mlperf PRIVATE feedline::cuda CUDA::cudart_static)
+    target_compile_definitions(feedline_bench_mlperf PRIVATE FEEDLINE_BENCH_CUDA)
+  endif()
+  feedline_private_options(feedline_bench_mlperf)
+  set(small_mlperf --scale 0.001 --steps 3 --data-mib 1 --accelerators 2)
+  add_test(NAME "mlperf: the trainings of MLPerf Storage run"
+    COMMAND feedline_bench_mlperf ${small_mlperf} --workload unet3d,resnet50,cosmoflow)
+  if(FEEDLINE_HAS_REMOTE)
+    add_test(NAME "mlperf: the trainings run with data of a web server"
+      COMMAND feedline_bench_mlperf ${small_mlperf} --serve --workload unet3d,resnet50)
+  endif()
+  add_test(NAME "mlperf: the trainings of later rounds run"
+    COMMAND feedline_bench_mlperf ${small_mlperf} --accelerator b200
+      --workload retinanet,flux,dlrm)
+  set_tests_properties("mlperf: the trainings of later rounds run" PROPERTIES
+    SKIP_REGULAR_EXPRESSION "\\[feedline skip\\]")
+endif()

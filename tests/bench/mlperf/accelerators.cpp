@@ -1,0 +1,182 @@
+#include "bench/mlperf/accelerators.hpp"
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#ifdef FEEDLINE_BENCH_CUDA
+#include <feedline/cuda/device.hpp>
+
+#include <cuda_runtime_api.h>
+#endif
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace feedline::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_between(clock::time_point from, clock::time_point to) {
+  return std::chrono::duration<double>{to - from}.count();
+}
+
+double cpu_seconds() {
+  rusage used{};
+  (void)::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/// Where batches go, and the wait until one is there.
+class destination {
+ public:
+  explicit destination(bool on_gpu) {
+    if (!on_gpu) return;
+#ifdef FEEDLINE_BENCH_CUDA
+    device_ = make_cuda_device(0);
+    if (cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) != cudaSuccess)
+      throw usage_error{"no stream on GPU 0"};
+#else
+    throw usage_error{"built without CUDA"};
+#endif
+  }
+  destination(const destination&) = delete;
+  destination& operator=(const destination&) = delete;
+  ~destination() {
+#ifdef FEEDLINE_BENCH_CUDA
+    if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+#endif
+  }
+
+  [[nodiscard]] const device_ptr& device() const noexcept {
+    return device_;
+  }
+  [[nodiscard]] stream_ref stream() const {
+#ifdef FEEDLINE_BENCH_CUDA
+    if (stream_ != nullptr) return stream_ref{stream_};
+#endif
+    return {};
+  }
+  void wait() const {
+#ifdef FEEDLINE_BENCH_CUDA
+    if (stream_ != nullptr && cudaStreamSynchronize(stream_) != cudaSuccess)
+      throw std::runtime_error{"a copy to GPU 0 failed"};
+#endif
+  }
+
+ private:
+  device_ptr device_ = make_host_device();
+#ifdef FEEDLINE_BENCH_CUDA
+  cudaStream_t stream_ = nullptr;
+#endif
+};
+
+/// Batches of pass after pass over the samples.
+class endless_batches {
+ public:
+  endless_batches(loader& from, stream_ref stream) : from_{from}, stream_{stream} {}
+
+  /// Takes the next batch; it is held until the next call.
+  void take() {
+    while (!pass_ || !pass_->next()) pass_.emplace(from_.epoch(number_++, stream_));
+  }
+
+ private:
+  loader& from_;
+  stream_ref stream_;
+  std::uint64_t number_ = 0;
+  std::optional<epoch_range> pass_;
+};
+
+/// Shared by the threads of a run.
+struct training {
+  training(const workload& what, const dataset_ptr& from, const emulation& with, bool shards)
+      : of{what}, data{from}, how{with}, is_sharded{shards}, all{with.accelerators} {}
+
+  const workload& of;
+  const dataset_ptr& data;
+  const emulation& how;
+  bool is_sharded;
+  std::barrier<> all;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  double utilisations = 0;
+  double longest = 0;
+  double cpu = 0;
+};
+
+void train(training& in, int rank) {
+  const emulation& how = in.how;
+  const destination to{how.on_gpu};
+  loader_options options{.batch_size = in.of.batch_size,
+                         .partial_batch = partial_batch::drop,
+                         .readers = how.readers,
+                         .decode_on = how.decodes_on_gpu ? decode_on::device : decode_on::cpu};
+  shuffle order{.seed = in.is_sharded ? 0 : static_cast<std::uint64_t>(rank)};
+  if (how.chunk_window != 0) order.within = chunks(how.chunk_window);
+  if (in.is_sharded) options.shard = {.rank = rank, .world = how.accelerators};
+  loader from{in.data, order, to.device(), options};
+  endless_batches batches{from, to.stream()};
+  in.all.arrive_and_wait();
+  const double cpu_before = cpu_seconds();
+  const auto begun = clock::now();
+  double first_step = 0;
+  for (std::uint64_t step = 0; step < how.steps; ++step) {
+    batches.take();
+    to.wait();
+    std::this_thread::sleep_for(std::chrono::duration<double>{in.of.computation_seconds});
+    if (step == 0) first_step = seconds_between(begun, clock::now());
+    in.all.arrive_and_wait();
+  }
+  const double total = seconds_between(begun, clock::now());
+  const double cpu = cpu_seconds() - cpu_before;
+  const std::lock_guard lock{in.mutex};
+  in.utilisations += utilisation(total, first_step, how.steps, in.of.computation_seconds);
+  in.longest = std::max(in.longest, total);
+  in.cpu = std::max(in.cpu, cpu);
+}
+
+}  // namespace
+
+measured emulate(const workload& of, const dataset_ptr& data, const emulation& how) {
+  const auto world = static_cast<std::uint64_t>(how.accelerators);
+  training shared{of, data, how, how.accelerators > 1 && data->size() >= of.batch_size * world};
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < how.accelerators; ++rank)
+    threads.emplace_back([&shared, rank] {
+      try {
+        // A slack of a nanosecond: the usual 50 us would be an eighth of a step of DLRM.
+        (void)::prctl(PR_SET_TIMERSLACK, 1);
+        train(shared, rank);
+      } catch (...) {
+        const std::lock_guard lock{shared.mutex};
+        if (!shared.failure) shared.failure = std::current_exception();
+        shared.all.arrive_and_drop();
+      }
+    });
+  threads.clear();
+  if (shared.failure) std::rethrow_exception(shared.failure);
+  const auto samples = static_cast<double>(how.steps * of.batch_size * world);
+  return {.utilisation = shared.utilisations / how.accelerators,
+          .samples_per_second = samples / shared.longest,
+          .cores = shared.cpu / shared.longest,
+          .seconds = shared.longest,
+          .is_sharded = shared.is_sharded};
+}
+
+}  // namespace feedline::bench

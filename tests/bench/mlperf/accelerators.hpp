@@ -1,0 +1,38 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+
+#include "bench/mlperf/workload.hpp"
+
+#include <cstdint>
+
+namespace feedline::bench {
+
+/// How a training is emulated.
+struct emulation {
+  int accelerators = 1;
+  int readers = 1;  ///< threads for each accelerator; `automatic_readers`: the loader chooses
+  std::uint64_t steps = 100;
+  bool on_gpu = false;             ///< batches go to GPU 0, else they stay in host memory
+  bool decodes_on_gpu = false;     ///< with `on_gpu`: the GPU decodes images
+  std::uint64_t chunk_window = 0;  ///< order: a shuffle within this many chunks; 0: a full shuffle
+};
+
+/// The outcome of a run.
+struct measured {
+  double utilisation = 0;  ///< mean of the accelerators
+  double samples_per_second = 0;
+  double cores = 0;  ///< CPU seconds of the process per second
+  double seconds = 0;
+  bool is_sharded = false;  ///< each accelerator read a part of the samples, else all
+};
+
+/// Emulates a training on several accelerators in this process. Each has a thread and a loader. A
+/// step takes a batch, waits until it is there, sleeps for the published time of computation, and
+/// meets the other accelerators at a barrier, as gradients do. Accelerators read disjoint parts of
+/// each pass over the samples if there are enough for a batch of each, else each reads all samples
+/// in an order of its own. Passes follow each other until all steps are done.
+/// @throws What a loader throws.
+[[nodiscard]] measured emulate(const workload& of, const dataset_ptr& data, const emulation& how);
+
+}  // namespace feedline::bench
