@@ -1,15 +1,9 @@
 #include "bench/mlperf/accelerators.hpp"
 
-#include <feedline/device/host_device.hpp>
-#include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#ifdef FEEDLINE_BENCH_CUDA
-#include <feedline/cuda/device.hpp>
-
-#include <cuda_runtime_api.h>
-#endif
+#include "bench/support/destination.hpp"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,7 +14,6 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -41,50 +34,6 @@ double cpu_seconds() {
   };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
-
-/// Where batches go, and the wait until one is there.
-class destination {
- public:
-  explicit destination(bool on_gpu) {
-    if (!on_gpu) return;
-#ifdef FEEDLINE_BENCH_CUDA
-    device_ = make_cuda_device(0);
-    if (cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) != cudaSuccess)
-      throw usage_error{"no stream on GPU 0"};
-#else
-    throw usage_error{"built without CUDA"};
-#endif
-  }
-  destination(const destination&) = delete;
-  destination& operator=(const destination&) = delete;
-  ~destination() {
-#ifdef FEEDLINE_BENCH_CUDA
-    if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
-#endif
-  }
-
-  [[nodiscard]] const device_ptr& device() const noexcept {
-    return device_;
-  }
-  [[nodiscard]] stream_ref stream() const {
-#ifdef FEEDLINE_BENCH_CUDA
-    if (stream_ != nullptr) return stream_ref{stream_};
-#endif
-    return {};
-  }
-  void wait() const {
-#ifdef FEEDLINE_BENCH_CUDA
-    if (stream_ != nullptr && cudaStreamSynchronize(stream_) != cudaSuccess)
-      throw std::runtime_error{"a copy to GPU 0 failed"};
-#endif
-  }
-
- private:
-  device_ptr device_ = make_host_device();
-#ifdef FEEDLINE_BENCH_CUDA
-  cudaStream_t stream_ = nullptr;
-#endif
-};
 
 /// Batches of pass after pass over the samples.
 class endless_batches {

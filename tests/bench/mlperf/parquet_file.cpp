@@ -74,8 +74,7 @@ std::vector<std::byte> parquet_file(const workload& of, std::uint64_t rows, std:
 
 #else
 
-std::vector<std::byte> parquet_file(const workload& /*what*/, std::uint64_t /*rows*/,
-                                    std::uint64_t /*first*/) {
+std::vector<std::byte> parquet_file(const workload&, std::uint64_t, std::uint64_t) {
   throw usage_error{"built without Arrow, which Parquet needs (FEEDLINE_PARQUET)"};
 }
 
