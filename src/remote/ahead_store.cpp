@@ -83,17 +83,17 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
   it->by->wanted = {wanted_bytes::kind::range, range.begin, it->size(), pin};
   it->by->out = std::span{it->bytes.get(), static_cast<std::size_t>(it->size())};
   it->is_held = static_cast<bool>(keep);
-  it->by->done = [it, keep = std::move(keep)] {
-    const bool came = it->by->fault.fault == remote_fault::none;
-    it->now.store(came ? block::here : block::failed, std::memory_order_release);
-    it->now.notify_all();
-    if (keep) keep(it, {it->bytes.get(), came ? static_cast<std::size_t>(it->size()) : 0});
-  };
   it->asked_for = std::chrono::steady_clock::now();
   std::list<place> one{{object, range.end}};
   it->order = one.begin();
   const auto at = blocks_.emplace(one.front(), it).first;
   try {
+    it->by->done = [it, keep = std::move(keep)] {
+      const bool came = it->by->fault.fault == remote_fault::none;
+      it->now.store(came ? block::here : block::failed, std::memory_order_release);
+      it->now.notify_all();
+      if (keep) keep(it, {it->bytes.get(), came ? static_cast<std::size_t>(it->size()) : 0});
+    };
     transfer_loop::of_this_process().submit(it->by, when);
   } catch (...) {
     it->by->done = {};  // it holds the block

@@ -87,16 +87,17 @@ object_cache::claim object_file::claim(std::uint64_t number, transfer_loop::urge
   const std::uint64_t end = block.begin() + block.bytes();
   return cache.begin(block, [&] {
     // The cache may keep it longer than this object lives.
-    const auto keep = [&cache, of = identity_, number, end, object = this](
-                          const std::shared_ptr<const void>& owner,
-                          std::span<const std::byte> bytes) {
-      cache.arrived({.of = of,
-                     .number = number,
-                     .owner = owner,
-                     .bytes = bytes,
-                     .done = [object, end, owner](bool is_kept) {
-                       ahead_store::kept(object, end, owner.get(), is_kept);
-                     }});
+    const auto coming = std::make_shared<object_cache::arrival>(object_cache::arrival{
+        .of = identity_,
+        .number = number,
+        .done = [object = this, end](const object_cache::arrival& came, bool is_kept) {
+          ahead_store::kept(object, end, came.owner.get(), is_kept);
+        }});
+    const auto keep = [&cache, coming](const std::shared_ptr<const void>& owner,
+                                       std::span<const std::byte> bytes) {
+      coming->owner = owner;
+      coming->bytes = bytes;
+      cache.arrived(coming);
     };
     return ahead_store::of_this_process().fetch_whole(
         this, access_.target, pin_, {block.begin(), end}, when, access_.max_ahead_bytes, keep);

@@ -235,11 +235,14 @@ cache_folder::stored cache_folder::store(const block_name& block, const std::str
   const std::string before = name + std::string{unfinished};
   (void)unlinkat(folder_, before.c_str(), 0);  // a killed process's
   int fault = 0;
-  {
+  try {
     const descriptor file{openat(folder_, before.c_str(),
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                  S_IRUSR | S_IWUSR)};
     fault = file.get() < 0 ? errno : block_file::write(file.get(), bytes, text);
+  } catch (...) {
+    (void)unlinkat(folder_, before.c_str(), 0);
+    throw;
   }
   if (fault == 0 && renameat(folder_, before.c_str(), folder_, name.c_str()) != 0) fault = errno;
   if (fault == 0) return stored::yes;
@@ -274,17 +277,23 @@ void cache_folder::enter() {
   if (!own.entered.insert(id_).second) return;
   struct flock presence = lock_of(0, F_WRLCK);
   presence.l_start = 0;
-  if (fcntl(lock_file_, F_SETLK, &presence) == 0) {
-    std::uint64_t bytes = 0;
-    for_each_name([&](std::string name) {
-      const bool is_whole = !name.ends_with(unfinished);
-      if (!is_whole) name.resize(name.size() - unfinished.size());
-      const auto block = block_name::parse(name);
-      if (block && is_whole) bytes += counted(block->bytes);
-      if (block && !is_whole) (void)unlinkat(folder_, (name + std::string{unfinished}).c_str(), 0);
-    });
-    shared_->used.store(bytes);
-  }
+  if (fcntl(lock_file_, F_SETLK, &presence) == 0) try {
+      std::uint64_t bytes = 0;
+      for_each_name([&](std::string name) {
+        const bool is_whole = !name.ends_with(unfinished);
+        if (!is_whole) name.resize(name.size() - unfinished.size());
+        const auto block = block_name::parse(name);
+        if (block && is_whole) bytes += counted(block->bytes);
+        if (block && !is_whole)
+          (void)unlinkat(folder_, (name + std::string{unfinished}).c_str(), 0);
+      });
+      shared_->used.store(bytes);
+    } catch (...) {  // others must not wait for it
+      presence.l_type = F_UNLCK;
+      (void)fcntl(lock_file_, F_SETLK, &presence);
+      own.entered.erase(id_);
+      throw;
+    }
   presence.l_type = F_RDLCK;
   while (fcntl(lock_file_, F_SETLKW, &presence) != 0 && errno == EINTR) continue;
 }

@@ -98,8 +98,11 @@ void object_cache::add(const std::shared_ptr<read_forecast>& forecast) {
 /// With the lock.
 void object_cache::start_threads() {
   if (has_threads_ || is_ending_) return;
-  keeping_ = start_thread("the thread that writes a cache", [this] { keep_all(); });
-  planning_ = start_thread("the thread that plans a cache", [this] { plan_all(); });
+  // One of them may be there since the system had no more threads for the other one.
+  if (!keeping_.joinable())
+    keeping_ = start_thread("the thread that writes a cache", [this] { keep_all(); });
+  if (!planning_.joinable())
+    planning_ = start_thread("the thread that plans a cache", [this] { plan_all(); });
   has_threads_ = true;
 }
 
@@ -123,19 +126,15 @@ void object_cache::stop() noexcept {
 void object_cache::keep_all() noexcept {
   name_this_thread("feedline keep");
   for (;;) {
-    arrival came;
+    std::shared_ptr<arrival> came;
     {
       std::unique_lock lock{arrivals_mutex_};
-      arrives_.wait(lock, [this] { return !arrivals_.empty() || keeps_no_more_; });
-      if (arrivals_.empty()) return;
-      came = std::move(arrivals_.front());
-      arrivals_.pop_front();
+      arrives_.wait(lock, [this] { return first_arrival_ || keeps_no_more_; });
+      if (!first_arrival_) return;
+      came = std::move(first_arrival_);
+      first_arrival_ = std::move(came->next);
     }
-    try {
-      keep(came);
-    } catch (...) {
-      log()->warn("a block of a remote object cannot be cached: there is no memory");
-    }
+    keep(*came);
   }
 }
 
@@ -143,6 +142,7 @@ void object_cache::plan_all() noexcept {
   name_this_thread("feedline order");
   std::unique_lock lock{mutex_};
   auto looked = std::chrono::steady_clock::now();
+  bool was_told = false;
   for (;;) try {
       if (is_ending_) return;
       if (times_.drop_ended()) order_anew();
@@ -167,8 +167,14 @@ void object_cache::plan_all() noexcept {
       }
       plans_.wait_for(lock, 1s);
     } catch (...) {
-      log()->warn("the order of a remote cache cannot be computed: there is no memory");
-      return;
+      if (!lock.owns_lock()) lock.lock();
+      is_planning_ = false;
+      if (!was_told)
+        log_error(
+            "the order of a remote cache cannot be computed: there is no memory; until there is, "
+            "the cache keeps what it has");
+      was_told = true;
+      plans_.wait_for(lock, 1s);
     }
 }
 
@@ -201,8 +207,9 @@ void object_cache::look_around() {
     if (!files_.order.has(each.key)) files_.order.set(each.key, {.bytes = each.bytes});
   }
   std::vector<std::uint64_t> gone;
-  files_.order.for_each([&](std::uint64_t key, const keep_order::held&) {
-    if (!keys.contains(key)) gone.push_back(key);
+  files_.order.for_each([&](std::uint64_t key, const keep_order::held& block) {
+    // It may have been written since the list was made.
+    if (!keys.contains(key) && !setting_->folder->has({key, block.bytes})) gone.push_back(key);
   });
   for (const std::uint64_t key : gone) files_.order.remove(key);
   order_anew();

@@ -29,11 +29,25 @@ class keep_order {
     return found == blocks_.end() ? nullptr : &found->second;
   }
 
-  /// Adds a block, or sets its time.
+  /// Adds a block, or sets its time. @throws std::bad_alloc; then all is as it was.
   void set(std::uint64_t key, const held& block) {
-    remove(key);
-    blocks_.emplace(key, block);
-    if (block.needed_at) times_.emplace(*block.needed_at, key);
+    const auto [found, is_new] = blocks_.try_emplace(key, block);
+    const std::optional<double> before = is_new ? std::nullopt : found->second.needed_at;
+    if (before && block.needed_at) {
+      auto time = times_.extract({*before, key});
+      time.value().first = *block.needed_at;
+      times_.insert(std::move(time));
+    } else if (before) {
+      times_.erase({*before, key});
+    } else if (block.needed_at) {
+      try {
+        times_.emplace(*block.needed_at, key);
+      } catch (...) {
+        if (is_new) blocks_.erase(found);
+        throw;
+      }
+    }
+    found->second = block;
   }
   void remove(std::uint64_t key) {
     const auto found = blocks_.find(key);

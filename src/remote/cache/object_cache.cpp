@@ -82,43 +82,45 @@ bool object_cache::read(const block_ref& block, std::uint64_t offset, std::span<
 object_cache::claim object_cache::begin(const block_ref& block,
                                         const std::function<bool()>& fetch) {
   const std::uint64_t key = block.id().key();
+  const std::uint64_t in_folder = cache_folder::counted(block.bytes());
   const auto& folder = setting_->folder;
   const std::lock_guard lock{mutex_};
   if (is_ending_) return claim::refused;
   if (claimed_.contains(key) || kept_in_memory_.contains(key)) return claim::busy;
   if (folder && folder->is_locked_elsewhere(key)) return claim::busy;
-  const keep_rules::wish how = judge(block);
-  if (!how.is_wanted || claimed_bytes_ + block.bytes() > max_claimed_bytes) return claim::refused;
+  bool is_locked = false;
   std::optional<place> found;
-  if (folder && std::chrono::steady_clock::now() >= folder_rests_until_) {
-    if (!folder->lock(key)) return claim::busy;
-    if (folder->has(name_of(block))) {  // another process has just kept it
-      folder->unlock(key);
-      return claim::busy;
-    }
-    if (make_room(place::folder, cache_folder::counted(block.bytes()), how))
-      found = place::folder;
-    else
-      folder->unlock(key);
-  }
-  if (!found && how.may_be_in_memory && make_room(place::memory, block.bytes(), how))
-    found = place::memory;
-  if (!found) return claim::refused;
-  bool is_begun = false;
+  claim outcome = claim::refused;
   try {
-    start_threads();
-    claimed_.emplace(key, claimed{*found, block.bytes()});
-    is_begun = fetch();
+    const keep_rules::wish how = judge(block);
+    if (!how.is_wanted || claimed_bytes_ + block.bytes() > max_claimed_bytes) return outcome;
+    if (folder && std::chrono::steady_clock::now() >= folder_rests_until_) {
+      is_locked = folder->lock(key);
+      if (!is_locked) return claim::busy;
+      if (folder->has(name_of(block)))  // another process has just kept it
+        outcome = claim::busy;
+      else if (make_room(place::folder, in_folder, how))
+        found = place::folder;
+    }
+    if (!found && outcome == claim::refused && how.may_be_in_memory &&
+        make_room(place::memory, block.bytes(), how))
+      found = place::memory;
+    if (found) {
+      start_threads();
+      claimed_.emplace(key, claimed{*found, block.bytes()});
+      if (fetch()) outcome = claim::begun;
+    }
   } catch (...) {  // NOLINT(bugprone-empty-catch): it is fetched without the cache, or fails there
   }
+  const bool is_begun = outcome == claim::begun;
+  if (is_locked && (!is_begun || found != place::folder)) folder->unlock(key);
   if (is_begun) {
     claimed_bytes_ += block.bytes();
-    return claim::begun;
+  } else if (found) {
+    claimed_.erase(key);
+    give_back(*found, *found == place::folder ? in_folder : block.bytes());
   }
-  claimed_.erase(key);
-  if (*found == place::folder) folder->unlock(key);
-  give_back(*found, *found == place::folder ? cache_folder::counted(block.bytes()) : block.bytes());
-  return claim::refused;
+  return outcome;
 }
 
 keep_rules::wish object_cache::judge(const block_ref& block) {
@@ -215,45 +217,64 @@ void object_cache::hold(place where, const block_id& block, std::uint64_t bytes)
   at(where).order.set(block.key(), {.bytes = bytes, .id = block, .needed_at = needed_at(block)});
 }
 
-void object_cache::arrived(arrival came) noexcept {
+void object_cache::arrived(std::shared_ptr<arrival> came) noexcept {
   const std::lock_guard lock{arrivals_mutex_};
-  arrivals_.push_back(std::move(came));
+  arrival* const last = came.get();
+  (first_arrival_ ? last_arrival_->next : first_arrival_) = std::move(came);
+  last_arrival_ = last;
   arrives_.notify_one();
 }
 
-void object_cache::keep(arrival& came) {
+bool object_cache::store(const arrival& came, place where) {
+  const block_ref block = came.block();
+  const std::uint64_t key = block.id().key();
+  cache_counters& counts = cache_counts();
+  if (where == place::folder && setting_->folder->store(name_of(block), block.text(), came.bytes) !=
+                                    cache_folder::stored::yes) {
+    counts.not_written.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  const std::lock_guard lock{mutex_};
+  clock_ = times_.tick();
+  try {
+    hold(where, block.id(), block.bytes());
+    if (where == place::memory)
+      kept_in_memory_.insert_or_assign(
+          key, memory_block{came.owner, came.bytes, std::chrono::steady_clock::now()});
+  } catch (...) {
+    if (where == place::memory) {
+      memory_.order.remove(key);
+      throw;
+    }  // its file is there, and is found when the folder is listed
+  }
+  counts.stored.fetch_add(1, std::memory_order_relaxed);
+  counts.stored_bytes.fetch_add(block.bytes(), std::memory_order_relaxed);
+  return true;
+}
+
+/// Ends a claim, whatever happens: other threads and processes wait for that.
+void object_cache::keep(const arrival& came) noexcept {
   const block_ref block = came.block();
   const std::uint64_t key = block.id().key();
   place where = place::memory;
   {
     const std::lock_guard lock{mutex_};
-    where = claimed_.at(key).where;
+    where = claimed_.find(key)->second.where;
   }
-  cache_counters& counts = cache_counts();
-  bool is_kept = !came.bytes.empty();
+  bool is_kept = false;
   bool is_full = false;
-  if (is_kept && where == place::folder) {
-    const auto how = setting_->folder->store(name_of(block), block.text(), came.bytes);
-    is_kept = how == cache_folder::stored::yes;
-    is_full = !is_kept;
-    if (is_full) counts.not_written.fetch_add(1, std::memory_order_relaxed);
-  }
-  {
-    const std::lock_guard lock{mutex_};
-    if (is_kept && where == place::memory)
-      kept_in_memory_[key] = {came.owner, came.bytes, std::chrono::steady_clock::now()};
-    if (is_kept) {
-      clock_ = times_.tick();
-      hold(where, block.id(), block.bytes());
-      counts.stored.fetch_add(1, std::memory_order_relaxed);
-      counts.stored_bytes.fetch_add(block.bytes(), std::memory_order_relaxed);
-    } else {
-      give_back(where,
-                where == place::folder ? cache_folder::counted(block.bytes()) : block.bytes());
+  if (!came.bytes.empty()) try {
+      is_kept = store(came, where);
+      is_full = !is_kept;
+    } catch (...) {
+      log_error("a block of a remote object cannot be cached: there is no memory");
     }
+  if (!is_kept) {
+    const std::lock_guard lock{mutex_};
+    give_back(where, where == place::folder ? cache_folder::counted(block.bytes()) : block.bytes());
     if (is_full) folder_rests_until_ = std::chrono::steady_clock::now() + rest_after_full_disk;
   }
-  if (came.done) came.done(is_kept);
+  if (came.done) came.done(came, is_kept);
   const std::lock_guard lock{mutex_};
   if (where == place::folder) setting_->folder->unlock(key);
   claimed_.erase(key);

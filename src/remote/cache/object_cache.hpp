@@ -68,18 +68,25 @@ class object_cache {
   /// @param fetch Begins to fetch the block; false: it was not begun.
   [[nodiscard]] claim begin(const block_ref& block, const std::function<bool()>& fetch);
 
-  /// Bytes of a block that came, and what is called once they are kept, or are not.
+  /// A block that was begun. Made before its bytes are asked for: their arrival must not fail for
+  /// lack of memory, because others wait for its end.
   struct arrival {
     std::shared_ptr<const object_identity> of;
     std::uint64_t number = 0;
-    std::shared_ptr<const void> owner = nullptr;  ///< owner of the bytes
-    std::span<const std::byte> bytes = {};        ///< empty: they did not come
-    std::function<void(bool is_kept)> done;
+    /// Is called once the bytes are kept, or are not. Does not throw.
+    std::function<void(const arrival& came, bool is_kept)> done = {};
+
+    // The bytes, set when they come.
+    std::shared_ptr<const void> owner = nullptr;
+    std::span<const std::byte> bytes = {};  ///< empty: they did not come
+
+    // The cache's own.
+    std::shared_ptr<arrival> next = nullptr;  ///< the one that came after it
 
     [[nodiscard]] block_ref block() const noexcept { return {of.get(), number}; }
   };
-  /// Keeps a block, later. Does not wait.
-  void arrived(arrival came) noexcept;
+  /// Keeps a block, later. Does not wait, and allocates nothing.
+  void arrived(std::shared_ptr<arrival> came) noexcept;
 
   /// Downloads of a loader's epochs. Looks at the order of up to three epochs, unless that was
   /// done. Not for threads of the cache.
@@ -127,7 +134,9 @@ class object_cache {
   void hold(place where, const block_id& block, std::uint64_t bytes);
   level& at(place which) noexcept { return which == place::memory ? memory_ : files_; }
 
-  void keep(arrival& came);
+  void keep(const arrival& came) noexcept;
+  /// Writes a block or puts it into memory. @return False: it is not kept, for lack of room.
+  [[nodiscard]] bool store(const arrival& came, place where);
   void keep_all() noexcept;
   void plan_all() noexcept;
   /// The uses of an epoch, or null if its loader has ended.
@@ -156,9 +165,10 @@ class object_cache {
   std::deque<std::uint64_t> idle_;  ///< keys of the folder's, longest unused first
   std::thread keeping_, planning_;
 
-  std::mutex arrivals_mutex_;  ///< for the three below; taken last
+  std::mutex arrivals_mutex_;  ///< for all below; taken last
   std::condition_variable arrives_;
-  std::deque<arrival> arrivals_;
+  std::shared_ptr<arrival> first_arrival_;
+  arrival* last_arrival_ = nullptr;
   bool keeps_no_more_ = false;
 };
 

@@ -13,14 +13,13 @@ namespace feedline::detail {
 /// loaders take turns, so that one with many does not hold up the others. Not thread-safe.
 class fair_queue {
  public:
-  void push(transfer_ptr more) {
-    const std::uint64_t loader = more->loader;
-    lines_[loader].push_back(std::move(more));
+  /// @throws std::bad_alloc; then all is as it was
+  void push(const transfer_ptr& more) {
+    put(more, [&](std::deque<transfer_ptr>& line) { line.push_back(more); });
   }
-  /// Before all others of its loader.
-  void push_first(transfer_ptr more) {
-    const std::uint64_t loader = more->loader;
-    lines_[loader].push_front(std::move(more));
+  /// Before all others of its loader. @throws std::bad_alloc; then all is as it was
+  void push_first(const transfer_ptr& more) {
+    put(more, [&](std::deque<transfer_ptr>& line) { line.push_front(more); });
   }
 
   /// Null if it is empty. Transfers that have begun meanwhile are left out.
@@ -38,6 +37,17 @@ class fair_queue {
   }
 
  private:
+  template <class Body>
+  void put(const transfer_ptr& more, Body body) {
+    const auto line = lines_.try_emplace(more->loader).first;
+    try {
+      body(line->second);
+    } catch (...) {
+      if (line->second.empty()) lines_.erase(line);
+      throw;
+    }
+  }
+
   std::map<std::uint64_t, std::deque<transfer_ptr>> lines_;  ///< keys are loaders; none is empty
   std::uint64_t last_ = 0;                                   ///< loader whose turn was last
 };

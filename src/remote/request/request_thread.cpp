@@ -27,6 +27,18 @@ constexpr std::chrono::milliseconds longest_pause = 5s;
 constexpr int many = 1'000'000;  // tries that only a deadline ends
 /// How often requests in flight are looked at.
 constexpr std::chrono::milliseconds look_every = 10ms;
+constexpr const char* no_memory = "there is no memory for a request";
+constexpr const char* process_ends = "the process is ending";
+
+/// Without its words, if there is no memory for them.
+answer_verdict refusal_of(const char* words) noexcept {
+  answer_verdict made{remote_fault::refused, {}};
+  try {
+    made.words = words;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the fault counts
+  }
+  return made;
+}
 
 }  // namespace
 
@@ -112,10 +124,10 @@ void request_thread::run() noexcept {
     try {
       step();
     } catch (...) {
-      end_all("there is no memory for a request");
+      end_all(no_memory);
     }
   }
-  end_all("the process is ending");
+  end_all(process_ends);
 }
 
 void request_thread::step() {
@@ -160,17 +172,18 @@ void request_thread::begin_due() {
       ++i;
       continue;
     }
+    transfer_queue::wanted_thread other;
+    const bool is_added = queue_.add_again(pausing_[i], other);  // it stays there, if this throws
     const transfer_ptr due = std::move(pausing_[i]);
     pausing_[i] = std::move(pausing_.back());
     pausing_.pop_back();
-    transfer_queue::wanted_thread other;
-    if (queue_.add_again(due, other))
+    if (is_added)
       wake_if(other);
     else
-      finish(due, {remote_fault::refused, "the process is ending"});
+      finish(due, refusal_of(process_ends));
   }
   wake_if(queue_.take(number_, taken_));
-  for (transfer_ptr& each : taken_) begin(std::move(each));
+  for (const transfer_ptr& each : taken_) begin(each);
   taken_.clear();
 }
 
@@ -178,16 +191,17 @@ void request_thread::wake_if(const transfer_queue::wanted_thread& other) {
   if (other && *other != number_) wake_other_(*other);
 }
 
-void request_thread::begin(transfer_ptr wanted) {
-  answer_verdict refusal{remote_fault::refused, "there is no memory for a request"};
+void request_thread::begin(const transfer_ptr& wanted) noexcept {
+  answer_verdict refusal;
   try {
     if (wanted->is_unwanted.load()) throw std::runtime_error{"the bytes are not wanted any more"};
     if (wanted->tries++ == 0) wanted->first_try = clock::now();
     begin_attempt(wanted, attempt::role::first);
     return;
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): said below
+  } catch (const std::bad_alloc&) {
+    refusal = refusal_of(no_memory);
   } catch (const std::exception& why) {
-    refusal.words = why.what();
+    refusal = refusal_of(why.what());
   }
   queue_.ended(number_, {});
   finish(wanted, std::move(refusal));
@@ -349,19 +363,18 @@ void request_thread::finish(const transfer_ptr& ended, answer_verdict verdict) n
   done();
 }
 
-void request_thread::end_all(const std::string& words) noexcept {
-  const answer_verdict verdict{remote_fault::refused, words};
+void request_thread::end_all(const char* words) noexcept {
   while (!running_.empty()) {
     const transfer_ptr of = running_.back()->of();
     (void)take_out(*running_.back());
     queue_.ended(number_, {});
-    if (of->running == 0) finish(of, verdict);
+    if (of->running == 0) finish(of, refusal_of(words));
   }
   for (auto* const some : {&pausing_, &taken_}) {
     for (const transfer_ptr& each : *some) {
       if (!each) continue;
       if (some == &taken_) queue_.ended(number_, {});
-      finish(each, verdict);
+      finish(each, refusal_of(words));
     }
     some->clear();
   }

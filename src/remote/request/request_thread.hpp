@@ -59,7 +59,7 @@ class request_thread {
   void step();
   void wait();
   void begin_due();
-  void begin(transfer_ptr wanted);
+  void begin(const transfer_ptr& wanted) noexcept;
   void begin_attempt(const transfer_ptr& of, attempt::role as);
   void end_finished();
   void look_for_late();
@@ -67,7 +67,7 @@ class request_thread {
   void end(attempt& ended, answer_verdict verdict, const transfer_queue::ending& how);
   [[nodiscard]] std::unique_ptr<attempt> take_out(attempt& ended) noexcept;
   void end_others(const transfer_ptr& of) noexcept;
-  void end_all(const std::string& words) noexcept;
+  void end_all(const char* words) noexcept;
   void wake_if(const transfer_queue::wanted_thread& other);
   /// @return False: it is given up, and `verdict` says after how many tries.
   [[nodiscard]] bool try_again(const transfer_ptr& failed, answer_verdict& verdict);

@@ -125,6 +125,7 @@ transfer_queue::wanted_thread transfer_queue::take(std::size_t thread,
   limit_.set_most(allowed_in_flight());
   woken_[thread] = 0;
   while (waiting_ != 0 && has_room() && running_[thread] < share()) {
+    if (into.size() == into.capacity()) into.reserve(2 * into.size() + 1);  // before one is taken
     transfer_ptr next = now_.pop();
     if (!next) next = ahead_.pop();
     if (!next) break;
@@ -143,15 +144,16 @@ transfer_queue::wanted_thread transfer_queue::take(std::size_t thread,
   return next == thread ? wanted_thread{} : next;
 }
 
-void transfer_queue::ended(std::size_t thread, const ending& how) {
+void transfer_queue::ended(std::size_t thread, const ending& how) noexcept {
   const std::lock_guard lock{mutex_};
-  if (how.answer != nullptr) {
-    in_flight_limit::answer answer = *how.answer;
-    answer.was_full = !has_room();
-    limit_.answered(answer, std::chrono::steady_clock::now());
-    set_far_hint_bytes(
-        std::min(limit_.wanted_ahead(), max_ahead.load(std::memory_order_relaxed) / 2));
-  }
+  if (how.answer != nullptr) try {
+      in_flight_limit::answer answer = *how.answer;
+      answer.was_full = !has_room();
+      limit_.answered(answer, std::chrono::steady_clock::now());
+      set_far_hint_bytes(
+          std::min(limit_.wanted_ahead(), max_ahead.load(std::memory_order_relaxed) / 2));
+    } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; this answer is not measured
+    }
   if (how.was_throttled) limit_.refused();
   --in_flight_;
   --running_[thread];

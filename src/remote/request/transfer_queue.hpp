@@ -48,7 +48,7 @@ class transfer_queue {
     const in_flight_limit::answer* answer = nullptr;  ///< null: it did not succeed
     bool was_throttled = false;
   };
-  void ended(std::size_t thread, const ending& how);
+  void ended(std::size_t thread, const ending& how) noexcept;
   /// Whether a thread may make a second request for a transfer in flight. It then counts as one.
   [[nodiscard]] bool may_hedge(std::size_t thread);
 

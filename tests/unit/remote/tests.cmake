@@ -36,6 +36,14 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/s3_test.cpp
   ${remote_zarr_test}
 )
+# In this program `operator new` fails when a test says so.
+feedline_add_tests(feedline_remote_fault_tests
+  LIBRARIES feedline::remote feedline_test_http ${CMAKE_DL_LIBS}
+  SOURCES faults/remote_test.cpp faults/system_calls.cpp)
+if(FEEDLINE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set_target_properties(feedline_remote_fault_tests PROPERTIES LINKER_LANGUAGE C)  # as faults/ does
+endif()
+
 target_compile_definitions(feedline_remote_tests PRIVATE
   $<$<BOOL:${FEEDLINE_HAS_HDF5}>:FEEDLINE_TEST_HDF5>
   $<$<TARGET_EXISTS:feedline_libraries::libzip>:FEEDLINE_TEST_NPZ>)

@@ -1,0 +1,187 @@
+/// Objects of other machines are opened, read and cached while any allocation fails.
+
+#include <feedline/error.hpp>
+
+#include "faults/system_calls.hpp"
+#include "io/file_system.hpp"
+#include "remote/cache/object_cache.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/sanitized.hpp"
+#include "support/datasets/numbered_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
+#include "support/http/mounted.hpp"
+#include "support/http/server.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+using detail::object_cache;
+
+namespace {
+
+constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t blocks = 1000;
+
+/// A server of one object in a process of its own, whose memory does not fail.
+class server_process {
+ public:
+  explicit server_process(std::size_t bytes) {
+    std::array<int, 2> told{};
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(told.data()) == 0);
+    REQUIRE(::pipe(ends.data()) == 0);
+    child_ = ::fork();
+    if (child_ == 0) {
+      ::close(ends[1]);
+      http_server server;
+      server.put("/x", numbered(bytes), "\"v\"");
+      const int port = server.port();
+      char one = 0;
+      const bool is_told = ::write(told[1], &port, sizeof port) == sizeof port;
+      (void)!::read(ends[0], &one, 1);  // until the other process closes its end
+      ::_exit(is_told ? 0 : 1);
+    }
+    ::close(ends[0]);
+    ::close(told[1]);
+    ends_ = ends[1];
+    int port = 0;
+    REQUIRE(::read(told[0], &port, sizeof port) == sizeof port);
+    ::close(told[0]);
+    address_ = "http://127.0.0.1:" + std::to_string(port) + "/x";
+  }
+  server_process(const server_process&) = delete;
+  server_process& operator=(const server_process&) = delete;
+  ~server_process() {
+    ::close(ends_);
+    int status = 0;
+    (void)::waitpid(child_, &status, 0);
+  }
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+
+ private:
+  pid_t child_ = 0;
+  int ends_ = -1;
+  std::string address_;
+};
+
+/// Opens the object and reads two parts of it, one of which was hinted.
+bool is_right(const std::string& address, const std::vector<std::byte>& all) {
+  const auto file = detail::open_file(address);
+  std::array<std::vector<std::byte>, 2> out{std::vector<std::byte>(1000),
+                                            std::vector<std::byte>(2 * block_bytes)};
+  const std::array<std::uint64_t, 2> begins{9 * block_bytes + 50, 3 * block_bytes};
+  file->will_need(begins[1], out[1].size());
+  for (std::size_t i = 0; i < out.size(); ++i) file->read(begins[i], out[i]);
+  return std::ranges::equal(out[0], std::span{all}.subspan(begins[0], out[0].size())) &&
+         std::ranges::equal(out[1], std::span{all}.subspan(begins[1], out[1].size()));
+}
+
+}  // namespace
+
+TEST_CASE("faults: a block that is fetched for a cache is free again, whichever allocation fails",
+          "[remote][faults][host]") {
+  const bool in_folder = GENERATE(true, false);
+  CAPTURE(in_folder);
+  const temporary_directory folder;
+  detail::cache_setting wanted{.memory_bytes = in_folder ? 0 : blocks * block_bytes,
+                               .block_bytes = block_bytes};
+  if (in_folder)
+    wanted.folder = detail::cache_folder::open(folder.path() / "cache",
+                                               blocks * detail::cache_folder::counted(block_bytes));
+  const auto setting = std::make_shared<const detail::cache_setting>(wanted);
+  object_cache& cache = object_cache::of_this_process(setting);
+  const auto identity = std::make_shared<const detail::object_identity>(detail::identify(
+      "http://127.0.0.1/" + folder.path().string(), "v", blocks * block_bytes, block_bytes));
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(numbered(block_bytes));
+
+  std::uint64_t number = 0;
+  std::uint64_t kept = 0;
+  for (bool was_due = true; was_due && number < blocks; ++number) {
+    CAPTURE(number);
+    const detail::block_ref block{identity.get(), number};
+    int ended = 0;
+    const auto coming = std::make_shared<object_cache::arrival>(object_cache::arrival{
+        .of = identity, .number = number, .done = [&](const auto&, bool) { ++ended; }});
+    allocations().arm(number + 1);
+    const bool is_begun = cache.begin(block, [] { return true; }) == object_cache::claim::begun;
+    if (is_begun) {
+      coming->owner = bytes;
+      coming->bytes = *bytes;
+      cache.arrived(coming);
+    }
+    object_cache::settle_all();
+    was_due = allocations().calls() > number;
+    allocations().disarm();
+    CHECK(ended == (is_begun ? 1 : 0));
+    const bool is_kept = cache.has(block);
+    kept += is_kept ? 1 : 0;
+    std::vector<std::byte> out(1000);
+    CHECK(cache.read(block, 500, out) == is_kept);
+    if (is_kept)
+      CHECK(std::ranges::equal(out, std::span{*bytes}.subspan(500, out.size())));
+    else  // nothing of it is left, so another one may fetch it
+      CHECK(cache.begin(block, [] { return false; }) == object_cache::claim::refused);
+    if (!is_kept && in_folder) {
+      CHECK(wanted.folder->lock(block.id().key()));
+      wanted.folder->unlock(block.id().key());
+    }
+  }
+  CHECK(number > 3);
+  CHECK(kept > 0);
+  if (!in_folder) return;
+  CHECK(wanted.folder->list().size() == kept);
+  CHECK(wanted.folder->used() == kept * detail::cache_folder::counted(block_bytes));
+}
+
+TEST_CASE("faults: a remote object is right or refused, whichever allocation fails",
+          "[remote][faults][host]") {
+  if (thread_sanitized) {
+    WARN("skipped: ThreadSanitizer starts no thread in a child of fork");
+    return;
+  }
+  const bool is_cached = GENERATE(false, true);
+  CAPTURE(is_cached);
+  const temporary_directory folder;
+  const server_process server{16 * block_bytes};
+  const auto all = numbered(16 * block_bytes);
+  int refused = 0;
+  bool was_due = true;
+  for (std::uint64_t nth = 1; was_due && nth < 3000; nth += sanitized ? 7 : 1) {
+    CAPTURE(nth);
+    remote_options options;
+    options.second_requests = false;
+    if (is_cached)  // a folder of its own, as all blocks are fetched each time
+      options.cache = {.folder = folder.path() / std::to_string(nth),
+                       .folder_bytes = std::uint64_t{16} << 20,
+                       .block_bytes = block_bytes};
+    const mounted_remote mounted{options};
+    allocations().arm(nth);
+    bool right = false;
+    try {
+      right = is_right(server.address(), all);
+    } catch (const std::exception&) {
+      right = true;
+      ++refused;
+    }
+    object_cache::settle_all();
+    was_due = allocations().calls() >= nth;
+    allocations().disarm();
+    CHECK(right);
+    CHECK(is_right(server.address(), all));
+    object_cache::settle_all();
+  }
+  CHECK(!was_due);
+  CHECK(refused > 10);
+}
