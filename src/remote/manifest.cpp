@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace feedline::detail {
@@ -30,9 +31,15 @@ struct mounted {
 };
 constinit std::atomic<const mounted*> last_mounted{nullptr};
 
-void mount(std::shared_ptr<const manifest> now, const mounted* before) {
-  auto* const made = new mounted{std::move(now), before};
-  last_mounted.store(made, std::memory_order_release);
+/// @param make Makes the next one of the last one; is called again if another thread was faster.
+template <class Make>
+void mount(Make make) {
+  auto made = std::make_unique<mounted>();
+  made->before = last_mounted.load(std::memory_order_acquire);
+  do made->now = make(made->before == nullptr ? nullptr : made->before->now.get());
+  while (!last_mounted.compare_exchange_weak(made->before, made.get(), std::memory_order_acq_rel,
+                                             std::memory_order_acquire));
+  (void)made.release();
 }
 
 }  // namespace
@@ -141,15 +148,16 @@ entry_kind kind_in_manifest(const std::string& address) {
   return known->has_below(address) ? entry_kind::folder : entry_kind::nothing;
 }
 
-void add_to_manifest(manifest::entries more) {
-  const mounted* const before = last_mounted.load();
-  if (before != nullptr && before->now)
-    for (const auto& each : before->now->all()) more.insert(each);
-  mount(std::make_shared<const manifest>(std::move(more)), before);
+void add_to_manifest(const manifest::entries& more) {
+  mount([&](const manifest* before) {
+    manifest::entries all = more;
+    if (before != nullptr) all.insert(before->all().begin(), before->all().end());
+    return std::make_shared<const manifest>(std::move(all));
+  });
 }
 
 void forget_manifest() {
-  mount(nullptr, last_mounted.load());
+  mount([](const manifest*) { return std::shared_ptr<const manifest>{}; });
 }
 
 }  // namespace feedline::detail

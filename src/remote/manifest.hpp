@@ -45,8 +45,8 @@ class manifest {
 /// The kind of entry that the manifest has under an address: an object or a folder; `nothing` if it
 /// has none.
 [[nodiscard]] entry_kind kind_in_manifest(const std::string& address);
-/// Adds to it, for this process and later children of fork. One thread at a time.
-void add_to_manifest(manifest::entries more);
+/// Adds to it, for this process and later children of fork. Any thread: none is lost.
+void add_to_manifest(const manifest::entries& more);
 /// There is none any more. For tests.
 void forget_manifest();
 

@@ -8,15 +8,54 @@
 #include "remote/mount_once.hpp"
 #include "remote/object_file.hpp"
 
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <ostream>
 #include <stdexcept>
+#include <string>
 
 namespace feedline::detail {
 namespace {
 
 constexpr std::size_t opened_at_once = 64;
+
+/// Makes an empty file beside another one, under a name that no other process or thread has.
+std::string make_beside(const std::string& file) {
+  const std::string begin = file + '.' + std::to_string(::getpid()) + '-';
+  for (int number = 0;; ++number) {
+    std::string name = begin + std::to_string(number) + ".unfinished";
+    const int made = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (made >= 0) {
+      ::close(made);
+      return name;
+    }
+    if (errno != EEXIST)
+      throw std::runtime_error{name +
+                               ": cannot be written: " + std::generic_category().message(errno)};
+  }
+}
+
+/// Replaces a file by a new one once that is whole; else the old one stays.
+template <class Body>
+void replace_file(const std::string& file, Body body) {
+  const std::string unfinished = make_beside(file);
+  try {
+    std::ofstream out{unfinished, std::ios::binary | std::ios::trunc};
+    body(out);
+    out.close();
+    if (!out) throw std::runtime_error{unfinished + ": cannot be written; is the disk full?"};
+    std::filesystem::rename(unfinished, file);
+  } catch (...) {
+    (void)::unlink(unfinished.c_str());
+    throw;
+  }
+}
 
 void append_files(const std::string& path, std::vector<std::string>& into) {
   if (kind_of_entry(path) != entry_kind::folder) {
@@ -55,14 +94,9 @@ std::uint64_t write_manifest(const std::string& file, const std::vector<std::str
       detail::opened_at_once);
   detail::manifest::entries all;
   for (std::size_t i = 0; i < pins.size(); ++i) all.insert_or_assign(addresses[i], pins[i]);
-  const std::string unfinished = file + ".unfinished";
-  {
-    std::ofstream out{unfinished, std::ios::binary | std::ios::trunc};
+  detail::replace_file(file, [&](std::ostream& out) {
     for (const auto& [address, pin] : all) out << detail::manifest_line(address, pin);
-    out.close();
-    if (!out) throw std::runtime_error{unfinished + ": cannot be written"};
-  }
-  std::filesystem::rename(unfinished, file);
+  });
   return all.size();
 }
 

@@ -17,7 +17,13 @@
 #include "support/http/mounted.hpp"
 #include "support/http/server.hpp"
 
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace feedline;
@@ -100,4 +106,57 @@ TEST_CASE("manifest: addresses alone are written into one", "[remote][host]") {
   CHECK(contains(message_of<usage_error>([] { (void)write_manifest("m", {}); }), "no address"));
   CHECK(contains(message_of<usage_error>([] { (void)write_manifest("m", {"/etc/x"}); }),
                  "'/etc/x' is no address such as s3://BUCKET/KEY"));
+}
+
+TEST_CASE("manifest: none is lost of those that threads mount at once", "[remote][host]") {
+  const no_manifest_after forgotten;
+  constexpr int threads = 4;
+  constexpr int each_mounts = 100;
+  std::atomic<int> ready = 0;
+  std::vector<std::thread> all;
+  for (int thread = 0; thread < threads; ++thread)
+    all.emplace_back([&, thread] {
+      ++ready;
+      while (ready != threads) std::this_thread::yield();
+      for (int i = 0; i < each_mounts; ++i)
+        detail::add_to_manifest({{"s3://b/" + std::to_string(thread * each_mounts + i), {}}});
+    });
+  for (std::thread& each : all) each.join();
+  CHECK(detail::mounted_manifest()->all().size() == threads * each_mounts);
+}
+
+TEST_CASE("manifest: one that several write at once is whole, and nothing else is left",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  const temporary_directory folder;
+  constexpr int writers = 4;
+  std::atomic<int> asked = 0;  // outlives the server
+  http_server server;
+  for (int i = 0; i < writers; ++i)
+    server.put("/" + std::to_string(i), numbered(1000 + static_cast<std::size_t>(i)));
+  // All come to the writing at about the same time.
+  server.set_script([&](const http_request&) {
+    ++asked;
+    while (asked < writers) std::this_thread::yield();
+    return http_fault{};
+  });
+  const std::string file = (folder.path() / "m.jsonl").string();
+  std::vector<std::thread> all;
+  std::atomic<int> wrote = 0;
+  for (int i = 0; i < writers; ++i)
+    all.emplace_back([&, i] {
+      wrote += static_cast<int>(write_manifest(file, {server.address("/" + std::to_string(i))}));
+    });
+  for (std::thread& each : all) each.join();
+  CHECK(wrote == writers);
+  std::ifstream in{file, std::ios::binary};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  CHECK(read_manifest(text, file).size() == 1);
+  for (const auto& each : std::filesystem::directory_iterator{folder.path()})
+    CHECK(each.path() == file);
+  CHECK(contains(message_of<std::runtime_error>([&] {
+                   (void)write_manifest((folder.path() / "no" / "m").string(),
+                                        {server.address("/0")});
+                 }),
+                 "cannot be written: No such file or directory"));
 }
