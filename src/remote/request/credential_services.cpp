@@ -9,6 +9,7 @@
 #include "remote/request/plain_request.hpp"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -84,6 +85,16 @@ bool may_have_tokens(const std::string& url) {
   return false;
 }
 
+/// Seconds for each request to an instance's metadata, as AWS's programs take them.
+std::optional<std::chrono::seconds> metadata_timeout() {
+  const std::string text = variable("AWS_METADATA_SERVICE_TIMEOUT");
+  int seconds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool is_right = !text.empty() && read.ec == std::errc{} &&
+                        read.ptr == text.data() + text.size() && seconds >= 1 && seconds <= 3600;
+  return is_right ? std::optional{std::chrono::seconds{seconds}} : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::chrono::system_clock::time_point> time_of(const std::string& text) {
@@ -155,17 +166,19 @@ std::optional<lent_credentials> of_instance() {
   if (url.empty()) url = "http://169.254.169.254";
   if (url.ends_with('/')) url.pop_back();
   // A machine without this service answers nothing, and must not take long.
+  const auto within = metadata_timeout();
   const plain_answer token =
       make_request({.method = "PUT",
                     .url = url + "/latest/api/token",
                     .headers = {"X-aws-ec2-metadata-token-ttl-seconds: 21600"},
-                    .connect_within = 300ms,
-                    .answer_within = 1000ms,
+                    .connect_within = within ? *within : 300ms,
+                    .answer_within = within ? *within : 1000ms,
                     .past_proxies = true});
   if (token.status != 200 || token.body.find_first_of("\r\n") != std::string::npos) return {};
   const auto get = [&](const std::string& path) {
     return make_request({.url = url + "/latest/meta-data/iam/security-credentials/" + path,
                          .headers = {"X-aws-ec2-metadata-token: " + token.body},
+                         .answer_within = within ? *within : 5000ms,
                          .past_proxies = true});
   };
   const plain_answer roles = get("");

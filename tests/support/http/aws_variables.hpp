@@ -33,7 +33,8 @@ class aws_variables {
                                    "AWS_CONTAINER_AUTHORIZATION_TOKEN",
                                    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
                                    "AWS_EC2_METADATA_DISABLED",
-                                   "AWS_EC2_METADATA_SERVICE_ENDPOINT"}) {
+                                   "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+                                   "AWS_METADATA_SERVICE_TIMEOUT"}) {
       const char* const value = std::getenv(name);
       before_.emplace_back(name, value == nullptr ? std::optional<std::string>{} : value);
       ::unsetenv(name);

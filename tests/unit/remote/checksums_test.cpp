@@ -162,7 +162,7 @@ TEST_CASE("checksums: those of parts of an object are not compared", "[remote][h
 TEST_CASE("checksums: S3 is asked for those of whole objects, and other servers are not",
           "[remote][host]") {
   store of{500'000};
-  remote_options options = quick_remote();
+  remote_options options = patient_remote();
   options.s3_anonymous = true;
   options.s3_endpoint = of.server.address("");
   const mounted_remote mounted{options};
@@ -182,7 +182,7 @@ TEST_CASE("checksums: S3 is asked for those of whole objects, and other servers 
 TEST_CASE("checksums: a wrong one is fetched again into the cache, and not kept",
           "[remote][host]") {
   const temporary_directory folder;
-  remote_options options = quick_remote();
+  remote_options options = patient_remote();
   options.cache = {.folder = folder.path() / "cache", .folder_bytes = std::uint64_t{1} << 30};
   const mounted_remote mounted{options};
   store of{500'000};

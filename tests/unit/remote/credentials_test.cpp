@@ -171,6 +171,7 @@ TEST_CASE("credentials: an instance's metadata is asked by version 2, after a to
   http_server store;
   const aws_variables variables{{{"AWS_EC2_METADATA_DISABLED", "false"},
                                  {"AWS_EC2_METADATA_SERVICE_ENDPOINT", service.address("")},
+                                 {"AWS_METADATA_SERVICE_TIMEOUT", "60"},  // the machine may be busy
                                  {"AWS_ENDPOINT_URL", store.address("")}}};
   const std::string roles = "/latest/meta-data/iam/security-credentials/";
   service.set_script([&](const http_request& request) {

@@ -101,23 +101,24 @@ std::vector<scripted> passing_faults() {
 
 TEST_CASE("remote faults: each is counted and tried again, and the right bytes come",
           "[remote][host]") {
-  const mounted_remote mounted;
   for (const scripted& each : passing_faults()) {
     CAPTURE(each.counter, each.fault.text, static_cast<int>(each.fault.does), each.fault.bytes);
+    const bool stalls = each.counter == "stalls";
+    const mounted_remote mounted{stalls ? stalling_remote() : patient_remote()};
     opened_object object;
     object.fail(each.fault, 2);
     const auto before = remote_counts();
     object.read();
     CHECK(object.is_right());
-    CHECK(counted(each.counter, remote_counts()) ==
-          counted(each.counter, before) + each.counted_of_two);
+    const auto count = counted(each.counter, remote_counts()) - counted(each.counter, before);
+    CHECK(count >= each.counted_of_two);
+    CHECK((stalls || count == each.counted_of_two));  // a busy machine's server may stall, too
     CHECK(remote_counts().failed == before.failed);
   }
 }
 
 TEST_CASE("remote faults: each that lasts is an error with the address, the byte and the reason",
           "[remote][host]") {
-  const mounted_remote mounted{{.deadline = 300ms, .stall_after = 50ms}};
   const std::vector<std::pair<http_fault, std::string>> lasting{
       {http_fault::status(503, {}, "<Code>SlowDown</Code><Message>Please.</Message>"),
        "the server answers 503 Scripted (SlowDown: Please.); tried "},
@@ -127,7 +128,7 @@ TEST_CASE("remote faults: each that lasts is an error with the address, the byte
       {http_fault::status(418), "the server answers 418 Scripted"},
       {{kind::reset, {}, 0}, "the connection broke: "},
       {{kind::cut, {}, 20'000}, "the server sends 20000 bytes, and fewer than it says; tried "},
-      {{kind::stall, {}, 20'000}, "no byte came for 50 ms; tried "},
+      {{kind::stall, {}, 20'000}, "no byte came for 500 ms; tried "},
       {{kind::ignore_range},
        "sends the whole object (status 200) where a range was asked for "
        "(206); serve it from one that serves ranges, as nginx, Apache and "
@@ -141,6 +142,13 @@ TEST_CASE("remote faults: each that lasts is an error with the address, the byte
   };
   for (const auto& [fault, words] : lasting) {
     CAPTURE(words);
+    const bool stalls = fault.does == kind::stall;
+    remote_options options = stalls ? stalling_remote() : patient_remote();
+    // These are tried until then; the others, a few times.
+    const bool is_patient = stalls || fault.does == kind::reset || fault.does == kind::cut ||
+                            contains(fault.text, " 503 ");
+    if (is_patient) options.deadline = 3s;
+    const mounted_remote mounted{options};
     opened_object object;
     object.fail(fault);
     const std::string message = object.refusal();
@@ -177,15 +185,15 @@ TEST_CASE("remote faults: an object that changed or went is an error that names 
 
 TEST_CASE("remote faults: an answer that comes byte by byte ends at the deadline",
           "[remote][host]") {
-  const mounted_remote mounted{{.deadline = 300ms, .stall_after = 10s}};
+  const mounted_remote mounted{{.deadline = 2s, .stall_after = 50s}};
   opened_object object;
   object.fail({kind::drip, {}, 100});
-  CHECK(contains(object.refusal(), "the answer is not whole within the deadline of 300 ms"));
+  CHECK(contains(object.refusal(), "the answer is not whole within the deadline of 2000 ms"));
 }
 
 TEST_CASE("remote faults: after a stall comes a new connection while others are idle",
           "[remote][host]") {
-  const mounted_remote mounted;
+  const mounted_remote mounted{{.deadline = 60s, .stall_after = 1s, .second_requests = false}};
   std::atomic<int> asked = 0;  // outlives the server
   opened_object object;
   std::vector<std::byte> other(1000);

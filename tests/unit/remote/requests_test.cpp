@@ -37,13 +37,18 @@ using detail::transfer_ptr;
 using detail::transfer_queue;
 using detail::transfer_urgency;
 
-/// Stands in for the C library's: a name server that never answers for one name.
+std::atomic<bool> name_server_answers = false;
+std::atomic<int> answered_names = 0;
+
+/// Stands in for the C library's: a name server that does not answer for one name until it is told.
 extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
                            addrinfo** found) {
   using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
   static const auto other = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "getaddrinfo"));
-  if (name != nullptr && std::strcmp(name, "lost.invalid") == 0)
-    std::this_thread::sleep_for(30s);  // nothing waits for it
+  if (name != nullptr && std::strcmp(name, "lost.invalid") == 0) {
+    while (!name_server_answers) std::this_thread::sleep_for(1ms);
+    ++answered_names;
+  }
   return other(name, service, hints, found);
 }
 
@@ -124,7 +129,7 @@ TEST_CASE("requests: an answer lags after twice the time that most take", "[remo
 
 TEST_CASE("requests: one that lags is made a second time, and the first answer counts",
           "[remote][host]") {
-  const mounted_remote mounted{{.deadline = 60s, .stall_after = 50s}};
+  const mounted_remote mounted;
   std::atomic<bool> stalls = false;  // outlives the server
   http_server server;
   const auto bytes = numbered(std::size_t{1} << 20);
@@ -134,29 +139,35 @@ TEST_CASE("requests: one that lags is made a second time, and the first answer c
   });
   const auto file = detail::open_file(server.address("/x"));
   std::vector<std::byte> out(10'000);
-  for (std::uint64_t i = 0; i < 60; ++i) file->read(100'000 + (i * 37 % 60) * 15'000, out);
+  // Without second requests, so that those that a busy machine would want do not use up what is
+  // allowed.
+  for (std::uint64_t i = 0; i < 100; ++i) file->read(100'000 + (i * 37 % 60) * 15'000, out);
+  const mounted_remote with_second{{.deadline = 60s, .stall_after = 50s}};
   const auto before = remote_counts();
   stalls = true;
-  const auto begun = std::chrono::steady_clock::now();
   file->read(900'123, out);
-  CHECK(std::chrono::steady_clock::now() - begun < 20s);
   CHECK(std::ranges::equal(out, std::span{bytes}.subspan(900'123, out.size())));
+  // Without the second one, the first would be made again after its stall.
   CHECK(remote_counts().hedged == before.hedged + 1);
   CHECK(remote_counts().hedges_won == before.hedges_won + 1);
+  CHECK(remote_counts().stalls == before.stalls);
   CHECK(remote_counts().failed == before.failed);
 }
 
 TEST_CASE("requests: the end of one does not wait for a name server that does not answer",
           "[remote][host]") {
-  const mounted_remote mounted{{.deadline = 200ms, .stall_after = 100ms}};
   http_server server;
   server.put("/x", numbered(1000));
-  const auto begun = std::chrono::steady_clock::now();
-  CHECK(
-      contains(message_of<dataset_error>([] { (void)detail::open_file("http://lost.invalid/x"); }),
-               "no byte came for 100 ms"));
+  {
+    const mounted_remote mounted{{.deadline = 60s, .stall_after = 100ms}};
+    CHECK(contains(
+        message_of<dataset_error>([] { (void)detail::open_file("http://lost.invalid/x"); }),
+        "no byte came for 100 ms; tried 5 times"));
+  }
+  const mounted_remote mounted;
   CHECK(detail::open_file(server.address("/x"))->size() == 1000);
-  CHECK(std::chrono::steady_clock::now() - begun < 20s);
+  CHECK(answered_names == 0);
+  name_server_answers = true;
 }
 
 TEST_CASE("requests: a lock that another thread held at a fork is free in the child",

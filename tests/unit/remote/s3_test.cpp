@@ -158,7 +158,7 @@ TEST_CASE("s3: requests are signed, and no secret is in an error or goes to anot
                                  {"AWS_SESSION_TOKEN", "tokentoken"},
                                  {"AWS_REGION", "eu-3"}}};
   http_server server;
-  auto options = quick_remote();
+  auto options = patient_remote();
   options.s3_endpoint = server.address("");
   const mounted_remote mounted{options};
   server.put("/b/x%20y", numbered(1'000'000));
@@ -200,7 +200,7 @@ TEST_CASE("s3: without a signature no credentials are sent, not even as a passwo
           "[remote][host]") {
   const aws_variables variables{{{"AWS_ACCESS_KEY_ID", "a"}, {"AWS_SECRET_ACCESS_KEY", "b"}}};
   http_server server;
-  auto options = quick_remote();
+  auto options = patient_remote();
   options.s3_endpoint = server.address("");
   options.s3_region = std::string(8'000'001, 'r');  // more than libcurl takes
   const mounted_remote mounted{options};
@@ -216,7 +216,7 @@ TEST_CASE("s3: a folder instead of a file of credentials is ignored", "[remote][
   const aws_variables variables{
       {{"AWS_SHARED_CREDENTIALS_FILE", folder}, {"AWS_CONFIG_FILE", folder}}};
   http_server server;
-  auto options = quick_remote();
+  auto options = patient_remote();
   options.s3_endpoint = server.address("");
   server.put("/b/x", numbered(10));
   for (const char* const region : {"", "r"}) {  // with a region, the requests' thread looks first
@@ -229,7 +229,7 @@ TEST_CASE("s3: a folder instead of a file of credentials is ignored", "[remote][
 TEST_CASE("s3: anonymous requests are not signed, and a refusal says so", "[remote][host]") {
   const aws_variables variables{{{"AWS_ACCESS_KEY_ID", "a"}, {"AWS_SECRET_ACCESS_KEY", "b"}}};
   http_server server;
-  auto options = quick_remote();
+  auto options = patient_remote();
   options.s3_endpoint = server.address("");
   options.s3_anonymous = true;
   const mounted_remote mounted{options};
@@ -247,7 +247,7 @@ TEST_CASE("s3: anonymous requests are not signed, and a refusal says so", "[remo
 TEST_CASE("s3: patterns and folders are listed page by page", "[remote][host]") {
   const aws_variables variables{{}};
   http_server server;
-  auto options = quick_remote();
+  auto options = patient_remote();
   options.s3_endpoint = server.address("");
   const mounted_remote mounted{options};
   const std::string more =
