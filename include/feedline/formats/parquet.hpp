@@ -45,6 +45,9 @@ struct parquet_options {
 /// - booleans, integers, f16, f32, f64: a scalar of that type. Dates and times are counts:
 ///   dates (days) and time32 in i32; time64, timestamps and durations in i64, in the column's own
 ///   unit. They count from 1970, and a time zone changes nothing. The log tells the unit.
+///   Integers that are labels of Hugging Face's `datasets` (ClassLabel) have the names of their
+///   classes (`field::classes`), also in lists; feedline needs nlohmann-json for that. Files whose
+///   names differ are not opened together.
 /// - lists of fixed size: [N]; lists of these [N, M]; bytes of fixed size: u8[N].
 /// - lists of numbers, or of lists of fixed size: ragged.
 /// - text and bytes: ragged u8; an image, if `image` is set and the values that are looked at are

@@ -11,7 +11,8 @@ std::vector<listed_field> list_parquet(const std::string& file, const parquet_op
     listed.push_back({.name = each.as.spec.name,
                       .samples = table->size(),
                       .spec = each.as.spec,
-                      .is_ragged = each.as.is_ragged});
+                      .is_ragged = each.as.is_ragged,
+                      .classes = each.as.spec.classes.get()});
   for (const parquet_left_out& each : table->left_out())
     listed.push_back({.name = each.name, .left_out = each.reason});
   return listed;

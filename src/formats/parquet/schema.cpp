@@ -1,7 +1,14 @@
 #include "formats/parquet/schema.hpp"
 
+#include <feedline/error.hpp>
+
+#include "detail/log.hpp"
+#include "detail/printable.hpp"
+#include "formats/columns/hub_classes.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -10,6 +17,8 @@
 #include <arrow/extension_type.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
+#include <arrow/util/key_value_metadata.h>
+#include <parquet/metadata.h>
 
 namespace feedline::detail {
 namespace {
@@ -212,7 +221,44 @@ void add_columns(const SchemaField& of, const std::string& prefix, parquet_schem
   to.columns.push_back(std::move(made));
 }
 
+[[maybe_unused]] std::string hub_text(const parquet::FileMetaData& metadata) {
+  const auto pairs = metadata.key_value_metadata();
+  return pairs ? pairs->Get("huggingface").ValueOr("") : "";
+}
+
+[[maybe_unused]] bool is_label_type(element_type type) {
+  using enum element_type;
+  return type == u8 || type == i8 || type == u16 || type == i16 || type == u32 || type == i32 ||
+         type == u64 || type == i64;
+}
+
 }  // namespace
+
+bool parquet_column::suits(const parquet_column& other) const {
+  field own = as.spec;
+  if (own.classes.empty() || other.as.spec.classes.empty()) own.classes = other.as.spec.classes;
+  return own == other.as.spec && as.is_ragged == other.as.is_ragged && counted == other.counted;
+}
+
+void name_hub_classes([[maybe_unused]] parquet_schema& schema,
+                      [[maybe_unused]] const parquet::FileMetaData& metadata,
+                      [[maybe_unused]] const std::string& path) {
+#ifdef FEEDLINE_HAS_JSON
+  const std::string text = hub_text(metadata);
+  if (text.empty()) return;
+  std::map<std::string, std::vector<std::string>> classes;
+  try {
+    classes = read_hub_classes(text, path);
+  } catch (const dataset_error& fault) {
+    log()->warn("open_parquet: names of classes are not known: {}", printable(fault.what()));
+    return;
+  }
+  for (parquet_column& each : schema.columns)
+    if (const auto at = classes.find(each.as.spec.name);
+        at != classes.end() && is_label_type(each.as.spec.type) && each.counted.empty())
+      each.as.spec.classes = class_names{at->second};
+#endif
+}
 
 parquet_schema read_parquet_schema(const parquet::arrow::SchemaManifest& manifest) {
   parquet_schema found;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <parquet/arrow/schema.h>
+#include <parquet/type_fwd.h>
 
 namespace feedline::detail {
 
@@ -16,9 +17,9 @@ struct parquet_column {
   bool is_bytes = false;     ///< text or bytes, which may be images
   std::string counted = {};  ///< for dates and times: "microseconds"
 
-  friend bool operator==(const parquet_column& a, const parquet_column& b) {
-    return a.as.spec == b.as.spec && a.as.is_ragged == b.as.is_ragged && a.counted == b.counted;
-  }
+  /// Whether another file's column can follow this one. Names of classes that one of them lacks do
+  /// not count.
+  [[nodiscard]] bool suits(const parquet_column& other) const;
 };
 
 /// A column that is no field.
@@ -34,5 +35,10 @@ struct parquet_schema {
 
 /// The fields that columns can be.
 [[nodiscard]] parquet_schema read_parquet_schema(const parquet::arrow::SchemaManifest& manifest);
+
+/// Gives labels the names of their classes, if Hugging Face's `datasets` wrote the file. The log
+/// says if its description cannot be read. @param path Names the file.
+void name_hub_classes(parquet_schema& schema, const parquet::FileMetaData& metadata,
+                      const std::string& path);
 
 }  // namespace feedline::detail

@@ -93,7 +93,7 @@ std::vector<int> match_columns(const std::vector<parquet_column>& columns,
     if (own == schema.columns.end())
       throw error(name, "the file has no such column, which " + printable(first_path) + " has as " +
                             column_text(each));
-    if (!(*own == each))
+    if (!each.suits(*own))
       throw error(name, "is " + column_text(*own) + " here, but " + column_text(each) + " in " +
                             printable(first_path));
     leaves.push_back(own->leaf);
@@ -133,6 +133,7 @@ parquet_table::parquet_table(std::vector<byte_file_ptr> files, const parquet_opt
     call_arrow({.path = files[i]->name(), .field = {}}, "", [&] {
       const auto reader = make_reader(files[i], nullptr);
       opened[i] = {reader->parquet_reader()->metadata(), read_parquet_schema(reader->manifest())};
+      name_hub_classes(opened[i].schema, *opened[i].metadata, files[i]->name());
     });
     files[i]->require_unchanged();
   });

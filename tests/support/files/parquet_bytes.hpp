@@ -65,15 +65,17 @@ inline std::shared_ptr<arrow::Array> hub_images(const std::vector<std::vector<st
 }
 
 /// A file of these columns. @param group_rows Rows of each row group but the last.
+/// @param hub Metadata under the key of Hugging Face's `datasets`; empty: none.
 inline std::vector<std::byte> file_of(const std::vector<column>& columns, std::int64_t group_rows,
-                                      bool with_statistics = true) {
+                                      bool with_statistics = true, const std::string& hub = {}) {
   std::vector<std::shared_ptr<arrow::Field>> fields;
   std::vector<std::shared_ptr<arrow::Array>> arrays;
   for (const auto& [name, array] : columns) {
     fields.push_back(arrow::field(name, array->type()));
     arrays.push_back(array);
   }
-  const auto table = arrow::Table::Make(arrow::schema(fields), arrays);
+  const auto more = hub.empty() ? nullptr : arrow::key_value_metadata({"huggingface"}, {hub});
+  const auto table = arrow::Table::Make(arrow::schema(fields, more), arrays);
   const auto out = arrow::io::BufferOutputStream::Create().ValueOrDie();
   parquet::WriterProperties::Builder how;
   if (!with_statistics) how.disable_statistics();

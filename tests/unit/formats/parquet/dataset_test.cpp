@@ -227,3 +227,45 @@ TEST_CASE("Parquet: files whose columns differ are refused by file and column", 
   CHECK(test::read_sample(*both, {5})[0] == memory_of<std::int64_t>({2}));
   CHECK(contains(message(b, {"z"}), "'z'"));
 }
+
+#ifdef FEEDLINE_TEST_JSON
+TEST_CASE("Parquet: labels of the Hub have the names of their classes", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto file = [&](const std::string& name, const std::string& hub) {
+    return folder
+        .write(
+            name,
+            file_of(
+                {{"label", array_of<arrow::Int64Builder>(counting(0, 2))},
+                 {"tags",
+                  lists_of<arrow::Int32Builder>(std::vector<std::vector<std::int32_t>>{{0}, {}})},
+                 {"x", array_of<arrow::FloatBuilder>(std::vector<std::optional<float>>{0.F, 1.F})}},
+                2, true, hub))
+        .string();
+  };
+  const auto described = [](const std::string& names) {
+    return R"({"info": {"features": {"label": {"names": )" + names + R"(, "_type": "ClassLabel"},
+        "tags": {"feature": {"names": ["N", "V"], "_type": "ClassLabel"}, "_type": "List"},
+        "x": {"names": ["never"], "_type": "ClassLabel"}}}})";
+  };
+  const std::string named = file("a", described(R"(["cat", "dog"])"));
+  const auto data = open(named);
+  const std::vector<std::string> animals{"cat", "dog"};
+  CHECK(data->fields()[0].classes.get() == animals);
+  CHECK(data->fields()[1].classes.get() == std::vector<std::string>{"N", "V"});
+  CHECK(data->fields()[3].classes.empty());  // x is no integer
+  CHECK(list_fields(named)[0].classes == animals);
+  // A file without names follows; one with other names does not.
+  const std::string plain = file("b", "");
+  CHECK(open(std::vector<std::string>{named, plain})->size() == 4);
+  CHECK(open(std::vector<std::string>{plain, named})->size() == 4);
+  const std::string other = file("c", described(R"(["dog", "cat"])"));
+  CHECK(contains(message_of<dataset_error>([&] {
+                   (void)open(std::vector<std::string>{named, other});
+                 }),
+                 "is label: int64[] of 2 classes (dog, cat; "));
+  const test::log_capture log;
+  CHECK(open(file("d", "no JSON"))->fields()[0].classes.empty());
+  CHECK(contains(log.text(), "open_parquet: names of classes are not known: "));
+}
+#endif

@@ -18,6 +18,8 @@ feedline_add_tests(feedline_parquet_tests LIBRARIES feedline::formats ${feedline
   unit/formats/parquet/order_test.cpp
   unit/formats/parquet/storage_test.cpp
 )
+target_compile_definitions(feedline_parquet_tests PRIVATE
+  $<$<BOOL:${FEEDLINE_HAS_JSON}>:FEEDLINE_TEST_JSON>)
 if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)
   feedline_add_tests(feedline_parquet_image_tests
     LIBRARIES feedline::formats ${feedline_parquet_libraries} JPEG::JPEG PNG::PNG
