@@ -77,6 +77,10 @@ bool is_there(const std::string& path) {
 std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) {
   std::vector<std::string> paths;
   for (const std::string& pattern : patterns) {
+    if (pattern.find_first_of("*?[{") == std::string::npos) {
+      paths.push_back(pattern);  // if it does not exist, opening it reports that
+      continue;
+    }
     std::vector<std::string> names{pattern};
     if (!is_there(pattern)) {
       names.clear();
@@ -91,7 +95,7 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) 
                               "no file or folder matches this pattern"};
         paths.insert(paths.end(), files.begin(), files.end());
       } else if (is_found || name == pattern) {
-        paths.push_back(std::move(name));  // if it does not exist, opening it reports that
+        paths.push_back(std::move(name));
       } else {
         throw dataset_error{{.path = name, .field = {}},
                             "no such file or folder, which " + pattern + " names"};

@@ -72,18 +72,20 @@ whole_file object_files::read_whole(const std::string& path, const room& memory)
   answer_verdict fault;
   const auto known = mounted_manifest();
   const bool is_listed = known && known->find(path) != nullptr;
-  const auto file = is_listed
-                        ? try_open(path, fault)
-                        : object_file::try_open(path, access_to(path), fault, whole_head_bytes);
+  // One that was just opened, to see whether it is there, is not asked for again.
+  auto file = is_listed ? try_open(path, fault) : recent_.find(path);
+  const bool is_known = file != nullptr;
+  if (!file && !is_listed)
+    file = object_file::try_open(path, access_to(path), fault, whole_head_bytes);
   if (!file) refuse(path, fault);
   if (file->size() > max_whole_bytes)
     throw dataset_error{{.path = path, .field = {}},
                         "has " + std::to_string(file->size()) + " bytes, and more than " +
                             std::to_string(max_whole_bytes) + " are not read"};
   const auto bytes = memory(static_cast<std::size_t>(file->size()));
-  // The first bytes came with the opening, if there was one.
+  // The first bytes came with the opening, if it was for this.
   const std::size_t head =
-      is_listed ? 0 : std::min(bytes.size(), static_cast<std::size_t>(whole_head_bytes));
+      is_known ? 0 : std::min(bytes.size(), static_cast<std::size_t>(whole_head_bytes));
   file->read(0, bytes.first(head));
   file->read(head, bytes.subspan(head));
   return {bytes, false};

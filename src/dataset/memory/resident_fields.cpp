@@ -11,9 +11,8 @@
 namespace feedline::detail {
 namespace {
 
-void read_whole(rows_field& field) try {
-  // Uses only this thread: several might evict each other's chunks from a small cache.
-  const auto loaded = load_into_memory(make_rows_dataset("open", {field}), {.threads = 1});
+void read_whole(rows_field& field, int threads) try {
+  const auto loaded = load_into_memory(make_rows_dataset("open", {field}), {.threads = threads});
   const row_extent all{.rows = field.rows->size(),
                        .row_bytes = field.rows->row_bytes(),
                        .file = field.rows->extent().file};
@@ -24,7 +23,12 @@ void read_whole(rows_field& field) try {
 
 }  // namespace
 
-void make_resident(std::vector<rows_field>& fields, std::size_t limit_bytes) {
+void make_resident(std::vector<rows_field>& fields, std::size_t limit_bytes,
+                   const std::string& path) {
+  // Here only this thread: several might evict each other's chunks from a small cache. A read from
+  // another machine takes a round trip, which is worse.
+  constexpr int remote_threads = 32;
+  const int threads = path.find("://") == std::string::npos ? 1 : remote_threads;
   std::vector<rows_field*> by_size;
   for (rows_field& each : fields) by_size.push_back(&each);
   std::ranges::stable_sort(by_size, {}, [](const auto* each) { return each->rows->row_bytes(); });
@@ -32,7 +36,7 @@ void make_resident(std::vector<rows_field>& fields, std::size_t limit_bytes) {
     const auto bytes = checked_multiply<std::size_t>(each->rows->size(), each->rows->row_bytes());
     if (!bytes || *bytes > limit_bytes) return;
     limit_bytes -= *bytes;
-    read_whole(*each);
+    read_whole(*each, threads);
   }
 }
 

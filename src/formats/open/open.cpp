@@ -63,10 +63,13 @@ const detail::format_entry* format_of(const detail::probed_file& probed) {
 
 /// Null: unknown.
 const detail::format_entry* format_of(const std::string& path) {
-  const detail::entry_kind kind = detail::kind_of_entry(path);
   // A web server's folders are not known as such: they are nothing, or a page that lists them.
   const bool is_address = path.find("://") != std::string::npos;
   const bool has_folders_name = path.ends_with(".zarr") || path.ends_with(".zarr/");
+  if (is_address && has_folders_name)  // to ask for the folder first would be a request more
+    if (const auto* const zarr = detail::find_format("zarr"); zarr != nullptr)
+      if (zarr->is_folder(path)) return zarr;
+  const detail::entry_kind kind = detail::kind_of_entry(path);
   if (kind == detail::entry_kind::folder ||
       (is_address && (kind != detail::entry_kind::file || has_folders_name)))
     for (const detail::format_entry& entry : detail::format_table())

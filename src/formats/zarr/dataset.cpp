@@ -10,6 +10,7 @@
 #include "formats/zarr/blocks.hpp"
 #include "formats/zarr/encoded_rows.hpp"
 #include "formats/zarr/hierarchy.hpp"
+#include "formats/zarr/open_fields.hpp"
 #include "rows/decoded/cached_rows.hpp"
 #include "rows/row_storage.hpp"
 
@@ -44,8 +45,10 @@ void require_samples(const std::string& store, const zarr_array& array) {
   if (const std::string why = array.codecs.refusal(); !why.empty()) refuse(why);
 }
 
-found_array find_array(const detail::zarr_store_ptr& store, const zarr_field& chosen) {
-  zarr_array array = detail::load_zarr_array(*store, chosen.array);
+found_array find_array(const detail::zarr_store_ptr& store, detail::zarr_chosen_field& with) {
+  const zarr_field& chosen = with.field;
+  zarr_array array =
+      with.array ? std::move(*with.array) : detail::load_zarr_array(*store, chosen.array);
   require_samples(store->name(), array);
   found_array found;
   found.spec = array.to_field(
@@ -65,8 +68,7 @@ found_array find_array(const detail::zarr_store_ptr& store, const zarr_field& ch
   if (array.packing.changes_values())
     detail::log()->warn(
         "{}: '{}' holds packed numbers (attributes scale_factor, add_offset or _Unsigned), which "
-        "are "
-        "read as they are stored; open it by open_zarr_array, unpack it, and make samples by "
+        "are read as they are stored; open it by open_zarr_array, unpack it, and make samples by "
         "make_windows",
         detail::printable(store->name()), detail::printable(array.path));
   found.chunks = std::make_shared<const detail::zarr_chunks>(store, std::move(array));
@@ -97,23 +99,21 @@ std::unique_ptr<const detail::field_rows> open_rows(const found_array& found,
   return std::make_unique<const detail::cached_rows>(std::move(*all), std::move(blocks));
 }
 
-}  // namespace
-
-dataset_ptr open_zarr(const std::string& store, std::vector<zarr_field> fields,
-                      const zarr_options& options) {
-  if (fields.empty()) throw usage_error{"open_zarr: there is no field"};
-  const auto opened = detail::open_zarr_store(store);
+dataset_ptr open_chosen(const detail::zarr_store_ptr& opened,
+                        std::vector<detail::zarr_chosen_field> fields,
+                        const zarr_options& options) {
   std::vector<found_array> found;
   double row_bytes = 0;
-  for (const zarr_field& each : fields) {
+  for (detail::zarr_chosen_field& each : fields) {
     found.push_back(find_array(opened, each));
     row_bytes += static_cast<double>(found.back().row_bytes);
     const auto samples = [](const found_array& one) { return one.chunks->array().shape.front(); };
     if (samples(found.back()) != samples(found.front()))
-      throw dataset_error{{.path = opened->name(), .field = each.array},
+      throw dataset_error{{.path = opened->name(), .field = each.field.array},
                           "holds " + std::to_string(samples(found.back())) + " samples (" +
-                              to_string(found.back().spec) + "), but '" + fields.front().array +
-                              "' holds " + std::to_string(samples(found.front())) +
+                              to_string(found.back().spec) + "), but '" +
+                              fields.front().field.array + "' holds " +
+                              std::to_string(samples(found.front())) +
                               "; the first dimensions of a dataset's fields are equal"};
   }
   const std::size_t cache_bytes = options.max_host_cache_bytes != 0
@@ -127,12 +127,29 @@ dataset_ptr open_zarr(const std::string& store, std::vector<zarr_field> fields,
     rows.push_back(
         {each.spec, open_rows(each, bytes), detail::make_zarr_encoded_rows(each.chunks)});
   }
-  detail::make_resident(rows, options.max_resident_bytes);
+  detail::make_resident(rows, options.max_resident_bytes, opened->name());
   if (const auto file = opened->file()) file->require_unchanged();
   return detail::make_rows_dataset("open_zarr", std::move(rows));
 }
 
+}  // namespace
+
+dataset_ptr open_zarr(const std::string& store, std::vector<zarr_field> fields,
+                      const zarr_options& options) {
+  if (fields.empty()) throw usage_error{"open_zarr: there is no field"};
+  std::vector<detail::zarr_chosen_field> chosen;
+  for (zarr_field& each : fields) chosen.push_back({std::move(each)});
+  return detail::open_zarr_fields(detail::open_zarr_store(store), std::move(chosen), options);
+}
+
 }  // namespace FEEDLINE_ABI
+
+dataset_ptr detail::open_zarr_fields(const zarr_store_ptr& store,
+                                     std::vector<zarr_chosen_field> fields,
+                                     const zarr_options& options) {
+  return open_chosen(store, std::move(fields), options);
+}
+
 }  // namespace feedline
 
 #endif

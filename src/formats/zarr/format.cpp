@@ -1,5 +1,6 @@
 #include <feedline/error.hpp>
 
+#include "detail/threads.hpp"
 #include "formats/open/format_entry.hpp"
 #include "formats/zarr/whole_store.hpp"
 #include "io/file_magic.hpp"
@@ -20,9 +21,16 @@ constexpr std::array<std::string_view, 5> documents{"zarr.json", ".zgroup", ".za
 
 bool is_store(const std::string& path) {
   const file_system_ptr files = file_system_of(path);
-  return std::ranges::any_of(documents, [&](std::string_view name) {
+  const auto is_there = [&](std::string_view name) {
     return files->kind_of(path + '/' + std::string{name}) == entry_kind::file;
-  });
+  };
+  if (path.find("://") == std::string::npos) return std::ranges::any_of(documents, is_there);
+  // All at once: each is a request.
+  std::array<bool, documents.size()> found{};
+  parallel_for(
+      documents.size(), [&](std::size_t i) { found[i] = is_there(documents[i]); },
+      documents.size());
+  return std::ranges::count(found, true) != 0;
 }
 
 /// The name of a zip archive's first member; empty for other files.

@@ -8,6 +8,7 @@
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
 #include "formats/zarr/hierarchy.hpp"
+#include "formats/zarr/open_fields.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -119,8 +120,9 @@ dataset_ptr open_whole_zarr(const std::string& path, const open_options& options
   if (options.like.empty() && !left_out.empty())
     log()->warn("open: {}: left out: {}; name fields in open_options::fields", printable(path),
                 list_names(left_out));
-  for (const zarr_node* each : chosen) fields.push_back(field_of(*each, chosen));
-  return open_zarr(path, std::move(fields));
+  std::vector<zarr_chosen_field> found;
+  for (const zarr_node* each : chosen) found.push_back({field_of(*each, chosen), each->array});
+  return open_zarr_fields(store, std::move(found), {});
 }
 
 std::vector<listed_field> list_whole_zarr(const std::string& path, const open_options&) {

@@ -63,7 +63,7 @@ dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
   detail::require_known(options);
   auto found = find_fields(file, fields, options);
   auto opened = open_fields(found, detail::cache_bytes_of(options));
-  detail::make_resident(opened, options.max_resident_bytes);
+  detail::make_resident(opened, options.max_resident_bytes, file);
   for (std::size_t i = 0; i < found.size(); ++i)
     if (const std::string& why = found[i].storage.refusal;
         !why.empty() && !opened[i].rows->in_memory())

@@ -33,6 +33,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/manifest_test.cpp
   unit/remote/object_file_test.cpp
   unit/remote/requests_test.cpp
+  unit/remote/round_trips_test.cpp
   unit/remote/s3_test.cpp
   ${remote_zarr_test}
 )
@@ -46,6 +47,7 @@ endif()
 
 target_compile_definitions(feedline_remote_tests PRIVATE
   $<$<BOOL:${FEEDLINE_HAS_HDF5}>:FEEDLINE_TEST_HDF5>
+  $<$<BOOL:${FEEDLINE_HAS_JSON}>:FEEDLINE_TEST_JSON>
   $<$<TARGET_EXISTS:feedline_libraries::libzip>:FEEDLINE_TEST_NPZ>)
 
 # S3 as moto plays it, with its check of signatures. The interpreter is the one of tests/python.sh,

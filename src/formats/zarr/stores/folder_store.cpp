@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 namespace feedline::detail {
@@ -17,9 +18,7 @@ class folder_store final : public zarr_store {
   explicit folder_store(const std::string& path)
       : zarr_store{without_slashes(path)},
         files_{file_system_of(path)},
-        is_remote_{path.find("://") != std::string::npos},
-        // Web servers have no lists: their folders are not known as such.
-        can_list_{!is_remote_ || files_->kind_of(name()) == entry_kind::folder} {}
+        is_remote_{path.find("://") != std::string::npos} {}
 
   std::optional<std::string> text(const std::string& key) const override {
     std::vector<std::byte> bytes;
@@ -27,7 +26,16 @@ class folder_store final : public zarr_store {
     return std::string{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
-  bool can_list() const noexcept override { return can_list_; }
+  /// Web servers have no lists: their folders are not known as such. It may take a request, so it
+  /// is asked for once, and only where a list is wanted.
+  bool can_list() const noexcept override try {
+    if (!is_remote_) return true;
+    std::call_once(asked_,
+                   [this] { can_list_ = files_->kind_of(name() + '/') == entry_kind::folder; });
+    return can_list_;
+  } catch (...) {  // short of memory
+    return false;
+  }
 
   std::vector<folder_entry> list(const std::string& key) const override {
     const std::string folder = path_of(key);
@@ -99,7 +107,8 @@ class folder_store final : public zarr_store {
 
   file_system_ptr files_;
   const bool is_remote_;
-  const bool can_list_;
+  mutable std::once_flag asked_;
+  mutable bool can_list_ = false;
   mutable std::atomic<bool> is_cold_{true};  ///< a read had to wait since this was asked
 };
 
@@ -107,13 +116,13 @@ class folder_store final : public zarr_store {
 
 zarr_store_ptr open_zarr_store(const std::string& path) {
   const bool is_remote = path.find("://") != std::string::npos;
+  // A web server may have a page for a folder.
+  if (is_remote && !path.ends_with(".zip")) return std::make_shared<const folder_store>(path);
   const entry_kind kind = kind_of_entry(path);
   if (kind == entry_kind::nothing && !is_remote)
     throw dataset_error{{.path = path, .field = {}},
                         "there is no such file or folder; check its name"};
-  // A web server may have a page for a folder.
-  const bool is_archive = !is_remote || path.ends_with(".zip");
-  if (kind == entry_kind::file && is_archive) return open_zarr_zip(open_file(path));
+  if (kind == entry_kind::file) return open_zarr_zip(open_file(path));
   return std::make_shared<const folder_store>(path);
 }
 
