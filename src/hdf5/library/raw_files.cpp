@@ -50,8 +50,9 @@ std::vector<hdf5_needed_file> raw_files_of(const hdf5_session& hdf5, const hdf5_
   const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
   const hdf5_space_id space{H5Dget_space(dataset)};
   const std::uint64_t all = H5Dget_storage_size(dataset);
-  const std::uint64_t sample_bytes =
-      std::max<std::uint64_t>(1, all / extents_of(hdf5, file, name, space.get()).front());
+  const auto extents = extents_of(hdf5, file, name, space.get());
+  const std::uint64_t samples = extents.empty() ? 1 : std::max<hsize_t>(1, extents.front());
+  const std::uint64_t sample_bytes = std::max<std::uint64_t>(1, all / samples);
   std::vector<hdf5_needed_file> files;
   std::uint64_t begin = 0;
   for (int i = 0; i < H5Pget_external_count(creation.get()); ++i) {

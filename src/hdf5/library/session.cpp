@@ -11,6 +11,7 @@ namespace {
 /// Not destroyed before datasets that live as long as the program: its destructor does nothing.
 constinit std::mutex library_mutex;
 constinit hdf5_session* current_session = nullptr;  // the session that holds the mutex
+thread_local constinit bool is_held_here = false;
 
 /// Keeps the innermost message, and the first one around it that names a file, if it names none:
 /// HDF5 1.14 says only "can't open file" for a file of another storage.
@@ -57,6 +58,7 @@ void hdf5_session::explain(std::string words) noexcept {
 
 hdf5_session::hdf5_session() : lock_{library_mutex} {
   current_session = this;
+  is_held_here = true;
 #ifndef H5_NO_DEPRECATED_SYMBOLS
   unsigned is_v2 = 1;
   if (H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 == 0)
@@ -67,7 +69,12 @@ hdf5_session::hdf5_session() : lock_{library_mutex} {
   H5Eset_auto2(H5E_DEFAULT, record_failure, this);
 }
 
+bool hdf5_session::is_held() noexcept {
+  return is_held_here;
+}
+
 hdf5_session::~hdf5_session() {
+  is_held_here = false;
   current_session = nullptr;
   H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
 #ifndef H5_NO_DEPRECATED_SYMBOLS

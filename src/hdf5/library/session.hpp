@@ -30,6 +30,9 @@ class hdf5_session {
   /// in; the first one is kept. Empty: clears it. Does nothing outside of a session.
   static void explain(std::string words) noexcept;
 
+  /// Whether the calling thread has one.
+  [[nodiscard]] static bool is_held() noexcept;
+
  private:
   static herr_t record_failure(hid_t stack, void* session) noexcept;
 

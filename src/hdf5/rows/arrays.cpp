@@ -124,11 +124,7 @@ hdf5_found_array find_hdf5_array(const hdf5_session& hdf5, const hdf5_file& file
 array_ptr open_hdf5_found(hdf5_found_array& found, std::size_t cache_bytes) {
   hdf5_resolved_field& field = found.field;
   const hdf5_storage_layout& storage = field.storage;
-  if (field.column) {
-    hdf5_library_column column{new hdf5_library_dataset{std::move(*field.column)}};
-    field.column.reset();
-    return make_library_array(found.spec, std::move(column));
-  }
+  if (field.column) return make_library_array(found.spec, std::move(field.column));
   const auto fill = fill_of(field);
   if (!fill && storage.stored != layout::contiguous)
     throw hdf5_error{{.path = found.spec.path, .field = field.name},

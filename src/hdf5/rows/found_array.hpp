@@ -9,8 +9,7 @@
 
 namespace feedline::detail {
 
-/// A dataset, or a member of its records, as an array of N dimensions. Its destruction must be
-/// within a session if its field has a column.
+/// A dataset, or a member of its records, as an array of N dimensions.
 struct hdf5_found_array {
   hdf5_resolved_field field;
   array_spec spec;  ///< without names of dimensions and packing; its first extent may be 0

@@ -64,15 +64,19 @@ box_list box_of(const array_spec& spec, std::uint64_t first, std::uint64_t count
 
 array_ptr hdf5_recent_arrays::get(std::uint64_t sample, hdf5_found_array& found) {
   const std::lock_guard guard{lock_};
-  array_ptr& kept = arrays_[sample];
-  if (kept) return kept;
-  kept = open_hdf5_found(found, max_bytes_ / 4);
-  array_ptr made = kept;
+  if (const auto kept = arrays_.find(sample); kept != arrays_.end()) return kept->second;
+  array_ptr made = open_hdf5_found(found, max_bytes_ / 4);
   const auto cost = [](const array_ptr& array) {
     return bytes_of(array->spec(), array->spec().chunk) *
            static_cast<std::size_t>(array->spec().chunks_kept);
   };
   order_.push_back(sample);
+  try {
+    arrays_.emplace(sample, made);
+  } catch (...) {  // each that is in the order is there
+    order_.pop_back();
+    throw;
+  }
   bytes_ += cost(made);
   while (bytes_ > max_bytes_ && order_.size() > 1) {
     const auto oldest = arrays_.find(order_.front());
@@ -100,7 +104,7 @@ hdf5_group_column::hdf5_group_column(std::string name, std::vector<hdf5_found_ar
       sample.chunks = std::make_unique<hdf5_found_array>(std::move(each));
       continue;
     }
-    const bool is_slow = each.field.column.has_value();
+    const bool is_slow = each.field.column != nullptr;
     if (is_slow) reason = each.field.storage.refusal;
     sample.array = open_hdf5_found(each, 0);
     if (!is_slow) continue;

@@ -161,7 +161,7 @@ hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
     // If filters are the only reason, the file's own chunks can be checked.
     if (found.storage.refusal == found.storage.filters.refusal())
       require_whole_chunks(hdf5, column, found);
-    found.column = std::move(column);
+    found.column.reset(new hdf5_library_dataset{std::move(column)});
   }
   return found;
 }
@@ -170,8 +170,7 @@ std::unique_ptr<const field_rows> open_rows(hdf5_resolved_field& found, std::siz
   const hdf5_storage_layout& storage = found.storage;
   const std::size_t block_bytes = found.block_bytes();
   if (found.column) {
-    hdf5_library_column column{new hdf5_library_dataset{std::move(*found.column)}};
-    found.column.reset();
+    hdf5_library_column column = std::move(found.column);
     // If a cache can hold only a few such large blocks, decoding whole blocks is wasted; if there
     // are too many blocks, the list alone would take the memory.
     if (block_bytes == 0 || block_bytes > cache_bytes / least_cached_blocks ||

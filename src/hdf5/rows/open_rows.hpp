@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -28,8 +27,8 @@ struct hdf5_resolved_field {
   hdf5_row_chunks row_chunks = nullptr;                    ///< if rows are read out of chunks
   std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< if there are chunks
   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder =
-      nullptr;                                                ///< the same for a member of records
-  std::optional<hdf5_library_dataset> column = std::nullopt;  ///< if the library reads it
+      nullptr;                           ///< the same for a member of records
+  hdf5_library_column column = nullptr;  ///< if the library reads it
 
   [[nodiscard]] row_extent extent() const {
     return {.rows = samples, .row_bytes = row_bytes, .file = file};

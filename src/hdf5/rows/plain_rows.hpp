@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,11 +19,12 @@
 
 namespace feedline::detail {
 
-/// A column that is used, and closed, outside of any session: each call makes its own, so one
-/// thread at a time reads.
+/// A column that is used outside of any session: each call makes its own, so one thread at a time
+/// reads. It may be closed within one, too.
 struct hdf5_close_column {
   void operator()(const hdf5_library_dataset* column) const {
-    const hdf5_session hdf5;
+    std::optional<hdf5_session> hdf5;
+    if (!hdf5_session::is_held()) hdf5.emplace();
     delete column;
   }
 };

@@ -156,3 +156,17 @@ TEST_CASE("hdf5: options that are not values of their enumeration are refused", 
   CHECK(contains(refused({.conventions = static_cast<value_conventions>(9)}),
                  "hdf5_options::conventions is 9"));
 }
+
+TEST_CASE("hdf5: a single value in a raw file is read", "[dataset][host]") {
+  const temporary_directory folder;
+  const std::string raw = folder.path() / "value";
+  const std::uint32_t value = 77;
+  std::ofstream{raw, std::ios::binary}.write(reinterpret_cast<const char*>(&value), sizeof value);
+  hdf5_writer writer{folder.path() / "a.h5"};
+  (void)writer.make("x", H5T_STD_U32LE, {}, {"external", [&](hid_t creation) {
+                                               H5Pset_external(creation, raw.c_str(), 0,
+                                                               sizeof value);
+                                             }});
+  const auto file = writer.close();
+  CHECK(read_numbers(*open_hdf5(file, {{"x"}}), 0, 1) == std::vector{value});
+}

@@ -4,6 +4,7 @@
 #include <feedline/hdf5/dataset.hpp>
 #include <feedline/hdf5/ragged.hpp>
 
+#include "hdf5/rows/found_array.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
@@ -12,10 +13,14 @@
 #include "support/hdf5/sequences.hpp"
 #include "support/hdf5/writer.hpp"
 
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace feedline;
@@ -196,4 +201,37 @@ TEST_CASE("hdf5: dates of NumPy are counts, in either byte order, also in record
     CHECK(open_hdf5(file, {{"bytes"}}, how)->fields() ==
           std::vector<field>{{"bytes", element_type::u8, {8}}});
   }
+}
+
+TEST_CASE("hdf5: a column that was found, and is not used, is closed under the library's lock",
+          "[dataset][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "a.h5"};
+  const double value = 2.5;
+  writer.write("compact", H5T_IEEE_F64BE, {}, H5T_NATIVE_DOUBLE, &value, compact());
+  const auto file = writer.close();
+  std::optional<detail::hdf5_found_array> found;
+  {
+    const detail::hdf5_session hdf5;
+    const detail::hdf5_file opened{hdf5, file, external_files::same_folder};
+    detail::hdf5_open_context common;
+    found = detail::find_hdf5_array(hdf5, opened, common, "compact");
+  }
+  REQUIRE(found->field.column);
+  std::atomic<bool> is_held = false;
+  std::atomic<bool> is_closed = false;
+  bool was_alone = false;
+  std::thread other{[&] {
+    const detail::hdf5_session hdf5;
+    is_held = true;
+    // It is not closed meanwhile; a shorter time would only see less.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{100};
+    while (!is_closed && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    was_alone = !is_closed;
+  }};
+  while (!is_held) std::this_thread::yield();
+  found.reset();
+  is_closed = true;
+  other.join();
+  CHECK(was_alone);
 }
