@@ -7,8 +7,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "programs/convert/conversion.hpp"
-#include "programs/convert/output/chunk_packer.hpp"
-#include "programs/convert/output/zarr_chunk.hpp"
+#include "programs/convert/output/compress.hpp"
 #include "programs/convert/work/work_folder.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
@@ -146,7 +145,7 @@ TEST_CASE("convert: every type comes back byte for byte from every format and la
     for (const auto filter : {convert::compression::none, convert::compression::lz4,
                               convert::compression::zstd, convert::compression::deflate}) {
       if (to == convert::format::zarr2 && type == element_type::bf16) continue;
-      if (!convert::can_write_zarr(filter)) continue;
+      if (!convert::can_compress(filter)) continue;
       jobs.push_back(job_to(to, folder.path() / "out"));
       jobs.back().layout.chunk_rows = 300;
       jobs.back().layout.filter = filter;
@@ -158,7 +157,7 @@ TEST_CASE("convert: every type comes back byte for byte from every format and la
   jobs.push_back(jobs.back());
   jobs.back().layout.filter = convert::compression::none;
   for (const auto filter : {convert::compression::lz4, convert::compression::zstd}) {
-    if (!convert::can_pack(filter)) continue;
+    if (!convert::can_compress(filter)) continue;
     jobs.push_back(jobs.front());
     jobs.back().layout.chunk_rows = 300;
     jobs.back().layout.filter = filter;
@@ -192,7 +191,7 @@ TEST_CASE("convert: chunks that do not compress are stored as they are, and read
   job.layout.chunk_rows = 64;  // the last has 40
   job.layout.filter = GENERATE(convert::compression::deflate, convert::compression::lz4,
                                convert::compression::zstd);
-  if (!convert::can_pack(job.layout.filter)) return;
+  if (!convert::can_compress(job.layout.filter)) return;
   (void)convert::run(from, job, ignore);
   CHECK(all_of(*open_output(job, from->fields())) == all_of(*from));
   CHECK(fs::file_size(job.output) < 100'000);

@@ -16,9 +16,6 @@ struct packed_chunk {
   std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out, because it did not pay
 };
 
-/// Whether this program has the library that compresses so; `none`: no.
-[[nodiscard]] bool can_pack(compression filter) noexcept;
-
 /// Does what the HDF5 library's filters would do one chunk after the other under its lock, on all
 /// cores. No plugin of the library's is needed.
 /// @param rows Rows of a whole number of chunks. The last chunk may be incomplete; zeros fill it.

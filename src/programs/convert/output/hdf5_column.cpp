@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "programs/convert/output/chunk_packer.hpp"
+#include "programs/convert/output/compress.hpp"
 
 #include <array>
 
@@ -72,7 +72,7 @@ void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field&
     require(hdf5, H5Pset_deflate(storage, level), "compress with deflate");
   // Chunks that are packed here need no plugin of the library's, and an optional filter asks for
   // none.
-  const unsigned flags = can_pack(layout.filter) ? H5Z_FLAG_OPTIONAL : H5Z_FLAG_MANDATORY;
+  const unsigned flags = can_compress(layout.filter) ? H5Z_FLAG_OPTIONAL : H5Z_FLAG_MANDATORY;
   if (layout.filter == compression::lz4)
     require(hdf5, H5Pset_filter(storage, lz4_filter, flags, 0, nullptr), "compress with lz4");
   if (layout.filter == compression::zstd)
@@ -82,7 +82,7 @@ void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field&
 }  // namespace
 
 void require_filter(const hdf5_layout& layout) {
-  if (layout.contiguous || can_pack(layout.filter)) return;
+  if (layout.contiguous || can_compress(layout.filter)) return;
   if (layout.filter == compression::lz4) require_plugin(lz4_filter, "lz4");
   if (layout.filter == compression::zstd) require_plugin(zstd_filter, "zstd");
 }
@@ -93,8 +93,9 @@ hdf5_column open_column(const hdf5_session& hdf5, hid_t file, durable_file::mode
   constexpr auto prepare = "prepare a dataset";
   const bool is_small = chunk_rows * feedline::sample_bytes(field) < least_chunk_bytes;
   const bool contiguous = layout.contiguous || (layout.chunk_rows == 0 && is_small);
-  hdf5_column column{
-      type_of(hdf5, field.type), {}, contiguous, !contiguous && can_pack(layout.filter)};
+  const bool is_packed_here =
+      !contiguous && layout.filter != compression::none && can_compress(layout.filter);
+  hdf5_column column{type_of(hdf5, field.type), {}, contiguous, is_packed_here};
   // Rows come as whole chunks, which a cache would only copy.
   const auto access = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_DATASET_ACCESS), prepare);
   require(hdf5, H5Pset_chunk_cache(access.get(), 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT), prepare);

@@ -9,9 +9,6 @@
 
 namespace convert {
 
-/// Whether this program can write chunks of a Zarr store so: it has the library.
-[[nodiscard]] bool can_write_zarr(compression filter) noexcept;
-
 /// A chunk as a Zarr store has it: Zstandard, gzip (version 3) or zlib (version 2), or LZ4 in the
 /// form of numcodecs, which begins with the size.
 [[nodiscard]] std::vector<std::byte> compress_zarr_chunk(std::span<const std::byte> plain,

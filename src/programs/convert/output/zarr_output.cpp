@@ -5,6 +5,7 @@
 #include <feedline/formats/zarr.hpp>
 
 #include "detail/threads.hpp"
+#include "programs/convert/output/compress.hpp"
 #include "programs/convert/output/output.hpp"
 #include "programs/convert/output/zarr_chunk.hpp"
 
@@ -76,7 +77,7 @@ class zarr_output final : public output {
         layout_{job.layout},
         is_v3_{job.to == format::zarr},
         chunk_rows_{zarr_chunk_rows(what, job.layout)} {
-    if (!can_write_zarr(layout_.filter))
+    if (!can_compress(layout_.filter))
       throw feedline::usage_error{
           "--compression: this feedline-convert was built without that library; take deflate or "
           "none"};
@@ -84,7 +85,7 @@ class zarr_output final : public output {
       throw feedline::usage_error{"--contiguous: a Zarr store has chunks; leave it out"};
     for (const feedline::field& field : what_.fields) {
       if (field.name.empty() || field.name.find_first_of("/\\\"\n") != std::string::npos ||
-          field.name[0] == '.' || field.name.starts_with("__"))
+          field.name[0] == '.' || field.name.starts_with("__") || field.name == "zarr.json")
         throw feedline::usage_error{"field '" + field.name +
                                     "' cannot name an array of a Zarr store: rename it with "
                                     "NAME=PATH"};
