@@ -1,11 +1,7 @@
 /// Frames of Blosc, decoded by warps of the host: against libblosc.
 
-#include "codecs/blosc/frame.hpp"
-#include "codecs/lz4/decoder.hpp"
-#include "codecs/zstd/decoder.hpp"
-#include "hdf5/filter/planes.hpp"
 #include "support/checks/catch.hpp"
-#include "support/devices/host_warp.hpp"
+#include "support/files/blosc_frames.hpp"
 #include "support/files/content_maker.hpp"
 
 #include <algorithm>
@@ -26,7 +22,6 @@ using namespace feedline::test;
 namespace {
 
 using bytes = std::vector<std::byte>;
-using warp = host_warp<32>;
 
 /// How a frame is packed.
 struct setting {
@@ -44,69 +39,6 @@ bytes packed(const bytes& raw, const setting& how) {
   REQUIRE(size > 0);
   frame.resize(static_cast<std::size_t>(size));
   return frame;
-}
-
-/// Undoes the shuffle of a frame's blocks.
-bytes joined(const detail::blosc_frame& frame, const bytes& shuffled) {
-  bytes plain = shuffled;
-  if (frame.shuffle == detail::blosc_shuffle::none) return plain;
-  const std::size_t size = frame.element_bytes;
-  for (std::size_t begin = 0; begin < plain.size(); begin += frame.block_bytes) {
-    const std::size_t n = std::min<std::size_t>(frame.block_bytes, plain.size() - begin);
-    const std::size_t count = n / size;
-    bytes between(count * size);
-    if (frame.shuffle == detail::blosc_shuffle::bytes)
-      detail::join_byte_planes(shuffled.data() + begin, count, size, plain.data() + begin);
-    else if (count != 0 && count % 8 == 0)
-      detail::join_bit_planes(shuffled.data() + begin, count, size, between, plain.data() + begin);
-  }
-  return plain;
-}
-
-/// Result of our decoder. Frame and room are separate allocations, so that sanitizers see any
-/// access outside of them.
-std::optional<bytes> by_feedline(const bytes& stored, std::size_t room, std::uint32_t warps,
-                                 std::size_t lead, bool last_first) {
-  const auto words = std::make_unique<std::uint32_t[]>((lead + stored.size() + 3) / 4);
-  auto* const from = reinterpret_cast<std::byte*>(words.get()) + lead;
-  if (!stored.empty()) std::memcpy(from, stored.data(), stored.size());
-  const auto memory = std::make_unique<std::byte[]>(room);
-  const detail::coded_block whole{from, static_cast<std::uint32_t>(stored.size()), memory.get(),
-                                  static_cast<std::uint32_t>(room)};
-  const detail::blosc_frame frame = detail::read_blosc_frame(whole);
-  warp lanes;
-  lanes.last_first = last_first;
-  bool good = true;
-  for (std::uint32_t first = 0; first < warps; ++first) {
-    const detail::block_share share{first, warps};
-    if (frame.compressor == detail::blosc_compressor::zstd) {
-      const auto tables = std::make_unique<detail::zstd_tables<warp>>();
-      good &= detail::decode_blosc_streams(lanes, frame, whole, share, frame.compressor,
-                                           [&](const detail::coded_block& stream) {
-                                             return decode_zstd_block(lanes, *tables, stream);
-                                           });
-    } else {
-      const auto tables = std::make_unique<detail::lz4_tables<warp>>();
-      good &=
-          detail::decode_blosc_streams(lanes, frame, whole, share, detail::blosc_compressor::lz4,
-                                       [&](const detail::coded_block& stream) {
-                                         return detail::decode_lz4_block(lanes, *tables, stream);
-                                       });
-    }
-  }
-  if (!good) return std::nullopt;
-  return joined(frame, bytes(memory.get(), memory.get() + room));
-}
-
-std::optional<bytes> by_libblosc(const bytes& stored, std::size_t room) {
-  std::size_t claimed = 0;
-  if (stored.size() < BLOSC_MIN_HEADER_LENGTH ||
-      blosc_cbuffer_validate(stored.data(), stored.size(), &claimed) < 0 || claimed != room)
-    return std::nullopt;
-  bytes out(room);
-  if (blosc_decompress_ctx(stored.data(), out.data(), room, 1) != static_cast<int>(room))
-    return std::nullopt;
-  return out;
 }
 
 bytes draw(content_maker& make, std::size_t size) {
@@ -132,13 +64,14 @@ TEST_CASE("blosc frames: what libblosc packs is decoded, in blocks of any size, 
         const bytes plain = draw(make, size);
         const bytes frame = packed(plain, {compressor, shuffle, element, block});
         CAPTURE(compressor, shuffle, split, element, size, block, frame.size());
-        const auto expected = by_libblosc(frame, size);
+        const auto expected = decode_blosc_by_library(frame, size);
         // The library splits small blocks so, too, and then does not decode what it packed.
         if (split == BLOSC_ALWAYS_SPLIT && !expected) continue;
         REQUIRE(expected == plain);
         const auto warps = static_cast<std::uint32_t>(1 + make.below(9));
-        REQUIRE(by_feedline(frame, size, warps, make.below(4), make.below(2) == 0) == plain);
-        CHECK(!by_feedline(frame, size + 1, 1, 0, false));
+        REQUIRE(decode_blosc_by_warps<32>(frame, size, warps, make.below(4), make.below(2) == 0) ==
+                plain);
+        CHECK(!decode_blosc_by_warps<32>(frame, size + 1, 1, 0, false));
       }
   blosc_set_splitmode(BLOSC_FORWARD_COMPAT_SPLIT);
 }
@@ -146,16 +79,16 @@ TEST_CASE("blosc frames: what libblosc packs is decoded, in blocks of any size, 
 TEST_CASE("blosc frames: other compressors and formats are refused", "[device][host]") {
   const bytes plain(5000, std::byte{7});
   bytes frame = packed(plain, {"blosclz", 1, 4, 0});
-  CHECK(!by_feedline(frame, plain.size(), 1, 0, false));
+  CHECK(!decode_blosc_by_warps<32>(frame, plain.size(), 1, 0, false));
   frame = packed(plain, {"lz4", 1, 4, 0});
-  REQUIRE(by_feedline(frame, plain.size(), 1, 0, false));
+  REQUIRE(decode_blosc_by_warps<32>(frame, plain.size(), 1, 0, false));
   for (const auto& [at, value] : std::vector<std::pair<std::size_t, int>>{
            {0, 5}, {3, 0}, {4, 1}, {8, 0}, {12, 255}, {13, 255}}) {
     bytes changed = frame;
     changed[at] = static_cast<std::byte>(value);
     if (at == 8) std::fill_n(changed.begin() + 8, 4, std::byte{0});
     CAPTURE(at);
-    CHECK(!by_feedline(changed, plain.size(), 2, 0, false));
+    CHECK(!decode_blosc_by_warps<32>(changed, plain.size(), 2, 0, false));
   }
 }
 
@@ -177,11 +110,11 @@ TEST_CASE("blosc frames: damaged ones are never read or written past their ends"
                                             : frame.size())] =
             static_cast<std::byte>(make.below(256));
     }
-    const auto seen = by_feedline(frame, size, 3, make.below(4), false);
+    const auto seen = decode_blosc_by_warps<32>(frame, size, 3, make.below(4), false);
     taken += seen ? 1 : 0;
     // libblosc looks at less: what it gives may be anything, but what we give it gives, too.
     if (seen) {
-      const auto expected = by_libblosc(frame, size);
+      const auto expected = decode_blosc_by_library(frame, size);
       if (expected) CHECK(*seen == *expected);
     }
   }
