@@ -149,8 +149,8 @@ class packer {
                         std::to_string(length) + " elements takes " + std::to_string(rows + 1) +
                         " rows, for which there is no memory, at 24 bytes each"};
     }
-    for (std::uint64_t row = 0; row < rows; ++row) {
-      into_.firsts.push_back(row * capacity);
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      into_.firsts.push_back(i * capacity);
       into_.starts.push_back(into_.firsts.size());
     }
     into_.fullest = std::max<std::uint64_t>(into_.fullest, 1);
