@@ -31,8 +31,9 @@ using column_fill = std::variant<std::int64_t, double, std::string>;
 
 /// How a column of a table becomes a field, where the records that are looked at do not tell.
 struct table_column {
-  /// Type of numbers; a value that it cannot hold is an error. Not f16 and bf16, which transforms
-  /// make of f32. Empty: inferred.
+  /// Type of numbers; a value that it cannot hold is an error, and f32 and f64 round. A number with
+  /// a fraction or an exponent is an integer only below 2^53, where nothing was rounded. Not f16
+  /// and bf16, which transforms make of f32. Empty: inferred.
   std::optional<element_type> type = std::nullopt;
   /// JSON: each record has a list of this shape. Empty: inferred.
   std::optional<std::vector<std::uint64_t>> shape = std::nullopt;

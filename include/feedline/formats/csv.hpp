@@ -28,8 +28,8 @@ struct csv_options {
   std::optional<bool> header = std::nullopt;
   /// Cells that count as no value. A column of texts has them as texts, unless it has a `fill`.
   std::vector<std::string> missing = {""};
-  /// Columns of numbers that become one field of shape [N], by the field's name; `*` and `?` in a
-  /// column's name match as in `expand_paths`: {"pixels", {"pixel*"}}.
+  /// Columns of numbers that become one field of shape [N], by the field's name. In a column's
+  /// name `*` stands for any text, and `?` for any character: {"pixels", {"pixel*"}}.
   std::map<std::string, std::vector<std::string>> merge = {};
 };
 
@@ -41,18 +41,19 @@ struct csv_options {
 /// Each column is a field. Records that are spread evenly over all files are looked at
 /// (`table_options::looked_at`), and a column is
 ///
-/// - i64 if all cells are whole numbers, u64 if one is larger, f64 if all are numbers. A number
-///   with leading zeros, such as "007", is a text, unless `table_column::type` is given;
+/// - i64 if all cells are whole numbers, u64 if one is larger, f64 if all are numbers: a whole
+///   number that f64 rounds is an error then. A number with leading zeros, such as "007", is a
+///   text. `table_column::type` changes both;
 /// - boolean if all are "true" or "false", also in capitals;
 /// - else ragged u8, the UTF-8 of texts; or classes, with `table_column::labels`.
 ///
 /// A cell without a value in a column of numbers or labels is an error, unless
 /// `table_column::fill` is given; so is a column that lacks one in a record that is looked at.
 /// Further errors are records with another number of cells, cells that do not suit their field, a
-/// quote within a cell that is not quoted, text after a closing quote, and texts that are not
-/// UTF-8. Columns without any value in the records that are looked at are left out; the log says
-/// so. Ragged fields are padded: without a length in `pad`, one pass over all records finds the
-/// longest.
+/// quote or a carriage return within a cell that is not quoted, text after a closing quote, and
+/// texts that are not UTF-8. Columns without any value in the records that are looked at are left
+/// out; the log says so. Ragged fields are padded: without a length in `pad`, one pass over all
+/// records finds the longest.
 ///
 /// Opening a file reads it once, on all cores, to find its records; 8 bytes each are kept. Samples
 /// are read in any order, without a lock. Empty lines are skipped.

@@ -22,8 +22,9 @@ inline namespace FEEDLINE_ABI {
 /// Each key is a field of its own name; members of an object within have names such as "a.b".
 /// Records that are spread evenly over all files are looked at (`table_options::looked_at`):
 ///
-/// - whole numbers are i64; u64 if one is larger than an i64; f64 if some have a fraction. `true`
-///   and `false` are boolean.
+/// - whole numbers are i64; u64 if one is larger than an i64; f64 if some have a fraction: a whole
+///   number that f64 rounds is an error then, unless `table_column::type` is given. `true` and
+///   `false` are boolean.
 /// - lists of numbers, also of lists, have their shape if all have the same; if their lengths
 ///   differ, they are ragged.
 /// - texts are ragged u8, their UTF-8. With `table_column::labels` they are classes, and so are
@@ -46,7 +47,8 @@ inline namespace FEEDLINE_ABI {
 /// decompresses each once. Bytes in errors are those of the decompressed text.
 /// @param files Paths or patterns: see `expand_paths`.
 /// @throws dataset_error naming file, line, byte and field: no record, damaged gzip, UTF-16, no
-/// JSON, no object, no column that can be a field.
+/// JSON, no object, a key of more than 1,024 bytes with those around it, no column that can be a
+/// field.
 /// @throws usage_error if there is no file, a field or column is not in the records that are looked
 /// at, or options of a column do not suit its values; errors of `decode` about `pad`.
 [[nodiscard]] dataset_ptr open_json_lines(const std::vector<std::string>& files,

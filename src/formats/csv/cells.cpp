@@ -69,6 +69,11 @@ bool is_cell_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+bool has_negative_exponent(text number) {
+  const std::size_t sign = number.find('-', 1);
+  return sign != text::npos && (number[sign - 1] == 'e' || number[sign - 1] == 'E');
+}
+
 template <class T>
 bool parse_whole_cell(text cell, T& value) {
   const char* const end = cell.data() + cell.size();
@@ -83,6 +88,7 @@ void csv_cells::split(text record, const csv_syntax& syntax) {
   unquoted_.clear();
   record = without_line_ends(record);
   const bool has_quotes = syntax.quote && record.find(*syntax.quote) != text::npos;
+  const bool has_returns = syntax.quote && record.find('\r') != text::npos;
   unquoted_.reserve(has_quotes ? record.size() : 0);  // so that no text in it moves
   for (text rest = record;;) {
     const std::size_t cell = cells_.size();
@@ -107,6 +113,10 @@ void csv_cells::split(text record, const csv_syntax& syntax) {
     }
     const std::size_t end = rest.find(syntax.separator);
     const text content = rest.substr(0, end);
+    if (has_returns && content.find('\r') != text::npos)
+      throw cell_fault(cell,
+                       "has a carriage return, but is not quoted; if lines end with it alone, "
+                       "convert the file (tr '\\r' '\\n'), else quote the cell");
     if (has_quotes && content.find(*syntax.quote) != text::npos)
       throw cell_fault(cell,
                        "has a quote, but is not quoted; quote the cell and double the quote, or "
@@ -134,8 +144,14 @@ csv_number number_of_cell(text cell, bool takes_zeros) {
   if (parse_whole_cell(cell, large)) return {value_kind::whole, large};
   const bool is_whole = !digits.empty() && std::ranges::all_of(digits, is_cell_digit);
   double real = 0;
-  if (is_whole || !parse_whole_cell(cell, real)) return {};  // more than 64 bits stay a text
-  return {value_kind::real, real};
+  if (is_whole) return {};  // more than 64 bits stay a text
+  const char* const end = cell.data() + cell.size();
+  const auto [stop, fault] = std::from_chars(cell.data(), end, real);
+  if (stop != end) return {};
+  if (fault == std::errc{}) return {value_kind::real, real};
+  // Less than the least double is 0; more than the largest stays a text.
+  if (fault != std::errc::result_out_of_range || !has_negative_exponent(cell)) return {};
+  return {value_kind::real, cell.front() == '-' ? -0.0 : 0.0};
 }
 
 }  // namespace feedline::detail

@@ -12,6 +12,7 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::string_view common_separators = ",\t;|";
+constexpr std::size_t max_csv_columns = std::size_t{1} << 20;
 
 /// Counts separators outside of quotes.
 std::size_t count_outside(std::string_view record, char separator, std::optional<char> quote) {
@@ -65,6 +66,11 @@ bool looks_like_header(const cell_rows& rows) {
 std::vector<std::string> cells_of(const std::string& record, const csv_syntax& syntax) {
   csv_cells cells;
   cells.split(record, syntax);
+  if (cells.all().size() > max_csv_columns)
+    throw dataset_error{{},
+                        "has " + std::to_string(cells.all().size()) + " cells, and " +
+                            std::to_string(max_csv_columns) +
+                            " are the most; write values of one kind as arrays (.npy)"};
   return {cells.all().begin(), cells.all().end()};
 }
 

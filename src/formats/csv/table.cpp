@@ -53,6 +53,16 @@ void require_same_columns(const line_values::indexed_file& in, const csv_dialect
                             "; files that are opened together have the same columns"};
 }
 
+/// Whether a name matches a pattern, in which only `*` and `?` are special.
+bool is_column_named(const std::string& name, const std::string& pattern) {
+  std::string plain;
+  for (const char each : pattern) {
+    if (each == '[' || each == '\\') plain += '\\';
+    plain += each;
+  }
+  return ::fnmatch(plain.c_str(), name.c_str(), 0) == 0;
+}
+
 column_groups groups_of(const std::vector<std::string>& columns, const csv_options& options) {
   column_groups groups;
   if (options.merge.empty()) return groups;
@@ -62,7 +72,7 @@ column_groups groups_of(const std::vector<std::string>& columns, const csv_optio
     std::size_t count = 0;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const bool is_in = std::ranges::any_of(patterns, [&](const std::string& pattern) {
-        return ::fnmatch(pattern.c_str(), columns[i].c_str(), 0) == 0;
+        return is_column_named(columns[i], pattern);
       });
       if (!is_in) continue;
       if (groups.of_column[i])

@@ -4,7 +4,6 @@
 
 #include "detail/printable.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace feedline::detail {
@@ -12,6 +11,7 @@ namespace {
 
 constexpr std::size_t max_object_depth = 64;
 constexpr std::size_t max_keys = std::size_t{1} << 16;
+constexpr std::size_t max_name_bytes = 1024;  // each key has the names of the objects around it
 
 dataset_error json_fault(const std::string& why, const std::string& field = {}) {
   return {{.path = {}, .field = field}, why};
@@ -73,10 +73,8 @@ std::size_t json_events::find_member(open_object& in, const std::string& name) {
     return parent.in_order[in.next++].second;
   const auto found = parent.members.find(name);
   if (found == parent.members.end()) return grows_ ? add_member(in.node, name) : ignored_node;
-  const auto at = std::ranges::find(parent.in_order, found->second,
-                                    &std::pair<std::string, std::size_t>::second);
-  in.next = static_cast<std::size_t>(at - parent.in_order.begin()) + 1;
-  return found->second;
+  in.next = found->second + 1;
+  return parent.in_order[found->second].second;
 }
 
 std::size_t json_events::add_member(std::size_t parent, const std::string& name) {
@@ -84,9 +82,14 @@ std::size_t json_events::add_member(std::size_t parent, const std::string& name)
   if (place > max_keys)
     throw json_fault("records have more than " + std::to_string(max_keys) +
                      " keys; write values of one kind as a list");
-  std::string full = parent == 0 ? name : keys_.nodes[parent].name + '.' + name;
-  keys_.nodes[parent].members.emplace(name, place);
-  keys_.nodes[parent].in_order.emplace_back(name, place);
+  json_keys::node& in = keys_.nodes[parent];
+  std::string full = parent == 0 ? name : in.name + '.' + name;
+  if (full.size() > max_name_bytes)
+    throw json_fault("a key that begins with '" + printable(full.substr(0, 60)) + "' has " +
+                     std::to_string(full.size()) + " bytes with those around it, and " +
+                     std::to_string(max_name_bytes) + " are the most");
+  in.members.emplace(name, in.in_order.size());
+  in.in_order.emplace_back(name, place);
   keys_.nodes.push_back({.name = std::move(full)});
   seen_.push_back(0);
   return place;

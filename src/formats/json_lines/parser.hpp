@@ -18,8 +18,9 @@ struct json_keys {
   struct node {
     std::string name = {};  ///< with those of the objects that it is in: "a.b"
     std::size_t column = no_column;
-    std::unordered_map<std::string, std::size_t> members = {};       ///< indices into `nodes`
-    std::vector<std::pair<std::string, std::size_t>> in_order = {};  ///< the same, as they came
+    /// Names and indices into `nodes`, as they came.
+    std::vector<std::pair<std::string, std::size_t>> in_order = {};
+    std::unordered_map<std::string, std::size_t> members = {};  ///< indices into `in_order`
   };
 
   std::vector<node> nodes = {node{}};     ///< the first is the record

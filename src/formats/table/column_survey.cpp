@@ -10,8 +10,6 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t max_table_columns = std::size_t{1} << 24;
-
 std::string words_of_value(const seen_table_column& of) {
   return of.is_list ? "a list" : std::string{words_of(of.kind)};
 }
@@ -24,10 +22,6 @@ class column_census {
 
   void add(std::uint64_t sample, const table_parser& by, std::span<const std::byte> stored) {
     by.parse(stored, {}, [&](std::size_t column, const table_value& value) {
-      if (column >= max_table_columns)
-        throw dataset_error{{},
-                            "records have more than " + std::to_string(max_table_columns) +
-                                " columns; write values of one kind as a list, or as arrays"};
       if (column >= columns_.size()) grow(column + 1);
       columns_[column].last = looked_at_;
       add(columns_[column], value, sample);
@@ -186,6 +180,12 @@ std::string choose_field(const std::string& name, const seen_table_column& seen,
            " records that were looked at, so its type is not known";
   if (how.type && seen.kind == value_kind::text && !survey.mixes_texts)
     return "has texts, so it cannot be " + std::string{to_string(*how.type)};
+  const bool has_texts =
+      survey.mixes_texts || seen.kind == value_kind::text || seen.kind == value_kind::none;
+  if ((how.is_text || made.is_label) && !has_texts)
+    return "has " + std::string{words_of(seen.kind)} + ", not a text";
+  if (survey.mixes_texts && (how.shape || how.is_ragged))
+    return "has one value in each record, so leave out shape and is_ragged";
   if (how.type)
     made.kind =
         how.type == element_type::boolean ? value_kind::boolean : value_kind::real;  // for messages

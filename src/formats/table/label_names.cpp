@@ -70,6 +70,13 @@ class label_learner {
   }
 
  private:
+  [[nodiscard]] std::string_view checked_name(std::string_view name, std::size_t column,
+                                              const table_parser& by) const {
+    if (is_utf8(name)) return name;
+    throw dataset_error{{.path = {}, .field = plan_.columns[column]},
+                        by.place_of(column) + ' ' + std::string{not_utf8}};
+  }
+
   void look(const line_values& records, const table_parser& by, std::uint64_t first,
             std::uint64_t end) {
     std::vector<name_set> own(found_.size());
@@ -82,7 +89,7 @@ class label_learner {
           if (column >= wanted_.size() || !wanted_[column]) return;
           name_set& names = own[plan_.targets[column]->field];
           for (const std::string_view each : value.texts)
-            if (!names.contains(each)) names.emplace(each);
+            if (!names.contains(each)) names.emplace(checked_name(each, column, by));
         });
       } catch (const dataset_error& fault) {
         records.refuse(fault, sample);

@@ -186,8 +186,7 @@ class table_decoder final : public record_decoder {
                           const table_value& value, record_output& out) {
     if (value.is_list) refuse(of, place(), "has a list, not a text" + way_out(of));
     const std::string_view text = value.texts.front();
-    if (!is_utf8(text))
-      refuse(of, place(), "is no UTF-8; convert the file (for Latin-1: iconv -f LATIN1 -t UTF-8)");
+    if (!is_utf8(text)) refuse(of, place(), std::string{not_utf8});
     out.put(field, std::as_bytes(std::span{text}));
   }
 
@@ -221,11 +220,16 @@ class table_decoder final : public record_decoder {
         const auto found = index.find(value.texts[i]);
         if (!found) refuse(of, place(), index.not_found(value.texts[i]));
         write_label(*found, type, {to, bytes});
-      } else if (const std::string why = write_number(value.numbers[i], type, to); !why.empty()) {
+        continue;
+      }
+      std::string why = write_number(value.numbers[i], type, to);
+      if (why.empty() && type == element_type::f64 && !of.how.type &&
+          !is_exact_as_double(value.numbers[i]))
+        why = "is a whole number that float64 rounds, and other records have fractions";
+      if (!why.empty())
         refuse(of, place(),
                why + "; give columns['" + printable(of.as.spec.name) +
                    "'].type a type that holds all values");
-      }
     }
   }
 

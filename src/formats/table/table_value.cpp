@@ -3,6 +3,8 @@
 #include "dataset/label_type.hpp"
 #include "detail/text.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -23,6 +25,10 @@ std::string words_of_number(const table_number& number) {
       number);
 }
 
+/// From here on a double does not hold all whole numbers, so a text with a fraction or an exponent
+/// may have been rounded to another one.
+constexpr double least_rounded = 0x1p53;
+
 template <class T>
 void store_value(T value, std::byte* out) {
   std::memcpy(out, &value, sizeof value);
@@ -33,7 +39,8 @@ bool store_whole(const table_number& number, std::byte* out) {
   const bool fits = std::visit(
       [](auto value) {
         if constexpr (std::is_same_v<decltype(value), double>) {
-          const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+          const double end =
+              std::min(least_rounded, std::ldexp(1.0, std::numeric_limits<T>::digits));
           return value == std::trunc(value) && value < end &&
                  value >= (std::is_signed_v<T> ? -end : 0.0);
         } else {
@@ -86,10 +93,30 @@ std::string_view words_of(value_kind kind) {
   return "nothing";
 }
 
+bool is_exact_as_double(const table_number& number) noexcept {
+  return std::visit(
+      [](auto value) {
+        if constexpr (std::is_same_v<decltype(value), double>) {
+          return true;
+        } else {
+          const auto bits = static_cast<std::uint64_t>(value);
+          const std::uint64_t size = std::cmp_less(value, 0) ? 0 - bits : bits;
+          constexpr std::uint64_t end = std::uint64_t{1} << 53;
+          return size < end || size >> std::countr_zero(size) < end;
+        }
+      },
+      number);
+}
+
 std::string write_number(const table_number& number, element_type type, std::byte* out) {
   if (store_number(number, type, out)) return {};
-  return "is " + words_of_number(number) + ", which " + std::string{to_string(type)} +
-         " cannot hold";
+  const auto* const real = std::get_if<double>(&number);
+  const bool may_be_rounded = size_bytes(type) == 8 && real != nullptr && std::isfinite(*real) &&
+                              *real == std::trunc(*real) && std::abs(*real) >= least_rounded;
+  return "is " + words_of_number(number) +
+         (may_be_rounded ? ", which was rounded if it has more digits: write it without a fraction "
+                           "and an exponent"
+                         : ", which " + std::string{to_string(type)} + " cannot hold");
 }
 
 bool is_utf8(std::string_view text) noexcept {

@@ -37,6 +37,9 @@ struct table_value {
 /// "a number", "a text".
 [[nodiscard]] std::string_view words_of(value_kind kind);
 
+/// Whether a double holds the number exactly: it rounds large whole numbers.
+[[nodiscard]] bool is_exact_as_double(const table_number& number) noexcept;
+
 /// Writes a number as an element of this type.
 /// @return The reason if it does not fit: "is 300, which uint8 cannot hold"; empty: it is written.
 [[nodiscard]] std::string write_number(const table_number& number, element_type type,
@@ -44,6 +47,10 @@ struct table_value {
 
 /// Whether all bytes are characters of UTF-8.
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
+/// Refusal of a text of other bytes, and what to do.
+inline constexpr std::string_view not_utf8 =
+    "is no UTF-8; convert the file (for Latin-1: iconv -f LATIN1 -t UTF-8)";
 
 /// Takes records of a kind of table apart. Threads: any number at once.
 class table_parser {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/error.hpp>
 
+#include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/files/temporary_directory.hpp"
 
@@ -49,9 +51,24 @@ template <class T>
   return {bytes.data(), static_cast<std::size_t>(length)};
 }
 
+using strings = std::vector<std::string>;
+
+/// The error of opening a file with this text, or of reading its last sample; without the path.
+/// @param open Is given the file's path, and returns a dataset.
+template <class Open>
+[[nodiscard]] std::string refusal_of(std::string_view text, const Open& open) {
+  const temporary_directory folder;
+  const std::string file = write_text(folder, "x", text);
+  const std::string message = message_of<dataset_error>([&] {
+    const dataset_ptr data = open(file);
+    (void)read_sample(*data, {data->size() - 1});
+  });
+  return message.starts_with(file) ? message.substr(file.size()) : message;
+}
+
 /// The fields, as messages show them.
-[[nodiscard]] inline std::vector<std::string> shown_fields(const dataset& of) {
-  std::vector<std::string> shown;
+[[nodiscard]] inline strings shown_fields(const dataset& of) {
+  strings shown;
   for (const field& each : of.fields()) shown.push_back(to_string(each));
   return shown;
 }

@@ -14,12 +14,11 @@
 using namespace feedline;
 using test::memory_of;
 using test::shown_fields;
+using test::strings;
 using test::value_of;
 using test::values_of;
 
 namespace {
-
-using strings = std::vector<std::string>;
 
 test::byte_vector npy(const std::string& shape, const std::vector<std::int16_t>& values,
                       bool fortran = false) {

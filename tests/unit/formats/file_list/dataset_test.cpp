@@ -12,16 +12,10 @@
 #include <vector>
 
 using namespace feedline;
-using test::shown_fields;
+using test::strings;
 using test::value_of;
 using test::values_of;
 using test::write_text;
-
-namespace {
-
-using strings = std::vector<std::string>;
-
-}  // namespace
 
 TEST_CASE("file lists: files of any kind, with labels that are texts or numbers",
           "[dataset][host]") {

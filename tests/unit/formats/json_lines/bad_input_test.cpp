@@ -18,14 +18,9 @@ namespace {
 /// The error of opening a file with these lines, of which the first alone is looked at, or of
 /// reading its last sample; without the path.
 std::string refusal(const std::string& lines, table_options options = {}) {
-  const test::temporary_directory folder;
-  const std::string file = write_text(folder, "x", lines);
   options.looked_at = 1;
-  const std::string message = test::message_of<dataset_error>([&] {
-    const auto data = open_json_lines({file}, options);
-    (void)test::read_sample(*data, {data->size() - 1});
-  });
-  return message.starts_with(file) ? message.substr(file.size()) : message;
+  return test::refusal_of(
+      lines, [&](const std::string& file) { return open_json_lines({file}, options); });
 }
 
 /// The error of options, or of a column.
@@ -68,6 +63,11 @@ TEST_CASE("JSON lines, bad input: errors name line, byte and field", "[dataset][
                  "records have more than 65536 keys; write values of one kind as a list"));
   CHECK(contains(refusal(many.substr(0, many.find("5000") - 2) + "}"),
                  "has 5000 columns, and a dataset at most 4096 fields"));
+  // Each key within would have the long name, too.
+  CHECK(refusal("{\"" + std::string(1000, 'k') + "\": {\"a\": 1, \"" + std::string(30, 'b') +
+                "\": 1}}\n") == ": sample 0, byte 0: line 1: a key that begins with '" +
+                                    std::string(60, 'k') +
+                                    "' has 1031 bytes with those around it, and 1024 are the most");
   std::string deep;
   for (int i = 0; i < 1000; ++i) deep += "{\"a\":";
   CHECK(contains(refusal(deep), "objects are nested more than 64 deep"));
@@ -103,6 +103,16 @@ TEST_CASE("JSON lines, bad input: values that differ from the records looked at"
   CHECK(second("1", "99999999999999999999") ==
         says("9: line 2: has a whole number of more than 64 bits; write it as a text, or with a "
              "fraction"));
+  CHECK(second("0.5", "9007199254740993") ==
+        says("11: line 2: is a whole number that float64 rounds, and other records have fractions; "
+             "give columns['x'].type a type that holds all values"));
+  CHECK(second("0.5", "-9007199254740992") == "[nothing was thrown]");
+  CHECK(second("0.5", "9007199254740993", {.columns = {{"x", {.type = element_type::f64}}}}) ==
+        "[nothing was thrown]");
+  CHECK(second("1", "9007199254740993.0") ==
+        says("9: line 2: is 9007199254740992, which was rounded if it has more digits: write "
+             "it without a fraction and an exponent; give columns['x'].type a type that holds all "
+             "values"));
   CHECK(second("[1, 2]", "[1]") ==
         says("14: line 2: has a list of 1, but x: int64[2] takes a list of 2; if lists differ, "
              "give columns['x'].is_ragged"));
@@ -133,6 +143,10 @@ TEST_CASE("JSON lines: columns that cannot be fields, and options that do not su
         "looked at has; they have t, x");
   CHECK(contains(misuse(lines, {.columns = {{"t", {.type = element_type::i32}}}}),
                  "columns['t']: the column has texts, so it cannot be int32"));
+  CHECK(misuse("{\"n\": 1}\n", {.columns = {{"n", {.labels = text_labels{}}}}}) ==
+        "columns['n']: the column has a number, not a text");
+  CHECK(misuse("{\"n\": 1}\n", {.columns = {{"n", {.is_text = true}}}}) ==
+        "columns['n']: the column has a number, not a text");
   CHECK(misuse(lines, {.columns = {{"t", {.fill = 1.0}}}}) ==
         "columns['t']: fill is a number, but values are texts");
   CHECK(misuse(lines, {.columns = {{"t", {.type = element_type::f16}}}}) ==

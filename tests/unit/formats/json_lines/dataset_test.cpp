@@ -15,14 +15,13 @@
 
 using namespace feedline;
 using test::shown_fields;
+using test::strings;
 using test::text_of;
 using test::value_of;
 using test::values_of;
 using test::write_text;
 
 namespace {
-
-using strings = std::vector<std::string>;
 
 constexpr const char* people =
     "{\"id\": 1, \"name\": \"Ada\", \"size\": {\"cm\": 165.5, \"ok\": true}, \"box\": [1, 2], "
