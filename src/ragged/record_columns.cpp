@@ -35,13 +35,18 @@ class one_field_decoder final : public record_decoder {
   field as_;
 };
 
-std::vector<field> specs_of(const std::vector<described_field>& all) {
+}  // namespace
+
+std::vector<field> checked_specs(std::string_view who, const std::vector<described_field>& all) {
   std::vector<field> specs;
   for (const described_field& each : all) specs.push_back(each.spec);
+  const std::vector<std::size_t> bytes = checked_row_bytes(who, specs);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].is_ragged && bytes[i] == 0)
+      throw usage_error{std::string{who} + ": field " + to_string(specs[i]) +
+                        " is ragged, but its elements have no bytes; leave it out"};
   return specs;
 }
-
-}  // namespace
 
 record_row::record_row(described_fields fields)
     : rooms(fields->size()), fields_{std::move(fields)} {
@@ -103,8 +108,7 @@ record_columns::record_columns(std::string_view who, record_decoder_ptr by,
                                std::vector<described_field> all, const decode_options& options,
                                const coded_values& of)
     : by_{std::move(by)}, columns_(all.size()) {
-  const std::vector<field> specs = specs_of(all);
-  (void)checked_row_bytes(who, specs);
+  const std::vector<field> specs = checked_specs(who, all);
   for (const described_field& each : all)
     if (each.is_ragged && each.spec.by_batch)
       throw usage_error{std::string{who} + ": field '" + each.spec.name +

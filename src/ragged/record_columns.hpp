@@ -138,6 +138,11 @@ template <class Decoder>
   return described;
 }
 
+/// The fields that a decoder describes.
+/// @throws usage_error if two have one name, or a ragged one's elements have no bytes.
+[[nodiscard]] std::vector<field> checked_specs(std::string_view who,
+                                               const std::vector<described_field>& all);
+
 /// Decodes every record once, on all cores, for the number of elements of ragged fields.
 /// @param use Is given the numbers of several samples: one of each field of the first of them, then
 /// of the next. Called by one thread at a time, for samples in any order.

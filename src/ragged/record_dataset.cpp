@@ -184,9 +184,7 @@ dataset_ptr make_record_dataset(std::string_view who, coded_values_ptr of, recor
 ragged_dataset_ptr make_ragged_field(coded_values_ptr of, record_decoder_ptr by,
                                      const std::string& name) {
   auto all = std::make_shared<const std::vector<described_field>>(describe_first(*of, *by));
-  std::vector<field> specs;
-  for (const described_field& each : *all) specs.push_back(each.spec);
-  (void)checked_row_bytes("decode_ragged", specs);
+  const std::vector<field> specs = checked_specs("decode_ragged", *all);
   const std::size_t place = places_of("decode_ragged", specs, {name}).front();
   if (!(*all)[place].is_ragged)
     throw usage_error{"decode_ragged: the values of field '" + name +

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/byte_order.hpp"
+#include "detail/printable.hpp"
 #include "formats/columns/arrays.hpp"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ void parse_number(const described_field& as, byte_span value, std::span<std::byt
   Number number{};
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (fault != std::errc{} || end != text.data() + text.size())
-    throw fault_of(as, "'" + std::string{text.substr(0, 40)} + "' is no number that " +
+    throw fault_of(as, "'" + printable(text.substr(0, 40)) + "' is no number that " +
                            std::string{to_string(as.spec.type)} + " can hold");
   std::memcpy(out.data(), &number, sizeof number);
 }

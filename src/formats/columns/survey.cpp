@@ -115,6 +115,8 @@ class field_choice {
                ", in more than the first dimension";
       made.as.is_ragged = true;
       spec.shape.assign(seen.shape.begin() + 1, seen.shape.end());
+      if (count_elements_of(spec.shape) == 0)
+        return "has arrays of the shape " + shape_text(seen.shape) + ", which have no elements";
     }
     return {};
   }
@@ -158,6 +160,10 @@ class field_choice {
 
 void require_known(std::string_view who, const record_layout& layout,
                    const shard_options& options) {
+  if (options.record)
+    throw usage_error{std::string{who} +
+                      ": shard_options::record decodes records that a format does not describe "
+                      "(LMDB); decode a column by shard_options::columns"};
   std::vector<std::string> names;
   for (const stored_column& each : layout.columns) names.push_back(each.name);
   for (const auto& [name, how] : options.columns)

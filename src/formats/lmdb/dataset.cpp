@@ -73,6 +73,9 @@ dataset_ptr make_lmdb_dataset(const lmdb_records& of, const lmdb_options& option
   if (!of.left_out.empty())
     log()->warn("open_lmdb: keys that describe the set are left out: {}", list_names(of.left_out));
   if (values.record) {
+    if (!values.columns.empty() || values.image)
+      throw usage_error{
+          "open_lmdb: shard_options::record decodes whole values, so leave out columns and image"};
     if (of.groups.size() > 1)
       throw usage_error{
           "open_lmdb: shard_options::record decodes values of one name, but the keys have " +

@@ -268,6 +268,17 @@ TEST_CASE("records: options that do not suit the decoder are refused", "[dataset
   CHECK(misuse(test::make_records({record_of(1, {})}), decoder()) ==
         "decode: field 'words': no sample has an element, so pad_options::length must give the "
         "length");
+  class no_bytes final : public record_decoder {
+    std::vector<described_field> describe(std::span<const std::byte>) const override {
+      return {{{"x", element_type::u8, {0}}, true}};
+    }
+    void decode(std::span<const std::byte>, record_output& out,
+                const sample_context&) const override {
+      (void)out.ragged(0, 1);
+    }
+  };
+  CHECK(misuse(records(), std::make_shared<const no_bytes>()) ==
+        "decode: field x: uint8[0] is ragged, but its elements have no bytes; leave it out");
   const auto refused = [](const char* name) {
     return test::message_of<usage_error>([&] { (void)decode_ragged(records(), decoder(), name); });
   };

@@ -9,12 +9,14 @@
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/test_records.hpp"
 #include "support/files/file_bytes.hpp"
 #include "support/files/mds_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/files/test_data.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -163,6 +165,38 @@ TEST_CASE("mds, bad input: a damaged record is an error with its sample and fiel
   const auto batch = batches.next();
   REQUIRE(batch);
   CHECK(batch->size() == 2);
+}
+
+TEST_CASE("mds, bad input: arrays without elements are left out, digits are shown as text",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto opened = [&](const char* encoding, const std::vector<byte_vector>& values,
+                          const shard_options& options = {}) {
+    std::vector<byte_vector> records;
+    for (const byte_vector& each : values) records.push_back(test::sized_record({each}, {true}));
+    const byte_vector shard = test::offset_shard(records);
+    (void)folder.write("a.mds", shard);
+    (void)folder.write("index.json",
+                       bytes_in(test::mds_index_text({test::mds_shard_text(
+                           {{"x", encoding, "null"}}, "a.mds", shard.size(), values.size())})));
+    return open_mds({folder.path().string()}, options);
+  };
+  const byte_vector none{std::byte{2 << 2}, std::byte{1}, std::byte{0}};  // shape [1, 0]
+  CHECK(test::contains(
+      test::message_of<dataset_error>([&] {
+        (void)opened("ndarray:int32", {none, none});
+      }),
+      "no column can be a field; 'x' has arrays of the shape [1, 0], which have no elements"));
+  const auto digits = opened("str_int", {bytes_in("7"), bytes_in("7\xff")});
+  CHECK(test::contains(
+      test::message_of<dataset_error>([&] { (void)test::read_sample(*digits, {1}); }),
+      "'7\\xff' is no number that int64 can hold"));
+  CHECK(test::message_of<usage_error>([&] {
+          (void)opened("str", {bytes_in("a")},
+                       {.record = std::make_shared<test::number_and_words>()});
+        }) ==
+        "open_mds: shard_options::record decodes records that a format does not describe (LMDB); "
+        "decode a column by shard_options::columns");
 }
 
 #ifdef FEEDLINE_TEST_ZSTD
