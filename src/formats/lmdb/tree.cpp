@@ -95,11 +95,17 @@ class tree_walk {
   template <class Use>
   void visit(const std::vector<std::uint64_t>& numbers, unsigned depth, const Use& use) {
     const auto size = static_cast<std::size_t>(page_bytes_);
+    // A few pages that name one page many times claim memory for all, and a ring is read forever.
+    if (numbers.size() > pages_ - read_ || depth == max_depth)
+      throw damaged(file_, 0,
+                    "the tree of keys is damaged: it leads to more pages than the " +
+                        std::to_string(pages_) + " of the file, or is more than " +
+                        std::to_string(max_depth) + " deep");
+    read_ += numbers.size();
     std::vector<std::byte> memory(numbers.size() * size);
     std::vector<byte_read> parts;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      // A ring of pages would be read forever.
-      if (numbers[i] >= pages_ || ++read_ > pages_ || depth == max_depth)
+      if (numbers[i] >= pages_)
         throw damaged(file_, 0,
                       "the tree of keys is damaged: it leads to page " +
                           std::to_string(numbers[i]) + ", and the file has " +

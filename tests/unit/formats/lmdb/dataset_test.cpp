@@ -9,11 +9,14 @@
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/labels_once.hpp"
+#include "support/datasets/test_records.hpp"
 #include "support/files/file_bytes.hpp"
 #include "support/files/npy_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/files/test_data.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -121,6 +124,27 @@ TEST_CASE("lmdb, bad input: damaged, cut and foreign pages are errors", "[datase
   byte_vector cut = good;
   cut.resize(3 * 4096);
   CHECK(test::contains(refusal(cut), "the tree of keys is damaged: it leads to page "));
+  // A page that names another one many times does not claim memory for each.
+  byte_vector branch = good;
+  const auto number = [&](std::size_t at) { return std::to_integer<std::size_t>(good[at]); };
+  const std::size_t meta = number(144) > number(4096 + 144) ? 0 : 4096;
+  const std::size_t root = number(meta + 128) * 4096;  // the newest one
+  branch[root + 10] = std::byte{1};
+  branch[root + 12] = std::byte{0};
+  branch[root + 13] = std::byte{0x0f};
+  for (std::size_t at = root + 16; at < root + 0x0f00; at += 2) {
+    branch[at] = std::byte{0};
+    branch[at + 1] = std::byte{0x0f};
+  }
+  std::fill_n(branch.begin() + static_cast<std::ptrdiff_t>(root) + 0x0f00, 8, std::byte{0});
+  CHECK(test::contains(refusal(branch), "it leads to more pages than the 13 of the file"));
+  CHECK(test::contains(test::message_of<usage_error>([&] {
+                         (void)open_lmdb(
+                             {file_named("values")},
+                             {.values = {.columns = {{"value", {.is_ragged = true}}},
+                                         .record = std::make_shared<test::number_and_words>()}});
+                       }),
+                       "record decodes whole values, so leave out columns and image"));
   // Each byte of the newest tree may be anything.
   std::size_t refused = 0;
   for (std::size_t at = 0; at < good.size(); at += 61)
