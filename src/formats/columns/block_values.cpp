@@ -4,6 +4,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/sample_range.hpp"
+#include "io/read_forecast.hpp"
 #include "rows/row_storage.hpp"
 
 #include <algorithm>
@@ -77,16 +78,26 @@ chunking block_values::chunks() const {
   return {.samples = samples, .bytes = static_cast<std::size_t>(largest_), .kept = kept_};
 }
 
-void block_values::prefetch(std::span<const sample_index> samples) const noexcept {
-  std::size_t last = ends_.size();
-  for (const sample_index sample : samples) {
-    if (sample.value >= size()) continue;
-    const std::size_t block = part_at(ends_, sample.value);
-    if (block == last) continue;
-    last = block;
+/// Blocks that are decompressed already are not asked for.
+void block_values::prefetch(std::span<const sample_index> samples) const noexcept try {
+  const bool is_recorded = range_recorder::of_this_thread() != nullptr;
+  std::vector<std::size_t> wanted;
+  wanted.reserve(samples.size());
+  {
+    block_cache::read_guard guard{cache_};
+    for (const sample_index sample : samples) {
+      if (sample.value >= size()) continue;
+      const std::size_t block = part_at(ends_, sample.value);
+      if (is_recorded || !guard.has(block)) wanted.push_back(block);
+    }
+  }
+  std::ranges::sort(wanted);
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  for (const std::size_t block : wanted) {
     const place of = block_at(block);
     of.file.will_need(of.bytes.begin, of.bytes.end - of.bytes.begin);
   }
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
 }
 
 std::optional<std::uint64_t> block_values::size_if_present(std::size_t block,

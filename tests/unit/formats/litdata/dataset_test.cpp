@@ -9,10 +9,10 @@
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/labels_once.hpp"
+#include "support/datasets/written_values.hpp"
 #include "support/files/file_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/files/test_data.hpp"
-#include "support/files/tfrecord_bytes.hpp"
 
 #include <filesystem>
 #include <string>
@@ -25,51 +25,23 @@ using test::memory_of;
 
 namespace {
 
-constexpr auto i64 = element_type::i64;
-constexpr auto i32 = element_type::i32;
-constexpr auto i16 = element_type::i16;
-constexpr auto f32 = element_type::f32;
-constexpr auto f64 = element_type::f64;
-constexpr auto u8 = element_type::u8;
+using enum element_type;
 
 /// The values that tests/fixtures/make_litdata.py writes, padded.
 byte_vector written(const std::string& field, int i) {
-  const auto at = static_cast<unsigned>(i);
-  if (field == "n") return memory_of<std::int64_t>({i - 2});
+  if (const auto shared = test::written_value(field, i)) return *shared;
   if (field == "f") return memory_of<double>({i / 4.0});
-  if (field == "even") return {std::byte(1 - at % 2)};
-  if (field == "raw") return {std::byte(at), std::byte(255 - at)};
+  if (field == "even") return {std::byte{i % 2 == 0}};
   if (field == "square") return memory_of(std::vector<float>(4, static_cast<float>(i) / 2));
   if (field == "box.of.0") return memory_of<std::int64_t>({i});
   if (field == "box.of.1") return memory_of<std::int64_t>({-i});
-  if (field == "flat") {
-    const auto first = static_cast<std::int16_t>(i);
+  const auto first = static_cast<std::int16_t>(i);
+  if (field == "flat")
     return memory_of<std::int16_t>(
         {first, static_cast<std::int16_t>(i + 1), static_cast<std::int16_t>(i + 2)});
-  }
-  if (field == "tokens") {
-    std::vector<std::int32_t> tokens(3);
-    for (int k = 0; k < i % 3 + 1; ++k) tokens[static_cast<std::size_t>(k)] = k - i;
-    return memory_of(tokens);
-  }
-  if (field == "rows") {
-    std::vector<double> rows(4);
-    for (std::size_t k = 0; k < 2 * (at % 2 + 1); ++k) rows[k] = i;
-    return memory_of(rows);
-  }
-  if (field == "box.pil") {
-    byte_vector pixels;
-    for (unsigned k = 0; k < 12; ++k) pixels.push_back(std::byte(k + at));
-    return pixels;
-  }
-  if (field == "text") {
-    byte_vector text = bytes_in(std::string{"abab"}.substr(0, 2 * (at % 3)));
-    text.resize(4);
-    return text;
-  }
-  if (field == "tokens_length") return memory_of<std::int32_t>({i % 3 + 1});
-  if (field == "rows_length") return memory_of<std::int32_t>({i % 2 + 1});
-  return memory_of<std::int32_t>({2 * (i % 3)});
+  byte_vector pixels;  // box.pil
+  for (unsigned k = 0; k < 12; ++k) pixels.push_back(std::byte(k + static_cast<unsigned>(i)));
+  return pixels;
 }
 
 /// Sets of tests/fixtures: plain, and compressed if this build has zstd.
@@ -113,7 +85,7 @@ TEST_CASE("litdata: all leaves as LitData's writer stored them, also compressed"
   CHECK(test::contains(log.text(), "'odd.list' is of the serializer 'json'"));
   const std::vector<field> fields{{"n", i64, {}},
                                   {"f", f64, {}},
-                                  {"even", element_type::boolean, {}},
+                                  {"even", boolean, {}},
                                   {"text", u8, {4}},
                                   {"text_length", i32, {}},
                                   {"tokens", i32, {3}},

@@ -7,7 +7,8 @@
 #include "support/checks/log_capture.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/labels_once.hpp"
-#include "support/files/mds_bytes.hpp"
+#include "support/datasets/written_values.hpp"
+#include "support/files/standin_files.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/files/test_data.hpp"
 
@@ -22,47 +23,24 @@ using test::memory_of;
 
 namespace {
 
-constexpr auto i64 = element_type::i64;
-constexpr auto i32 = element_type::i32;
-constexpr auto f32 = element_type::f32;
-constexpr auto f64 = element_type::f64;
-constexpr auto u8 = element_type::u8;
+using enum element_type;
 
 /// The values that tests/fixtures/make_mds.py writes, padded.
-std::vector<std::byte> written(const std::string& field, int i) {
-  const auto at = static_cast<unsigned>(i);
-  const auto byte = [](unsigned value) { return std::byte(value); };
-  if (field == "n") return memory_of<std::int64_t>({i - 2});
+byte_vector written(std::string field, int i) {
+  if (field.starts_with("dyn")) field.replace(0, 3, "rows");
+  if (const auto shared = test::written_value(field, i)) return *shared;
   if (field == "f") return memory_of<float>({static_cast<float>(i) / 4});
   if (field == "digits") return memory_of<std::int64_t>({-1'000'000'000'000 * i});
   if (field == "real") return memory_of<double>({i / 8.0});
-  if (field == "raw") return {byte(at), byte(255 - at)};
-  if (field == "tokens") {
-    std::vector<std::int32_t> tokens(3);
-    for (int k = 0; k < i % 3 + 1; ++k) tokens[static_cast<std::size_t>(k)] = k - i;
-    return memory_of(tokens);
-  }
-  if (field == "dyn") {
-    std::vector<double> rows(4);
-    for (std::size_t k = 0; k < 2 * (at % 2 + 1); ++k) rows[k] = i;
-    return memory_of(rows);
-  }
-  std::vector<std::byte> bytes;
-  if (field == "arr")
-    for (unsigned k = 0; k < 6; ++k) bytes.push_back(byte(k + at));
   if (field == "png") return {std::byte{0x89}};  // a file
   if (field == "png_length") return memory_of<std::int32_t>({1});
-  if (field == "pil")
-    for (unsigned k = 0; k < 12; k += 3) bytes.push_back(byte(k + at));
-  std::string text;
-  for (unsigned k = 0; k < at % 3; ++k) text += "ab";
-  if (field == "text") bytes = bytes_in(text + std::string(4 - text.size(), '\0'));
   if (field == "js")
-    bytes = bytes_in("{\"i\": " + std::to_string(i) + '}' + std::string(i < 10 ? 1 : 0, '\0'));
-  if (field == "tokens_length") return memory_of<std::int32_t>({i % 3 + 1});
-  if (field == "dyn_length") return memory_of<std::int32_t>({i % 2 + 1});
-  if (field == "text_length") return memory_of<std::int32_t>({2 * (i % 3)});
+    return bytes_in("{\"i\": " + std::to_string(i) + '}' + std::string(i < 10 ? 1 : 0, '\0'));
   if (field == "js_length") return memory_of<std::int32_t>({i < 10 ? 8 : 9});
+  byte_vector bytes;  // arr, pil
+  const unsigned step = field == "pil" ? 3 : 1;
+  for (unsigned k = 0; k < (field == "pil" ? 12U : 6U); k += step)
+    bytes.push_back(std::byte(k + static_cast<unsigned>(i)));
   return bytes;
 }
 
@@ -139,4 +117,19 @@ TEST_CASE("mds: several sets are one sequence, shuffled, sharded, resumed, with 
   const auto seen = test::resumed_labels<std::int64_t>(data, "n");
   CHECK(seen.size() == 22);
   for (std::int64_t n = -2; n < 9; ++n) CHECK(seen.count(n) == 2);
+}
+
+TEST_CASE("mds: a far shard is asked for only until it is decompressed", "[dataset][host]") {
+  const test::mounted_standin far;
+  const std::string folder = test::mounted_standin::address_of(test::fixture("mds_gz"));
+  std::vector<sample_index> all;
+  for (std::uint64_t i = 0; i < 22; ++i) all.push_back({i});
+  const auto hints_of = [&](const shard_options& options) {
+    const auto data = open_mds({folder, folder}, options);  // all records are looked at
+    (void)far->take_hints();
+    data->prefetch(all);
+    return far->take_hints().size();
+  };
+  CHECK(hints_of({.fields = {"n"}}) == 0);
+  CHECK(hints_of({.fields = {"n"}, .max_host_cache_bytes = 1}) == 2);  // two of four are kept
 }

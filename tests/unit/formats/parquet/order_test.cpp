@@ -7,6 +7,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/datasets/labels_once.hpp"
 #include "support/files/npy_bytes.hpp"
 #include "support/files/parquet_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
@@ -93,31 +94,8 @@ TEST_CASE("Parquet: shards resumed with other readers read each row once", "[rea
   const test::temporary_directory folder;
   const auto data = open(std::vector<std::string>{write_ids(folder, "a", 0, 133, 9),
                                                   write_ids(folder, "b", 133, 67, 9)});
-  const auto make = [&](int rank, int readers) {
-    return loader{data,
-                  shuffle{.seed = 5, .within = chunks(4)},
-                  make_host_device(),
-                  {.batch_size = 8,
-                   .partial_batch = partial_batch::keep,
-                   .shard = {rank, 2},
-                   .readers = readers}};
-  };
-  std::multiset<std::int64_t> seen;
-  for (int rank = 0; rank < 2; ++rank) {
-    loader_state state;
-    {
-      loader begun = make(rank, 2);
-      auto batches = begun.epoch(0);
-      add_ids(*batches.next(), seen);
-      add_ids(*batches.next(), seen);
-      state = begun.state();
-    }
-    loader resumed = make(rank, 3);
-    resumed.seek(state);
-    auto batches = resumed.epoch(0);
-    while (const auto batch = batches.next()) add_ids(*batch, seen);
-  }
   std::multiset<std::int64_t> expected;
   for (std::int64_t i = 0; i < 200; ++i) expected.insert(i);
-  CHECK(seen == expected);
+  CHECK(test::resumed_labels<std::int64_t>(data, "id", {.seed = 5, .within = chunks(4)}) ==
+        expected);
 }

@@ -1,9 +1,6 @@
-#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/open.hpp>
 #include <feedline/formats/tfrecord.hpp>
-#include <feedline/loader/loader.hpp>
-#include <feedline/sampler/shuffle.hpp>
 
 #include "formats/crc32c.hpp"
 #include "support/checks/catch.hpp"
@@ -11,6 +8,7 @@
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/labels_once.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/files/tfrecord_bytes.hpp"
 
@@ -232,36 +230,7 @@ TEST_CASE("tfrecord: a shuffled epoch, resumed within it, gives each record once
   const test::temporary_directory folder;
   const auto file = folder.write("a", file_of(0, 100));
   const auto data = open(file, {.fields = {"label"}});
-  const auto make = [&](int rank, int readers) {
-    return loader{data,
-                  shuffle{.seed = 5},
-                  make_host_device(),
-                  {.batch_size = 8,
-                   .partial_batch = partial_batch::keep,
-                   .shard = {rank, 2},
-                   .readers = readers}};
-  };
-  std::multiset<std::int64_t> seen;
-  const auto take = [&](const batch& from) {
-    const auto bytes = from["label"].bytes().first(8 * from.size());
-    for (const std::int64_t label : values_of<std::int64_t>({bytes.begin(), bytes.end()}))
-      seen.insert(label);
-  };
-  for (int rank = 0; rank < 2; ++rank) {
-    loader_state state;
-    {
-      loader begun = make(rank, 2);
-      auto batches = begun.epoch(0);
-      take(*batches.next());
-      take(*batches.next());
-      state = begun.state();
-    }
-    loader resumed = make(rank, 1);
-    resumed.seek(state);
-    auto batches = resumed.epoch(0);
-    while (const auto batch = batches.next()) take(*batch);
-  }
   std::multiset<std::int64_t> expected;
   for (std::int64_t i = 0; i < 100; ++i) expected.insert(i * 1000 - 7);
-  CHECK(seen == expected);
+  CHECK(test::resumed_labels<std::int64_t>(data, "label") == expected);
 }
