@@ -6,9 +6,12 @@
 #include "io/file_system.hpp"
 #ifdef FEEDLINE_HAS_JSON
 #include "detail/printable.hpp"
+#include "detail/threads.hpp"
 #include "formats/columns/index_json.hpp"
 #endif
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +26,7 @@ namespace {
 struct wids_shard {
   std::string path;
   std::uint64_t samples = 0;
+  std::optional<std::uint64_t> bytes = std::nullopt;
 };
 
 bool is_wids_index(const probed_file& file) {
@@ -32,6 +36,23 @@ bool is_wids_index(const probed_file& file) {
 }
 
 #ifdef FEEDLINE_HAS_JSON
+/// Compares the files' sizes with those of the index.
+void require_sizes(const std::vector<wids_shard>& shards, const std::string& index) {
+  constexpr std::size_t opened_at_once = 64;
+  parallel_for(
+      shards.size(),
+      [&](std::size_t i) {
+        const wids_shard& each = shards[i];
+        if (!each.bytes) return;
+        const std::uint64_t bytes = open_file(each.path)->size();
+        if (bytes != *each.bytes)
+          throw dataset_error{{.path = each.path, .field = {}},
+                              "has " + std::to_string(bytes) + " bytes, but " + printable(index) +
+                                  " says " + std::to_string(*each.bytes) + "; get both again"};
+      },
+      opened_at_once);
+}
+
 std::vector<wids_shard> shards_in_index(const std::string& path) {
   const nlohmann::json document = parse_index(read_index_text(path), path);
   const index_object index{document, path, "the index"};
@@ -47,15 +68,10 @@ std::vector<wids_shard> shards_in_index(const std::string& path) {
     const std::string url = base + shard.text("url");
     const bool is_address = url.find("://") != std::string::npos;
     shards.push_back({is_address ? url : path_beside(path, url), shard.whole("nsamples")});
-    if (shard.find("filesize") == nullptr) continue;
-    const std::uint64_t stated = shard.whole("filesize");
-    const std::uint64_t bytes = open_file(shards.back().path)->size();
-    if (bytes != stated)
-      throw dataset_error{{.path = shards.back().path, .field = {}},
-                          "has " + std::to_string(bytes) + " bytes, but " + printable(path) +
-                              " says " + std::to_string(stated) + "; get both again"};
+    if (shard.find("filesize") != nullptr) shards.back().bytes = shard.whole("filesize");
   }
   if (shards.empty()) index.refuse("names no shard");
+  require_sizes(shards, path);
   return shards;
 }
 
