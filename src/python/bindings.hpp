@@ -26,6 +26,7 @@ void bind_formats(nb::module_& module);
 void bind_image_options(nb::module_& module);
 void bind_parquet(nb::module_& module);
 void bind_tables(nb::module_& module);
+void bind_record_function(nb::module_& module);
 void bind_tfrecord(nb::module_& module);
 void bind_record_sets(nb::module_& module);
 void bind_array_record(nb::module_& module);

@@ -36,6 +36,7 @@ NB_MODULE(_feedline, module) {
   bind_padding(module);
   bind_tables(module);
   bind_formats(module);
+  bind_record_function(module);
   bind_tfrecord(module);
   bind_record_sets(module);
   bind_array_record(module);

@@ -5,6 +5,8 @@
 #include <feedline/image/decode.hpp>
 
 #include "python/bindings.hpp"
+#include "python/dataset_object.hpp"
+#include "python/datasets/record_decoder.hpp"
 #include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 
@@ -81,17 +83,21 @@ void bind_open_lmdb(nb::module_& module) {
       [](const set_paths& paths, std::vector<std::string> fields,
          const std::map<std::string, column_options>& columns,
          const std::optional<image_options>& image, const std::map<std::string, pad_options>& pad,
-         std::size_t looked_at, std::string database) {
-        const lmdb_options how{
-            .values = options_of(std::move(fields), columns, image, pad, looked_at),
-            .database = std::move(database)};
-        return interruptible([=] { return open_lmdb(paths_of_sets(paths), how); });
+         std::size_t looked_at, std::string database,
+         const std::optional<bound_record_decoder>& record) {
+        lmdb_options how{.values = options_of(std::move(fields), columns, image, pad, looked_at),
+                         .database = std::move(database)};
+        if (record) how.values.record = record->of;
+        dataset_object opened{interruptible([=] { return open_lmdb(paths_of_sets(paths), how); })};
+        if (record) opened.held.push_back(record->held);
+        return opened;
       },
       "paths"_a, nb::kw_only(), "fields"_a = usual.fields, "columns"_a = usual.columns,
       "image"_a = nb::none(), "pad"_a = usual.pad, "looked_at"_a = usual.looked_at,
-      "database"_a = "",
+      "database"_a = "", "record"_a = nb::none(),
       "LMDB environments, as one sequence in the order of their keys; a value is the field "
-      "\"value\", or NAME of keys NAME-NUMBER. Without `image`, JPEG and PNG files stay bytes.");
+      "\"value\", or NAME of keys NAME-NUMBER. Without `image`, JPEG and PNG files stay bytes. "
+      "`record`: a RecordDecoder, for values that are pickles or messages of your own.");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <feedline/image/decode.hpp>
 
 #include "python/bindings.hpp"
+#include "python/dataset_object.hpp"
+#include "python/datasets/record_decoder.hpp"
 #include "python/interpreter/interruptible.hpp"
 #include "python/named.hpp"
 
@@ -56,21 +58,26 @@ void bind_tfrecord(nb::module_& module) {
       [](const record_files& paths, std::vector<std::string> fields,
          const std::map<std::string, tfrecord_feature>& features,
          const std::optional<image_options>& image, const std::map<std::string, pad_options>& pad,
-         const std::optional<record_file>& index_folder, std::size_t looked_at) {
+         const std::optional<record_file>& index_folder, std::size_t looked_at,
+         const std::optional<bound_record_decoder>& record) {
         const tfrecord_options how{.fields = std::move(fields),
                                    .features = features,
                                    .image = image ? make_image_decoder(*image) : nullptr,
                                    .pad = pad,
+                                   .record = record ? record->of : nullptr,
                                    .index_folder = index_folder ? index_folder->string() : "",
                                    .looked_at = looked_at};
-        return interruptible([=] { return open_tfrecord(record_paths(paths), how); });
+        dataset_object opened{
+            interruptible([=] { return open_tfrecord(record_paths(paths), how); })};
+        if (record) opened.held.push_back(record->held);
+        return opened;
       },
       "files"_a, nb::kw_only(), "fields"_a = usual.fields, "features"_a = usual.features,
       "image"_a = nb::none(), "pad"_a = usual.pad, "index_folder"_a = nb::none(),
-      "looked_at"_a = usual.looked_at,
+      "looked_at"_a = usual.looked_at, "record"_a = nb::none(),
       "TFRecord files of tf.train.Example or SequenceExample, as one sequence; each feature is a "
       "field. Without `image`, JPEG and PNG files stay bytes. `index_folder` keeps what a scan of "
-      "each file found.");
+      "each file found. `record`: a RecordDecoder, for records of another kind.");
 }
 
 }  // namespace feedline::python

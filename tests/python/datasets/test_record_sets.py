@@ -137,3 +137,65 @@ def test_litdata_as_its_package_writes_it(tmp_path: Path) -> None:
             got = data[i]
             assert got["t"][: got["t_length"]].tolist() == (np.arange(i % 9 + 1) * i).tolist()
             assert np.array_equal(got["h"], np.full((2, 3), i, np.float16))
+
+
+def test_a_function_decodes_records_of_any_kind(tmp_path: Path) -> None:
+    lmdb = pytest.importorskip("lmdb", reason="the package lmdb writes the environment")
+    samples = [
+        {"id": i, "text": "é" * (i % 4), "box": np.float32([i, -i]), "words": list(range(i % 3))}
+        for i in range(1, 41)
+    ]
+    with lmdb.open(str(tmp_path / "set"), map_size=1 << 22) as env, env.begin(write=True) as of:
+        for i, sample in enumerate(samples):
+            of.put(b"%04d" % i, pickle.dumps(sample))
+    with pytest.raises(feedline.DatasetError, match="never unpickles"):
+        feedline.open_lmdb(tmp_path / "set")
+    unpickle = feedline.RecordDecoder(pickle.loads, ragged={"words"})
+    data = feedline.open_lmdb(tmp_path / "set", record=unpickle)
+    assert [field.name for field in data.fields] == [
+        "id", "text", "text_length", "box", "words", "words_length"
+    ]  # fmt: skip
+    loader = feedline.Loader(data, feedline.shuffle(seed=1), batch_size=8, readers=3)
+    seen = {}
+    for batch in loader.epoch(0):
+        for i in range(len(batch["id"].numpy())):
+            seen[int(batch["id"].numpy()[i])] = (
+                bytes(batch["text"].numpy()[i][: batch["text_length"].numpy()[i]]).decode(),
+                batch["box"].numpy()[i].tolist(),
+                batch["words"].numpy()[i][: batch["words_length"].numpy()[i]].tolist(),
+            )
+    assert len(seen) == 40
+    for sample in samples:
+        expected = (sample["text"], sample["box"].tolist(), sample["words"])
+        assert seen[sample["id"]] == expected
+
+
+def test_a_function_of_records_that_fails_names_the_sample(tmp_path: Path) -> None:
+    lmdb = pytest.importorskip("lmdb", reason="the package lmdb writes the environment")
+    with lmdb.open(str(tmp_path / "set"), map_size=1 << 22) as env, env.begin(write=True) as of:
+        for i in range(8):
+            of.put(b"%d" % i, b"%d" % i)
+
+    def decode(record: bytes) -> dict[str, object]:
+        if record == b"3":
+            raise feedline.DatasetError("is a three")
+        if record == b"4":
+            return {"x": 4.5}
+        if record == b"5":
+            return {"y": 5}
+        if record == b"6":
+            raise KeyError("six")
+        return {"x": int(record)}
+
+    data = feedline.open_lmdb(tmp_path / "set", record=feedline.RecordDecoder(decode))
+    assert data[7]["x"] == 7
+    with pytest.raises(feedline.DatasetError, match="sample 3.*is a three"):
+        data[3]
+    with pytest.raises(feedline.DatasetError, match="sample 4.*is float64.*first record has x"):
+        data[4]
+    with pytest.raises(feedline.DatasetError, match="sample 5.*no value of this field"):
+        data[5]
+    with pytest.raises(KeyError, match="six"):
+        data[6]
+    with pytest.raises(feedline.DatasetError, match="no dict of fields, but int"):
+        feedline.open_lmdb(tmp_path / "set", record=feedline.RecordDecoder(int))
