@@ -78,6 +78,20 @@ TEST_CASE("crc32c: the check value, and any length and beginning as bit by bit",
     }
 }
 
+TEST_CASE("crc32c: bytes that are computed in lanes, and those after them", "[dataset][host]") {
+  const byte_vector bytes = test::counting_bytes(9300);
+  for (const unsigned begin : {0U, 5U})
+    for (const unsigned count :
+         {3064U, 3071U, 3072U, 3073U, 3080U, 6143U, 6144U, 6161U, 9216U, 9229U}) {
+      const auto part = std::span{bytes}.subspan(begin, count);
+      const std::uint32_t expected = test::slow_crc32c(part);
+      REQUIRE(detail::crc32c(part) == expected);
+      REQUIRE(detail::crc32c_by_tables(part) == expected);
+      const std::uint32_t before = detail::crc32c(part.first(100));
+      REQUIRE(detail::crc32c(part.subspan(100), before) == expected);
+    }
+}
+
 TEST_CASE("tfrecord: features of all files become fixed and ragged fields, told by content",
           "[dataset][host]") {
   const bool is_packed = GENERATE(true, false);
