@@ -40,7 +40,9 @@ def open_tfrecords(files, args):
 
 
 def open_hdf5(files, args):
-    return feedline.concatenate([feedline.open_hdf5(file, ["records"]) for file in files])
+    names = [found.name.strip("/") for found in feedline.list_fields(files[0])]
+    records = [name for name in names if name.startswith("records")]  # or records_0, records_1, …
+    return feedline.concatenate([feedline.open_hdf5(file, records) for file in files])
 
 
 def open_images(files, args):

@@ -74,6 +74,7 @@ void train(training& in, int rank) {
   const destination to{how.on_gpu};
   loader_options options{.batch_size = in.of.batch_size,
                          .partial_batch = partial_batch::drop,
+                         .epochs = how.steps + 1,  // so that each pass is read ahead
                          .readers = how.readers,
                          .decode_on = how.decodes_on_gpu ? decode_on::device : decode_on::cpu};
   shuffle order{.seed = in.is_sharded ? 0 : static_cast<std::uint64_t>(rank)};

@@ -13,7 +13,7 @@ namespace feedline::bench {
 
 /// Files with the samples of a workload.
 struct made_data {
-  std::vector<std::string> files;  ///< names within the folder, in order of samples
+  std::vector<std::string> files = {};  ///< names within the folder, in order of samples
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;  ///< size of all files together
 };

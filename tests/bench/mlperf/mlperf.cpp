@@ -69,8 +69,8 @@ int cores() {
 /// Data of one workload, opened.
 struct opened {
   workload of;
-  made_data made;
-  dataset_ptr data;
+  made_data made = {};
+  dataset_ptr data = {};
   double bytes_per_sample = 0;
 };
 

@@ -22,9 +22,8 @@ class RecordingLoader(FeedlineDataLoader):
     def next(self):
         seen = []
         for batch in super().next():
-            name = "x" if "x" in batch else "array" if "array" in batch else "image"
-            seen.append(batch[name].numpy().astype("int64").sum(axis=tuple(
-                range(1, len(batch[name].shape)))).tolist())
+            values = batch[self._loader.dataset.fields[0].name].numpy().astype("int64")
+            seen.append(values.reshape(len(values), -1).sum(axis=1).tolist())
             yield batch
         path = os.path.join(os.environ["RECORDED"], f"{self._args.my_rank}-{self._epochs}.json")
         with open(path, "w") as out:
