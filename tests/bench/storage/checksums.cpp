@@ -1,8 +1,8 @@
 /// feedline_bench_checksums: the rate of CRC-32C, which TFRecord, Zarr and stores of objects use.
 ///
 /// Method: for each size the checksum of that many bytes, which are in the cache where they fit, is
-/// computed again and again until 64 MiB are done. Rates are by the thread's CPU time, so that other
-/// programs matter less; each is the median of 15. To compare two versions, run both in turn.
+/// computed again and again until 64 MiB are done. Rates are by the thread's CPU time, so that
+/// other programs matter less; each is the median of 15. To compare two versions, run both in turn.
 
 #include "bench/processor.hpp"
 #include "detail/checksums/crc32c.hpp"
