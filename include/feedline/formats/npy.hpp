@@ -32,7 +32,7 @@ struct npy_field {
 /// array for the dataset's life.
 /// @throws dataset_error naming file, field and byte: unreadable, not a NumPy file, cut short, a
 /// damaged header, zero samples, a single number, types without an element_type (long double,
-/// strings, dates, records, objects, raw bytes), complex numbers in Fortran order, not enough
+/// strings, records, objects, raw bytes), complex numbers in Fortran order, not enough
 /// memory to transpose.
 [[nodiscard]] dataset_ptr open_npy(const std::string& file, std::string field_name);
 

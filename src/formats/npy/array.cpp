@@ -5,6 +5,7 @@
 
 #include "detail/byte_order.hpp"
 #include "detail/log.hpp"
+#include "detail/printable.hpp"
 #include "io/file_system.hpp"
 #include "io/range_source.hpp"
 #include "rows/file_rows.hpp"
@@ -21,6 +22,9 @@ namespace {
 npy_header read_header(byte_source& from, std::uint64_t bytes, const file_field& name) {
   npy_header header = read_npy_header(from, name);
   header.require_room(bytes, name);
+  if (header.is_date)
+    log()->info("{}: '{}' holds dates or durations: counts in i64", printable(name.path),
+                printable(name.field));
   if (bytes == header.end()) return header;
   const auto warning = name.error(
       header.end(), std::to_string(bytes - header.end()) + " bytes follow the array, " +

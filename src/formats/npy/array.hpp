@@ -42,8 +42,17 @@ namespace feedline::detail {
 [[nodiscard]] listed_field list_npy(const std::string& file, const std::string& field_name);
 
 /// The arrays of an archive, in its order, by their headers. Those that cannot be read have their
-/// reason.
-[[nodiscard]] std::vector<listed_field> list_npz(const std::string& file);
+/// reason. A matrix of `scipy.sparse.save_npz` in the format "csr" is a field, and its parts are
+/// left out. @param matrix_name Name of that field.
+[[nodiscard]] std::vector<listed_field> list_npz(const std::string& file,
+                                                 const std::string& matrix_name);
+
+/// The arrays of an archive, or the dense rows of such a matrix if no fields are named, or if it is
+/// named.
+/// @throws dataset_error as `open_npz` and `open_npz_csr`.
+[[nodiscard]] dataset_ptr open_whole_npz(const std::string& file,
+                                         const std::vector<std::string>& fields,
+                                         const std::string& matrix_name);
 
 /// Reads bytes of an array's elements, in the order in which the file has them. Called by several
 /// threads at once.

@@ -20,13 +20,21 @@ array_spec spec_of(const npy_header& header, const file_field& name) {
   return {.name = name.field, .path = name.path, .type = header.type, .shape = header.extents};
 }
 
+/// The header of an array of any shape that has values, also of a single number.
+npy_header read_box_header(byte_source& from, std::uint64_t bytes, const file_field& name) {
+  npy_header header = read_npy_header(from, name, true);
+  if (std::ranges::count(header.extents, 0U) != 0)
+    throw name.error(header.header_bytes, "the array, " + header.describe() + ", holds no values");
+  header.require_room(bytes, name);
+  return header;
+}
+
 }  // namespace
 
 array_ptr open_npy_box_array(const byte_file_ptr& file, std::uint64_t begin, std::uint64_t bytes,
                              const file_field& name) {
   range_source head{file, begin, bytes};
-  const npy_header header = read_npy_header(head, name);
-  header.require_room(bytes, name);
+  const npy_header header = read_box_header(head, bytes, name);
   const std::size_t rank = header.extents.size();
   file_array_place place{.offset = begin + header.header_bytes,
                          .strides = std::vector<std::ptrdiff_t>(rank),
@@ -41,8 +49,7 @@ array_ptr open_npy_box_array(const byte_file_ptr& file, std::uint64_t begin, std
 }
 
 array_ptr read_npy_box_array(byte_source& from, std::uint64_t bytes, const file_field& name) {
-  const npy_header header = read_npy_header(from, name);
-  header.require_room(bytes, name);
+  const npy_header header = read_box_header(from, bytes, name);
   try {
     row_storage storage = header.read_elements(from, false, name);
     std::array<std::byte, 4096> beyond{};

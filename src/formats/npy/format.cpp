@@ -24,7 +24,9 @@ dataset_ptr open_arrays(const std::vector<std::string>& files, const open_option
 }
 
 dataset_ptr open_archives(const std::vector<std::string>& files, const open_options& options) {
-  return open_each(files, [&](const auto& path) { return open_npz(path, options.fields); });
+  const std::string name = stem_of(files.front());
+  return open_each(files,
+                   [&](const auto& path) { return open_whole_npz(path, options.fields, name); });
 }
 
 }  // namespace
@@ -44,7 +46,8 @@ format_entry npz_format() {
           .known_as = "NumPy archives",
           .is = [](const probed_file& file) { return is_npz(file.head); },
           .open = open_archives,
-          .list = [](const std::string& file, const open_options&) { return list_npz(file); }};
+          .list = [](const std::string& file,
+                     const open_options&) { return list_npz(file, stem_of(file)); }};
 }
 
 }  // namespace feedline::detail

@@ -62,6 +62,11 @@ struct numeric_type {
   bool is_complex = false;  ///< an element is two numbers of the type
 };
 
+/// Whether a word is NumPy's for dates or durations, such as "M8[ns]": counts in 64 bits.
+bool is_date(std::string_view word) {
+  return (word.starts_with("M8") || word.starts_with("m8")) && (word.size() == 2 || word[2] == '[');
+}
+
 constexpr std::array numeric_types{
     numeric_type{element_type::boolean, "b1", "?"},
     numeric_type{element_type::u8, "u1", "B"},
@@ -83,13 +88,12 @@ constexpr std::array numeric_types{
 };
 
 /// Kinds without an element_type of any size, and what to save instead.
-constexpr std::array<std::array<std::string_view, 2>, 5> reasons{{
+constexpr std::array<std::array<std::string_view, 2>, 4> reasons{{
     {"c", "complex numbers of a size that has no element_type; save array.astype('complex128')"},
     {"f",
      "floating-point numbers of a size that has no element_type; save array.astype('float64')"},
     {"O", "Python objects, which feedline never unpickles; save an array of numbers"},
     {"SaU", "strings, which have no element_type; save numbers that stand for them"},
-    {"Mm", "dates or time spans, which have no element_type; save array.view('int64')"},
 }};
 
 /// Types that Python's package ml_dtypes adds to NumPy, as they are called or as numpy.save writes
@@ -141,6 +145,8 @@ void set_type(npy_header& header, const npy_literal& literal, const file_field& 
     if (rest.front() == '>') order = std::endian::big;
     rest.remove_prefix(1);
   }
+  header.is_date = is_date(rest);
+  if (header.is_date) rest = "i8";
   const auto* const known =
       std::find_if(numeric_types.begin(), numeric_types.end(), [rest](const numeric_type& each) {
         return each.word == rest ||

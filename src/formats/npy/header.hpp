@@ -28,6 +28,7 @@ struct npy_header : array_header {
   bool is_swapped = false;  ///< elements of more than one byte are not in the machine's byte order
   bool is_fortran = false;  ///< the first dimension is the one that varies fastest
   bool is_complex = false;  ///< elements were complex: the last extent is 2
+  bool is_date = false;     ///< elements were dates or durations: counts in units of their own
 
   [[nodiscard]] std::size_t row_bytes() const noexcept { return payload_bytes / extents.front(); }
 

@@ -49,7 +49,12 @@ class npz_file {
     require_equal_samples(wanted);
     require_memory(wanted);
     std::vector<detail::rows_field> columns;
-    for (const wanted_member& member : wanted) columns.push_back(column(member));
+    for (const wanted_member& member : wanted) try {
+        columns.push_back(column(member));
+      } catch (const dataset_error& refusal) {
+        if (!names.empty()) throw;
+        throw dataset_error{refusal.where(), refusal.message() + beside(member)};
+      }
     file_->require_unchanged();
     if (const auto others = left_out(); names.empty() && !others.empty())
       detail::log()->warn("{}: members that are no arrays (.npy) are left out: {}",
@@ -59,7 +64,7 @@ class npz_file {
 
   array_ptr array(const std::string& name) const {
     wanted_member member = find({name}).front();
-    look_at(member);
+    look_at(member, true);
     const std::uint64_t bytes = archive_->members()[member.number].bytes;
     array_ptr array = member.place
                           ? detail::open_npy_box_array(file_, *member.place, bytes, member.name)
@@ -67,6 +72,16 @@ class npz_file {
                                                        bytes, member.name);
     file_->require_unchanged();
     return array;
+  }
+
+  /// The format of the sparse matrix that `scipy.sparse.save_npz` wrote: "csr", "coo", …; empty if
+  /// the archive has no such matrix.
+  std::string sparse_format() const {
+    for (const char* const name : {"format", "shape", "data"})
+      if (std::ranges::count(archive_->members(), std::string{name} + ".npy",
+                             &detail::zip_member::name) != 1)
+        return {};
+    return end_of("format", 3);
   }
 
   /// The end of a member's bytes, such as a text that is an array without dimensions.
@@ -170,24 +185,37 @@ class npz_file {
                             detail::printable(refusal.what()));
         if (!first) first = refusal;
         return true;
+      } catch (const dataset_error& refusal) {
+        throw dataset_error{refusal.where(), refusal.message() + beside(member)};
       }
     });
     if (wanted.empty()) throw dataset_error{*first};
   }
 
-  void look_at(wanted_member& member) const {
+  /// @param any_shape Same as for `read_npy_header`.
+  void look_at(wanted_member& member, bool any_shape = false) const {
     const detail::zip_member& claimed = archive_->members()[member.number];
     if (claimed.is_encrypted)
       throw member.name.error(0, "the member is encrypted; save the archive without a password");
     member.place = archive_->place(member.number, member.name);
     if (member.place) {
       detail::range_source head{file_, *member.place, claimed.bytes};
-      member.header = detail::read_npy_header(head, member.name);
+      member.header = detail::read_npy_header(head, member.name, any_shape);
     } else {
-      member.header =
-          detail::read_npy_header(*archive_->open(member.number, member.name), member.name);
+      member.header = detail::read_npy_header(*archive_->open(member.number, member.name),
+                                              member.name, any_shape);
     }
     member.header.require_room(claimed.bytes, member.name);
+  }
+
+  /// Advice if a member cannot be read, and others may be.
+  std::string beside(const wanted_member& unreadable) const {
+    std::vector<std::string> others;
+    for (const wanted_member& each : all())
+      if (each.number != unreadable.number) others.push_back(each.name.field);
+    if (others.empty()) return {};
+    return "; to open the archive without this member, name fields, of " +
+           detail::list_names(others);
   }
 
   void require_equal_samples(const std::vector<wanted_member>& wanted) const {
@@ -269,8 +297,25 @@ dataset_ptr open_npz_csr(const std::string& file, std::string field_name) {
 
 namespace feedline::detail {
 
-std::vector<listed_field> list_npz(const std::string& file) {
-  return npz_file{file, {}}.list_fields();
+std::vector<listed_field> list_npz(const std::string& file, const std::string& matrix_name) {
+  const npz_file archive{file, {}};
+  std::vector<listed_field> listed = archive.list_fields();
+  if (archive.sparse_format() != "csr") return listed;
+  const dataset_ptr rows = open_npz_csr(file, matrix_name);
+  for (listed_field& each : listed) {
+    each = listed_field{.name = each.name,
+                        .left_out = "a part of the sparse matrix '" + matrix_name + '\''};
+  }
+  listed.insert(listed.begin(),
+                {.name = matrix_name, .samples = rows->size(), .spec = rows->fields().front()});
+  return listed;
+}
+
+dataset_ptr open_whole_npz(const std::string& file, const std::vector<std::string>& fields,
+                           const std::string& matrix_name) {
+  const bool is_matrix = fields.empty() || fields == std::vector{matrix_name};
+  if (!is_matrix || npz_file{file, {}}.sparse_format().empty()) return open_npz(file, fields);
+  return open_npz_csr(file, matrix_name);
 }
 
 #ifndef FEEDLINE_HAS_LIBZIP

@@ -160,7 +160,7 @@ TEST_CASE("npz: a listing shows every member, also those that open_npz refuses",
                  {"few.npy", npy_bytes(npy_dictionary("<u2", "(4,)"), byte_vector(8)), false},
                  {"text.npy", npy_bytes(npy_dictionary("<U5", "(30,)"), byte_vector(600)), false},
                  {"notes.txt", byte_vector(3), false}}));
-  const auto listed = detail::list_npz(file);
+  const auto listed = detail::list_npz(file, "a");
   REQUIRE(listed.size() == 4);
   CHECK(listed[0].spec == image);
   CHECK(listed[0].samples == samples);
@@ -211,10 +211,84 @@ TEST_CASE("npz: members that are no arrays are left out, with a warning if all a
                                "weights.pt") != std::string::npos);
   CHECK(open_npz(file, {"image"})->fields().size() == 1);
   CHECK(log.lines() == 1);
-  const auto listed = detail::list_npz(file);
+  const auto listed = detail::list_npz(file, "a");
   REQUIRE(listed.size() == 3);
   CHECK(listed[0].left_out.empty());
   CHECK(listed[1].name == "meta.json");
   CHECK(listed[1].left_out == "no array: its name does not end in .npy");
   CHECK(listed[1].refusal.empty());
+}
+
+TEST_CASE("npz: a member that cannot be read is named with those that can", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const bool compressed = GENERATE(false, true);
+  const std::string damaged = folder.write(
+      "b.npz", zip_bytes({image_entry(compressed), {"cut.npy", byte_vector(50), compressed}}));
+  const std::string why = refusal(damaged);
+  CHECK(why.find("field 'cut'") != std::string::npos);
+  CHECK(why.find("; to open the archive without this member, name fields, of image") !=
+        std::string::npos);
+  CHECK(open_npz(damaged, {"image"})->size() == samples);
+  // Values that do not have their checksum are found when they are decompressed.
+  auto wrong = image_entry(true);
+  wrong.checksum = 1;
+  const std::string sum = folder.write("c.npz", zip_bytes({wrong, label_entry(false)}));
+  CHECK(refusal(sum).find("name fields, of label") != std::string::npos);
+  CHECK(open_npz(sum, {"label"})->size() == samples);
+}
+
+TEST_CASE("npz: dates and durations are counts", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const std::string file = folder.write(
+      "a.npz", zip_bytes({{"time.npy", npy_bytes(npy_dictionary("<M8[ns]", "(30,)"), labels())},
+                          {"step.npy", npy_bytes(npy_dictionary(">m8[25s]", "(30,)"),
+                                                 test::with_elements_reversed(labels(), 8))},
+                          {"text.npy", npy_bytes(npy_dictionary("<M8x", "(30,)"), labels())}}));
+  const test::log_capture log;
+  const auto opened = open_npz(file);
+  CHECK(opened->fields() ==
+        std::vector<field>{{"time", element_type::i64, {}}, {"step", element_type::i64, {}}});
+  test::check_dataset_contract(
+      opened, samples, opened->fields(),
+      [](sample_index sample, std::size_t) { return expected_label(sample); });
+  CHECK(log.text().find("field 'text'") != std::string::npos);
+}
+
+TEST_CASE("npz: open makes dense rows of the sparse matrix that scipy saves", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto text = [](const std::string& format) {
+    const auto bytes = std::as_bytes(std::span{format});
+    return npy_bytes(npy_dictionary("|S3", "()"), byte_vector(bytes.begin(), bytes.end()));
+  };
+  const auto matrix = [&](const std::string& format) {
+    return zip_bytes(
+        {{"indices.npy",
+          npy_bytes(npy_dictionary("<i4", "(3,)"), test::memory_of<std::int32_t>({2, 0, 1}))},
+         {"indptr.npy",
+          npy_bytes(npy_dictionary("<i4", "(3,)"), test::memory_of<std::int32_t>({0, 1, 3}))},
+         {"format.npy", text(format)},
+         {"shape.npy",
+          npy_bytes(npy_dictionary("<i8", "(2,)"), test::memory_of<std::int64_t>({2, 3}))},
+         {"data.npy",
+          npy_bytes(npy_dictionary("<f4", "(3,)"), test::memory_of<float>({5, 6, 7}))}});
+  };
+  const std::string file = folder.write("cells.npz", matrix("csr"));
+  const auto rows = detail::open_whole_npz(file, {}, "cells");
+  const field cells{"cells", element_type::f32, {3}};
+  test::check_dataset_contract(rows, 2, {cells}, [](sample_index sample, std::size_t) {
+    return sample.value == 0 ? test::memory_of<float>({0, 0, 5})
+                             : test::memory_of<float>({6, 7, 0});
+  });
+  CHECK(detail::open_whole_npz(file, {"cells"}, "cells")->fields() == std::vector{cells});
+  CHECK(detail::open_whole_npz(file, {"data"}, "cells")->size() == 3);
+  const auto listed = detail::list_npz(file, "cells");
+  REQUIRE(listed.size() == 6);
+  CHECK(listed[0].spec == cells);
+  CHECK(listed[0].samples == 2);
+  CHECK(listed[1].name == "indices");
+  CHECK(listed[1].left_out == "a part of the sparse matrix 'cells'");
+  const std::string other = folder.write("other.npz", matrix("csc"));
+  CHECK(test::message_of<dataset_error>([&] {
+          (void)detail::open_whole_npz(other, {}, "other");
+        }).find("'csc', but rows are read from 'csr'; save matrix.tocsr()") != std::string::npos);
 }
