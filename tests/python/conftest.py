@@ -69,6 +69,21 @@ def run_python():
 
 
 @pytest.fixture
+def in_time():
+    """Whether something took less than some seconds; on a busy machine, less than that and many
+    times what the shortest program takes there now."""
+
+    def check(took, seconds):
+        if took < seconds:
+            return True
+        began = time.monotonic()
+        subprocess.run([sys.executable, "-S", "-c", ""], check=True)
+        return took < seconds + 50 * (time.monotonic() - began)
+
+    return check
+
+
+@pytest.fixture
 def fork():
     """Runs a function in a child of fork. Its exit code: 0 if the function returned."""
 

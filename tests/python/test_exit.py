@@ -66,14 +66,14 @@ print(time.monotonic())
 @pytest.mark.parametrize("how", ["waits", "computes"])
 @pytest.mark.parametrize("readers", [0, 1])
 def test_a_read_that_never_ends_does_not_stop_the_program_from_ending(
-    run_python, readers, how, thread
+    run_python, in_time, readers, how, thread
 ):
     if readers == 0 and thread == "no thread":
         pytest.skip("nothing reads then")
     ran = run_python(WAITING, how, readers, thread)
     ended = time.monotonic()
     assert ran.returncode == 0, ran.stderr
-    assert ended - float(ran.stdout) < 4  # at most 1.5 s of it wait for reads
+    assert in_time(ended - float(ran.stdout), 4)  # at most 1.5 s of it wait for reads
     if readers == 1:
         assert "gave up after waiting 1.5 s for the loader's threads: reader 1" in ran.stderr
     else:
@@ -151,14 +151,15 @@ epoch = loader.epoch(0)
 inside.wait()
 began = time.monotonic()
 del loader, epoch
-assert time.monotonic() - began < 3.5
-print("deleted")
+print("deleted", time.monotonic() - began)
 """
 
 
-def test_the_end_of_a_last_reference_waits_two_seconds_for_a_read(run_python):
+def test_the_end_of_a_last_reference_waits_two_seconds_for_a_read(run_python, in_time):
     ran = run_python(DELETED)
-    assert (ran.stdout, ran.returncode) == ("deleted\n", 0), ran.stderr
+    words = ran.stdout.split()
+    assert (words[:1], ran.returncode) == (["deleted"], 0), ran.stderr
+    assert in_time(float(words[1]), 3.5)
     assert "gave up after waiting 2" in ran.stderr
     assert "reader 1" in ran.stderr
 
