@@ -11,7 +11,7 @@
 
 namespace feedline::detail {
 
-/// What readers are doing, for a thread that has waited for them too long.
+/// The current reads of readers, for a thread that has waited for them too long.
 struct delayed_reads {
   /// "reader 1 of 2 reads sample 17 (epoch 0, batch 3), in a request that it began 12.3 s ago": the
   /// first few in the order in which they began, and how many more there are. Empty if there are

@@ -103,7 +103,7 @@ class batch_writer final : public slot_writer {
  private:
   [[nodiscard]] std::byte* place_of(const staging_slot& slot, std::uint64_t sample,
                                     std::size_t field) const;
-  /// Reads `use.samples` into the run's places. @param first The position of the first one.
+  /// Reads `use.samples` into the run's rows. @param first The position of the first one.
   void read_rows(const staging_slot& slot, sample_run run, position first, reader_scratch& use);
   void copy_held(const staging_slot& slot, sample_run run, const reader_scratch& use) const;
   /// Sets `use.out`: the slot, or memory aside for fields that `convert` puts there.

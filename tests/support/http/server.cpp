@@ -246,7 +246,7 @@ bool http_server::answer(int connection, const http_request& request) {
   return false;
 }
 
-/// Counts before it sends: whoever has the bytes sees them counted.
+/// Counts before it sends: a client that has the bytes finds them counted.
 bool http_server::send_body(int connection, std::span<const std::byte> bytes) {
   bytes_ += bytes.size();
   const std::size_t sent = send_all(connection, bytes);
