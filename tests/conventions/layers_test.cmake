@@ -43,7 +43,7 @@ set(rooms
 transform/options transform/operations"
   "image/sets: detail image/resize io dataset ragged sampler image transform/options \
 transform/operations"
-  "formats: detail/checksums io rows dataset arrays ragged image"
+  "formats: detail detail/checksums io rows dataset arrays ragged image"
   "formats/open: detail io remote dataset image formats"
   "formats/npy: detail io rows dataset arrays formats formats/open"
   "hdf5: io dataset arrays ragged"

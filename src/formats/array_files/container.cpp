@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/byte_order.hpp"
+#include "detail/text.hpp"
 #include "formats/npy/array.hpp"
 #include "formats/npy/header.hpp"
 #include "formats/npy/zip_archive.hpp"
@@ -149,6 +150,11 @@ bool is_safetensors_head(std::span<const std::byte> head) noexcept {
   if (head.size() < 9) return false;
   const std::uint64_t length = little_endian(head.first(8));
   return length >= 2 && length <= max_header_bytes && head[8] == std::byte{'{'};
+}
+
+bool is_array_file_name(std::string_view name) {
+  const std::string lower = in_lower_case(name);
+  return lower.ends_with(".npz") || lower.ends_with(npy_suffix) || lower.ends_with(".safetensors");
 }
 
 bool is_array_file(const byte_file& file) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedline::detail {
@@ -45,6 +46,9 @@ class array_container {
 
 /// @throws dataset_error: neither npy, npz nor safetensors; damaged; built without the library.
 [[nodiscard]] std::unique_ptr<array_container> open_array_container(const byte_file_ptr& file);
+
+/// Whether a name ends as those of such files do, in capitals or not.
+[[nodiscard]] bool is_array_file_name(std::string_view name);
 
 /// Whether a file begins like one of these.
 [[nodiscard]] bool is_array_file(const byte_file& file);

@@ -2,8 +2,6 @@
 #include <feedline/formats/array_files.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
-#include "detail/log.hpp"
-#include "detail/text.hpp"
 #include "formats/array_files/container.hpp"
 #include "formats/array_files/survey.hpp"
 #include "formats/open/format_entry.hpp"
@@ -11,18 +9,11 @@
 #include "ragged/record_columns.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 namespace feedline::detail {
 namespace {
-
-bool is_array_file_name(std::string_view name) {
-  constexpr std::array<std::string_view, 3> endings{".npz", ".npy", ".safetensors"};
-  return std::ranges::any_of(endings, [&](std::string_view end) { return name.ends_with(end); });
-}
 
 std::string path_within(const std::string& folder, const std::string& name) {
   return folder + (folder.ends_with('/') ? "" : "/") + name;
@@ -59,15 +50,7 @@ array_file_options array_options_of(const open_options& options) {
 std::vector<listed_field> list_array_files(const std::string& folder, const open_options&) {
   const auto files = find_sample_files({folder});
   const array_survey survey = survey_arrays(*files, array_file_options{}.looked_at);
-  std::vector<listed_field> listed;
-  for (const array_field& each : survey.fields)
-    listed.push_back({.name = each.array,
-                      .samples = files->size(),
-                      .spec = each.as.spec,
-                      .is_ragged = each.as.is_ragged});
-  for (const array_left_out& each : survey.left_out)
-    listed.push_back({.name = each.name, .left_out = each.reason});
-  return listed;
+  return list_described(files->size(), survey.fields, survey.left_out);
 }
 
 /// All files are arrays by name, the first also by content, and there is no folder of a class.
@@ -106,15 +89,7 @@ dataset_ptr open_array_files(const std::vector<std::string>& files,
                              const array_file_options& options) {
   const auto found = detail::find_sample_files(files);
   detail::array_survey survey = detail::survey_arrays(*found, options.looked_at);
-  std::vector<std::string> left_out;
-  for (const detail::array_left_out& each : survey.left_out) {
-    if (std::ranges::count(options.fields, each.name) != 0)
-      throw usage_error{"open_array_files: '" + detail::printable(each.name) +
-                        "' cannot be a field: it " + each.reason};
-    left_out.push_back("'" + each.name + "' " + each.reason);
-  }
-  if (options.fields.empty() && !left_out.empty())
-    detail::log()->warn("open_array_files: arrays are left out: {}", detail::list_names(left_out));
+  detail::report_left_out("open_array_files", "arrays", survey.left_out, options.fields);
   return detail::make_record_dataset("open_array_files", found,
                                      detail::make_array_file_decoder(std::move(survey.fields)),
                                      {.fields = options.fields, .pad = options.pad});

@@ -190,11 +190,8 @@ array_survey survey_arrays(const sample_files& files, std::size_t looked_at) {
   }
   array_survey survey = census.result();
   if (!survey.fields.empty()) return survey;
-  std::string why;
-  for (const array_left_out& each : survey.left_out)
-    why += "; '" + printable(each.name) + "' " + each.reason;
   throw dataset_error{{.path = files.path(0), .field = {}},
-                      "has no array that can be a field" + why};
+                      "has no array that can be a field" + reasons_of(survey.left_out)};
 }
 
 record_decoder_ptr make_array_file_decoder(std::vector<array_field> fields) {

@@ -3,6 +3,7 @@
 #include <feedline/dataset/record_decoder.hpp>
 
 #include "formats/array_files/values.hpp"
+#include "formats/left_out.hpp"
 
 #include <cstddef>
 #include <string>
@@ -24,14 +25,9 @@ struct array_field {
   described_field as = {};
 };
 
-struct array_left_out {
-  std::string name;
-  std::string reason;
-};
-
 struct array_survey {
   std::vector<array_field> fields;
-  std::vector<array_left_out> left_out;
+  std::vector<left_out_field> left_out;
 };
 
 /// Looks at files that are spread evenly over all. @throws dataset_error if one cannot be opened,

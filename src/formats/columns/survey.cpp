@@ -232,10 +232,7 @@ column_survey survey_columns(std::string_view who, const coded_values& records,
       found.left_out.push_back({layout.columns[i].name, std::move(reason)});
   }
   if (!found.fields.empty()) return found;
-  std::string why;
-  for (const column_left_out& each : found.left_out)
-    why += "; '" + printable(each.name) + "' " + each.reason;
-  records.refuse({{}, "no column can be a field" + why}, 0);
+  records.refuse({{}, "no column can be a field" + reasons_of(found.left_out)}, 0);
   __builtin_unreachable();  // g++ 12 loses that a virtual function does not return
 }
 

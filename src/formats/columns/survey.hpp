@@ -3,6 +3,7 @@
 #include <feedline/formats/shard_options.hpp>
 
 #include "formats/columns/column.hpp"
+#include "formats/left_out.hpp"
 #include "ragged/coded_values.hpp"
 
 #include <cstddef>
@@ -19,16 +20,10 @@ struct column_field {
   decoder_ptr by = nullptr;  ///< decodes each value
 };
 
-/// A column that is no field.
-struct column_left_out {
-  std::string name;
-  std::string reason;  ///< follows the name: "has values of ..."
-};
-
 /// The fields of records.
 struct column_survey {
   std::vector<column_field> fields;
-  std::vector<column_left_out> left_out;
+  std::vector<left_out_field> left_out;
 };
 
 /// Looks at records that are spread evenly over all of them, and chooses fields.

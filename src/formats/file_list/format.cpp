@@ -7,38 +7,21 @@
 #include <feedline/image/list.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "detail/text.hpp"
+#include "formats/array_files/container.hpp"
 #include "formats/array_files/values.hpp"
 #include "formats/open/format_entry.hpp"
+#include "image/sets/image_files.hpp"
 #include "image/sets/named_paths.hpp"
 #include "image/sets/path_list.hpp"
 #include "io/file_system.hpp"
 #include "io/text_kind.hpp"
 #include "ragged/record_columns.hpp"
 
-#include <algorithm>
-#include <array>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 namespace feedline::detail {
 namespace {
-
-template <std::size_t N>
-bool has_ending(const std::string& path, const std::array<std::string_view, N>& endings) {
-  const std::string lower = in_lower_case(path);
-  return std::ranges::any_of(endings, [&](std::string_view end) { return lower.ends_with(end); });
-}
-
-bool is_image_name(const std::string& path) {
-  return has_ending(path, std::array<std::string_view, 9>{".jpg", ".jpeg", ".png", ".webp", ".tif",
-                                                          ".tiff", ".bmp", ".ppm", ".pgm"});
-}
-
-bool is_array_name(const std::string& path) {
-  return has_ending(path, std::array<std::string_view, 3>{".npz", ".npy", ".safetensors"});
-}
 
 /// The content of a file as a ragged field "bytes".
 class whole_file_decoder final : public record_decoder {
@@ -56,7 +39,7 @@ class whole_file_decoder final : public record_decoder {
 };
 
 dataset_ptr open_other_files(const path_list& listed, const file_list_options& options) {
-  if (is_array_name(listed.paths.front()))
+  if (is_array_file_name(listed.paths.front()))
     return open_array_files(listed.paths, {.fields = {}, .pad = options.pad});
   return make_record_dataset("open_file_list", std::make_shared<const sample_files>(listed.paths),
                              std::make_shared<const whole_file_decoder>(),
@@ -111,7 +94,7 @@ dataset_ptr open_file_list(const std::vector<std::string>& lists,
                                                                    .label_type = options.label_type,
                                                                    .name = "file_list_options",
                                                                    .thing = "file"});
-  if (!detail::is_image_name(listed.paths.front()))
+  if (!detail::is_named_as_image(listed.paths.front()))
     return zip({detail::open_other_files(listed, options), listed.labels});
   if (!options.pad.empty())
     throw usage_error{

@@ -8,7 +8,6 @@
 #include "detail/printable.hpp"
 #include "detail/rate_limiter.hpp"
 #include "detail/sample_range.hpp"
-#include "detail/text.hpp"
 #include "formats/parquet/chunk_grid.hpp"
 #include "formats/parquet/fields.hpp"
 #include "rows/gather.hpp"
@@ -285,12 +284,7 @@ class parquet_dataset final : public dataset {
 
 dataset_ptr make_parquet_dataset(parquet_source_ptr source, const parquet_options& options) {
   const parquet_table& table = source->table();
-  if (options.fields.empty() && !table.left_out().empty()) {
-    std::vector<std::string> left_out;
-    for (const parquet_left_out& each : table.left_out())
-      left_out.push_back("'" + each.name + "' " + each.reason);
-    log()->warn("open_parquet: columns are left out: {}", list_names(left_out));
-  }
+  report_left_out("open_parquet", "columns", table.left_out(), options.fields);
   for (const parquet_column& each : table.columns())
     if (!each.counted.empty())
       log()->info("open_parquet: '{}' holds dates or times: counts of {} in {}",

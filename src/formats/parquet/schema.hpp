@@ -2,6 +2,8 @@
 
 #include <feedline/dataset/record_decoder.hpp>
 
+#include "formats/left_out.hpp"
+
 #include <string>
 #include <vector>
 
@@ -22,15 +24,9 @@ struct parquet_column {
   [[nodiscard]] bool suits(const parquet_column& other) const;
 };
 
-/// A column that is no field.
-struct parquet_left_out {
-  std::string name;
-  std::string reason;
-};
-
 struct parquet_schema {
   std::vector<parquet_column> columns;
-  std::vector<parquet_left_out> left_out;
+  std::vector<left_out_field> left_out;
 };
 
 /// The fields that columns can be.

@@ -3,7 +3,6 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
-#include "dataset/choose_fields.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/sample_range.hpp"
@@ -11,6 +10,7 @@
 #include "detail/threads.hpp"
 #include "formats/parquet/file_input.hpp"
 #include "formats/parquet/folder.hpp"
+#include "formats/parquet/matched_columns.hpp"
 #include "io/file_system.hpp"
 #include "rows/row_storage.hpp"
 #include "rows/scratch_pool.hpp"
@@ -57,56 +57,6 @@ std::unique_ptr<parquet::arrow::FileReader> make_reader(
   return reader;
 }
 
-/// Indices of wanted columns among those of a file.
-std::vector<std::size_t> choose_columns(const parquet_schema& schema, const std::string& path,
-                                        const std::vector<std::string>& names) {
-  std::vector<field> specs;
-  for (const parquet_column& each : schema.columns) specs.push_back(each.as.spec);
-  for (const std::string& name : names)
-    for (const parquet_left_out& each : schema.left_out)
-      if (each.name == name)
-        throw usage_error{"open_parquet: " + printable(path) + ": column '" + printable(name) +
-                          "' cannot be a field: it " + each.reason};
-  if (!names.empty()) return places_of("open_parquet", specs, names);
-  std::vector<std::size_t> all(specs.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  return all;
-}
-
-std::string column_text(const parquet_column& of) {
-  return (of.as.is_ragged ? "a run of " : "") + to_string(of.as.spec) +
-         (of.counted.empty() ? "" : " (" + of.counted + ")");
-}
-
-/// Finds each column in another file's schema.
-std::vector<int> match_columns(const std::vector<parquet_column>& columns,
-                               const parquet_schema& schema, const std::string& path,
-                               const std::string& first_path, bool all) {
-  std::vector<int> leaves;
-  const auto error = [&](const std::string& name, const std::string& message) {
-    return dataset_error{{.path = path, .field = name}, message};
-  };
-  for (const parquet_column& each : columns) {
-    const std::string& name = each.as.spec.name;
-    const auto own =
-        std::ranges::find(schema.columns, name, [](const auto& one) { return one.as.spec.name; });
-    if (own == schema.columns.end())
-      throw error(name, "the file has no such column, which " + printable(first_path) + " has as " +
-                            column_text(each));
-    if (!each.suits(*own))
-      throw error(name, "is " + column_text(*own) + " here, but " + column_text(each) + " in " +
-                            printable(first_path));
-    leaves.push_back(own->leaf);
-  }
-  if (!all || schema.columns.size() == columns.size()) return leaves;
-  for (const parquet_column& own : schema.columns)
-    if (std::ranges::find(columns, own.as.spec.name,
-                          [](const auto& one) { return one.as.spec.name; }) == columns.end())
-      throw error(own.as.spec.name, "the file has this column, and " + printable(first_path) +
-                                        " does not; name the columns to open");
-  return leaves;
-}
-
 }  // namespace
 
 struct parquet_table::file {
@@ -142,13 +92,9 @@ parquet_table::parquet_table(std::vector<byte_file_ptr> files, const parquet_opt
   for (const std::size_t place : choose_columns(schema, first_path, options.fields))
     columns_.push_back(schema.columns[place]);
   left_out_ = schema.left_out;
-  if (columns_.empty()) {
-    std::string why;
-    for (const parquet_left_out& each : left_out_)
-      why += "; column '" + printable(each.name) + "' " + each.reason;
+  if (columns_.empty())
     throw dataset_error{{.path = first_path, .field = {}},
-                        "has no column that can be a field" + why};
-  }
+                        "has no column that can be a field" + reasons_of(left_out_)};
   fills_.resize(columns_.size());
   for (const auto& [name, value] : options.fill_nulls) {
     const auto at =

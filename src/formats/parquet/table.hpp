@@ -30,7 +30,7 @@ class parquet_table {
 
   /// The columns that were asked for, or all that can be fields.
   [[nodiscard]] const std::vector<parquet_column>& columns() const noexcept { return columns_; }
-  [[nodiscard]] const std::vector<parquet_left_out>& left_out() const noexcept { return left_out_; }
+  [[nodiscard]] const std::vector<left_out_field>& left_out() const noexcept { return left_out_; }
 
   [[nodiscard]] std::uint64_t size() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
   [[nodiscard]] std::size_t groups() const noexcept { return groups_.size(); }
@@ -77,7 +77,7 @@ class parquet_table {
 
   std::vector<std::unique_ptr<const file>> files_;
   std::vector<parquet_column> columns_;
-  std::vector<parquet_left_out> left_out_;
+  std::vector<left_out_field> left_out_;
   std::vector<std::optional<padding>> fills_;  ///< one a column
   std::vector<group> groups_;                  ///< those that have rows
   std::vector<std::uint64_t> ends_;            ///< rows up to the end of each

@@ -2,6 +2,8 @@
 
 #include <feedline/error.hpp>
 
+#include "formats/parquet/flat_values.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -18,106 +20,6 @@ namespace {
 
 using arrow_array = std::shared_ptr<arrow::Array>;
 
-[[noreturn]] void refuse_type(const arrow::DataType& type) {
-  throw dataset_error{{}, "is decoded to the unexpected type " + type.ToString()};
-}
-
-/// Numbers of one size, one after another: the elements of fixed rows or of runs.
-class flat_values {
- public:
-  explicit flat_values(std::size_t number_bytes) : number_bytes_{number_bytes} {}
-
-  void add(const arrow::Array& array) {
-    switch (array.type_id()) {
-      case arrow::Type::EXTENSION:
-        return add(*static_cast<const arrow::ExtensionArray&>(array).storage());
-      case arrow::Type::DICTIONARY:
-        return add_dictionary(static_cast<const arrow::DictionaryArray&>(array));
-      case arrow::Type::FIXED_SIZE_LIST:
-        return add_lists(static_cast<const arrow::FixedSizeListArray&>(array));
-      case arrow::Type::BOOL:
-        return add_bits(static_cast<const arrow::BooleanArray&>(array));
-      default:
-        return add_numbers(array);
-    }
-  }
-
-  [[nodiscard]] std::vector<std::byte> take_bytes() noexcept { return std::move(bytes_); }
-  [[nodiscard]] std::span<std::byte> bytes() noexcept { return bytes_; }
-  /// For each number, whether it is null; empty: none is.
-  [[nodiscard]] const std::vector<bool>& nulls() const noexcept { return nulls_; }
-
- private:
-  [[nodiscard]] std::size_t count() const noexcept { return bytes_.size() / number_bytes_; }
-
-  /// @param numbers How many numbers each element of the array has.
-  void add_nulls(const arrow::Array& array, std::size_t first, std::size_t numbers) {
-    if (array.null_count() == 0 && nulls_.empty()) return;
-    nulls_.resize(count());
-    if (array.null_count() == 0) return;
-    for (std::int64_t i = 0; i < array.length(); ++i)
-      if (array.IsNull(i))
-        for (std::size_t k = 0; k < numbers; ++k)
-          nulls_[first + static_cast<std::size_t>(i) * numbers + k] = true;
-  }
-
-  void add_numbers(const arrow::Array& array) {
-    if (!arrow::is_fixed_width(array.type_id())) refuse_type(*array.type());
-    const auto width = static_cast<std::size_t>(array.type()->bit_width() / 8);
-    const auto& buffer = array.data()->buffers.at(1);
-    if (width == 0 || width % number_bytes_ != 0) refuse_type(*array.type());
-    const std::size_t first = count();
-    const std::size_t bytes = static_cast<std::size_t>(array.length()) * width;
-    const std::size_t before = static_cast<std::size_t>(array.offset()) * width;
-    if (bytes == 0) return;
-    if (!buffer || static_cast<std::size_t>(buffer->size()) < before + bytes)
-      refuse_type(*array.type());
-    const auto* const from = reinterpret_cast<const std::byte*>(buffer->data()) + before;
-    bytes_.insert(bytes_.end(), from, from + bytes);
-    add_nulls(array, first, width / number_bytes_);
-  }
-
-  void add_bits(const arrow::BooleanArray& array) {
-    if (number_bytes_ != 1) refuse_type(*array.type());
-    const std::size_t first = count();
-    bytes_.resize(first + static_cast<std::size_t>(array.length()));
-    for (std::int64_t i = 0; i < array.length(); ++i)
-      bytes_[first + static_cast<std::size_t>(i)] = std::byte{array.Value(i)};
-    add_nulls(array, first, 1);
-  }
-
-  void add_lists(const arrow::FixedSizeListArray& array) {
-    const std::int64_t size = array.list_type()->list_size();
-    const std::size_t first = count();
-    add(*array.values()->Slice(array.value_offset(0), array.length() * size));
-    if (array.length() != 0)
-      add_nulls(array, first, (count() - first) / static_cast<std::size_t>(array.length()));
-  }
-
-  void add_dictionary(const arrow::DictionaryArray& array) {
-    flat_values all{number_bytes_};
-    all.add(*array.dictionary());
-    const std::int64_t entries = array.dictionary()->length();
-    const std::size_t numbers = entries == 0 ? 0 : all.count() / static_cast<std::size_t>(entries);
-    const std::size_t first = count();
-    const std::size_t bytes = numbers * number_bytes_;
-    bytes_.resize(bytes_.size() + static_cast<std::size_t>(array.length()) * bytes);
-    for (std::int64_t i = 0; i < array.length(); ++i) {
-      if (array.IsNull(i)) continue;
-      const std::int64_t entry = array.GetValueIndex(i);
-      if (entry < 0 || entry >= entries)
-        throw dataset_error{{}, "a value is outside of its dictionary"};
-      std::memcpy(bytes_.data() + first * number_bytes_ + static_cast<std::size_t>(i) * bytes,
-                  all.bytes_.data() + static_cast<std::size_t>(entry) * bytes, bytes);
-    }
-    if (numbers != 0) add_nulls(array, first, numbers);
-  }
-
-  std::size_t number_bytes_;
-  std::vector<std::byte> bytes_ = {};
-  std::vector<bool> nulls_ = {};
-};
-
 std::shared_ptr<const std::vector<std::byte>> kept_bytes(std::vector<std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
@@ -130,7 +32,7 @@ arrow_array within_structs(arrow_array array) {
       continue;
     }
     const auto& of = static_cast<const arrow::StructArray&>(*array);
-    if (of.num_fields() != 1) refuse_type(*of.type());
+    if (of.num_fields() != 1) refuse_arrow_type(*of.type());
     auto member = of.GetFlattenedField(0);
     if (!member.ok()) throw dataset_error{{}, member.status().message()};
     array = *std::move(member);
@@ -173,31 +75,10 @@ class arrow_converter {
     made_.bytes += bytes;
   }
 
-  /// Numbers as they lie in an array; null: they must be converted.
-  [[nodiscard]] const std::byte* as_they_lie(const arrow::Array& array) const {
-    if (array.null_count() != 0) return nullptr;
-    if (array.type_id() == arrow::Type::FIXED_SIZE_LIST) {
-      const auto& lists = static_cast<const arrow::FixedSizeListArray&>(array);
-      return as_they_lie(*lists.values()->Slice(lists.value_offset(0),
-                                                lists.length() * lists.list_type()->list_size()));
-    }
-    if (array.type_id() == arrow::Type::BOOL || array.type_id() == arrow::Type::DICTIONARY ||
-        !arrow::is_fixed_width(array.type_id()))
-      return nullptr;
-    const auto width = static_cast<std::size_t>(array.type()->bit_width() / 8);
-    const auto& buffer = array.data()->buffers.at(1);
-    if (!buffer || width % number_bytes_ != 0 ||
-        static_cast<std::size_t>(buffer->size()) / width <
-            static_cast<std::size_t>(array.offset() + array.length()))
-      return nullptr;
-    return reinterpret_cast<const std::byte*>(buffer->data()) +
-           static_cast<std::size_t>(array.offset()) * width;
-  }
-
   void set_fixed(const std::vector<arrow_array>& chunks) {
     const std::size_t bytes = made_.rows * element_bytes_;
     if (chunks.size() == 1) {
-      made_.fixed = as_they_lie(*chunks.front());
+      made_.fixed = numbers_as_they_lie(*chunks.front(), number_bytes_);
       if (made_.fixed != nullptr) return keep(chunks.front(), bytes);
     }
     flat_values all{number_bytes_};
@@ -271,7 +152,7 @@ class arrow_converter {
       case arrow::Type::STRING_VIEW:
         return add_views(static_cast<const arrow::BinaryViewArray&>(array), to);
       default:
-        refuse_type(*array.type());
+        refuse_arrow_type(*array.type());
     }
   }
 
@@ -303,7 +184,7 @@ class arrow_converter {
     if (begin < 0 || end < begin || end > values->length())
       throw dataset_error{{}, "the lengths of lists are wrong"};
     const arrow_array elements = values->Slice(begin, end - begin);
-    const std::byte* first = end == begin ? nullptr : as_they_lie(*elements);
+    const std::byte* first = end == begin ? nullptr : numbers_as_they_lie(*elements, number_bytes_);
     const std::size_t bytes = static_cast<std::size_t>(end - begin) * element_bytes_;
     if (end != begin && first == nullptr) {
       flat_values all{number_bytes_};

@@ -3,6 +3,7 @@
 #include <feedline/dataset/record_decoder.hpp>
 #include <feedline/formats/columns.hpp>
 
+#include "formats/left_out.hpp"
 #include "formats/table/line_values.hpp"
 #include "formats/table/table_value.hpp"
 
@@ -28,18 +29,12 @@ struct column_target {
   std::size_t element = 0;  ///< index in the field's value, if several columns make it
 };
 
-/// A column that is no field.
-struct table_left_out {
-  std::string name;
-  std::string reason;
-};
-
 /// The fields of a table.
 struct table_plan {
   std::vector<table_field> fields = {};
   std::vector<std::string> columns = {};                   ///< names
   std::vector<std::optional<column_target>> targets = {};  ///< for each column
-  std::vector<table_left_out> left_out = {};
+  std::vector<left_out_field> left_out = {};
 };
 
 /// A column as the records have it.

@@ -3,7 +3,6 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
-#include "detail/log.hpp"
 #include "detail/text.hpp"
 #include "formats/table/label_names.hpp"
 #include "formats/table/table_decoder.hpp"
@@ -109,10 +108,7 @@ void require_usable(std::string_view who, const line_values& records, const tabl
            " fields; choose some (fields), or write columns of one kind as one list" +
            (who == "open_csv" ? ", or merge them to one field (csv_options::merge)" : ""));
   if (!plan.fields.empty()) return;
-  std::string why;
-  for (std::size_t i = 0; i < std::min<std::size_t>(plan.left_out.size(), 10); ++i)
-    why += "; '" + printable(plan.left_out[i].name) + "' " + plan.left_out[i].reason;
-  refuse("has no column that can be a field" + why);
+  refuse("has no column that can be a field" + reasons_of(plan.left_out));
 }
 
 }  // namespace
@@ -152,10 +148,7 @@ table_plan plan_table(std::string_view who, const line_values& records,
       planner.add_group(groups.names[*group], grouped[*group]);
     }
   }
-  for (const table_left_out& each : plan.left_out)
-    if (!options.fields.empty())
-      throw usage_error{std::string{who} + ": '" + printable(each.name) +
-                        "' cannot be a field: it " + each.reason};
+  if (!options.fields.empty()) report_left_out(who, "columns", plan.left_out, options.fields);
   for (const std::string& name : options.fields)
     if (!known.contains(name))
       throw usage_error{std::string{who} + ": there is no column '" + printable(name) +
@@ -167,12 +160,8 @@ table_plan plan_table(std::string_view who, const line_values& records,
 
 dataset_ptr make_table_dataset(std::string_view who, opened_table of,
                                const table_options& options) {
-  std::vector<std::string> left_out;
-  for (const table_left_out& each : of.plan.left_out)
-    left_out.push_back("'" + each.name + "' " + each.reason);
-  if (!left_out.empty())
-    log()->warn("{}: {}: columns are left out: {}", who, printable(of.records->first_file()),
-                list_names(left_out));
+  report_left_out(std::string{who} + ": " + printable(of.records->first_file()), "columns",
+                  of.plan.left_out, options.fields);
   name_classes(of.plan, *of.records, *of.by);
   const auto by = make_table_decoder(of.by, std::move(of.plan));
   return make_record_dataset(who, of.records, by, {.fields = options.fields, .pad = options.pad});
@@ -185,16 +174,7 @@ ragged_dataset_ptr make_table_ragged(opened_table of, const std::string& field) 
 
 std::vector<listed_field> list_table(opened_table of) {
   name_classes(of.plan, *of.records, *of.by);
-  std::vector<listed_field> listed;
-  for (const table_field& each : of.plan.fields)
-    listed.push_back({.name = each.as.spec.name,
-                      .samples = of.records->size(),
-                      .spec = each.as.spec,
-                      .is_ragged = each.as.is_ragged,
-                      .classes = each.as.spec.classes.get()});
-  for (const table_left_out& each : of.plan.left_out)
-    listed.push_back({.name = each.name, .left_out = each.reason});
-  return listed;
+  return list_described(of.records->size(), of.plan.fields, of.plan.left_out);
 }
 
 std::vector<byte_file_ptr> open_text_files(std::string_view who,

@@ -3,9 +3,6 @@
 #include <feedline/formats/expand_paths.hpp>
 
 #include "detail/byte_order.hpp"
-#include "detail/log.hpp"
-#include "detail/printable.hpp"
-#include "detail/text.hpp"
 #include "detail/threads.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/tfrecord/example_decoder.hpp"
@@ -14,7 +11,6 @@
 #include "ragged/file_values.hpp"
 #include "ragged/record_columns.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace feedline::detail {
@@ -86,29 +82,13 @@ opened_examples open_examples(const std::vector<byte_file_ptr>& files,
 
 dataset_ptr make_examples_dataset(std::string_view who, const opened_examples& of,
                                   const tfrecord_options& options) {
-  std::vector<std::string> left_out;
-  for (const example_left_out& each : of.survey.left_out) {
-    if (std::ranges::count(options.fields, each.name) != 0)
-      throw usage_error{std::string{who} + ": '" + each.name + "' cannot be a field: it " +
-                        each.reason};
-    left_out.push_back("'" + each.name + "' " + each.reason);
-  }
-  if (options.fields.empty() && !left_out.empty())
-    log()->warn("{}: features are left out: {}", who, list_names(left_out));
+  report_left_out(who, "features", of.survey.left_out, options.fields);
   return make_record_dataset(who, of.records, of.by,
                              {.fields = options.fields, .pad = options.pad});
 }
 
 std::vector<listed_field> list_examples(const opened_examples& of) {
-  std::vector<listed_field> listed;
-  for (const example_field& each : of.survey.fields)
-    listed.push_back({.name = each.as.spec.name,
-                      .samples = of.records->size(),
-                      .spec = each.as.spec,
-                      .is_ragged = each.as.is_ragged});
-  for (const example_left_out& each : of.survey.left_out)
-    listed.push_back({.name = each.name, .left_out = each.reason});
-  return listed;
+  return list_described(of.records->size(), of.survey.fields, of.survey.left_out);
 }
 
 std::vector<byte_file_ptr> open_record_files(std::string_view who,

@@ -251,9 +251,7 @@ example_survey survey_examples(std::string_view who, const coded_values& records
       found.left_out.push_back({name, std::move(reason)});
   }
   if (!found.fields.empty()) return found;
-  std::string why;
-  for (const example_left_out& each : found.left_out)
-    why += "; feature '" + each.name + "' " + each.reason;
+  const std::string why = reasons_of(found.left_out);
   records.refuse({{},
                   "is no tf.train.Example with a feature that can be a field" +
                       (why.empty() ? "; give tfrecord_options::record, which decodes it" : why)},

@@ -2,6 +2,7 @@
 
 #include <feedline/formats/tfrecord.hpp>
 
+#include "formats/left_out.hpp"
 #include "formats/tfrecord/example.hpp"
 #include "ragged/coded_values.hpp"
 
@@ -20,16 +21,10 @@ struct example_field {
   described_field as = {};
 };
 
-/// A feature that is no field.
-struct example_left_out {
-  std::string name;
-  std::string reason;
-};
-
 /// The fields of tf.train.Example records.
 struct example_survey {
   std::vector<example_field> fields;  ///< in the order in which they come
-  std::vector<example_left_out> left_out;
+  std::vector<left_out_field> left_out;
   std::size_t looked_at = 0;  ///< number of records
 };
 

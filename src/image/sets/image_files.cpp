@@ -26,12 +26,6 @@ std::string extension_list() {
   return list;
 }
 
-bool is_named_as_image(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  return dot != std::string_view::npos &&
-         std::ranges::count(extensions, in_lower_case(name.substr(dot))) != 0;
-}
-
 /// Entries of a folder in order of name, without hidden ones.
 std::vector<folder_entry> entries_of(const fs::path& folder) {
   std::vector<folder_entry> entries = file_system_of(folder.string())->list(folder.string());
@@ -41,6 +35,12 @@ std::vector<folder_entry> entries_of(const fs::path& folder) {
 }
 
 }  // namespace
+
+bool is_named_as_image(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot != std::string_view::npos &&
+         std::ranges::count(extensions, in_lower_case(name.substr(dot))) != 0;
+}
 
 image_lister::image_lister(fs::path root, fs::path shown, image_folder& told,
                            std::vector<std::string> classes)

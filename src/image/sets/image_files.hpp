@@ -15,6 +15,9 @@
 
 namespace feedline::detail {
 
+/// Whether a name ends as those of images do, in capitals or not.
+[[nodiscard]] bool is_named_as_image(std::string_view name);
+
 /// The images that were found. Names are stored in one block of memory.
 struct image_files {
   struct file {
