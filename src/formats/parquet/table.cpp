@@ -29,6 +29,7 @@
 #include <parquet/exception.h>
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
+#include <parquet/properties.h>
 #include <parquet/statistics.h>
 
 namespace feedline::detail {
@@ -49,9 +50,10 @@ auto call_arrow(const dataset_location& where, const std::string& begin, const C
 
 std::unique_ptr<parquet::arrow::FileReader> make_reader(
     const byte_file_ptr& file, const std::shared_ptr<parquet::FileMetaData>& metadata) {
+  parquet::ReaderProperties properties;
+  properties.set_page_checksum_verification(true);  // if a page has one
   parquet::arrow::FileReaderBuilder builder;
-  PARQUET_THROW_NOT_OK(
-      builder.Open(make_file_input(file), parquet::default_reader_properties(), metadata));
+  PARQUET_THROW_NOT_OK(builder.Open(make_file_input(file), properties, metadata));
   std::unique_ptr<parquet::arrow::FileReader> reader;
   PARQUET_THROW_NOT_OK(builder.properties(parquet::ArrowReaderProperties{false})->Build(&reader));
   return reader;

@@ -67,7 +67,8 @@ inline std::shared_ptr<arrow::Array> hub_images(const std::vector<std::vector<st
 /// A file of these columns. @param group_rows Rows of each row group but the last.
 /// @param hub Metadata under the key of Hugging Face's `datasets`; empty: none.
 inline std::vector<std::byte> file_of(const std::vector<column>& columns, std::int64_t group_rows,
-                                      bool with_statistics = true, const std::string& hub = {}) {
+                                      bool with_statistics = true, const std::string& hub = {},
+                                      bool with_checksums = false) {
   std::vector<std::shared_ptr<arrow::Field>> fields;
   std::vector<std::shared_ptr<arrow::Array>> arrays;
   for (const auto& [name, array] : columns) {
@@ -78,6 +79,7 @@ inline std::vector<std::byte> file_of(const std::vector<column>& columns, std::i
   const auto table = arrow::Table::Make(arrow::schema(fields, more), arrays);
   const auto out = arrow::io::BufferOutputStream::Create().ValueOrDie();
   parquet::WriterProperties::Builder how;
+  if (with_checksums) how.enable_page_checksum();
   if (!with_statistics) how.disable_statistics();
   PARQUET_THROW_NOT_OK(parquet::arrow::WriteTable(
       *table, arrow::default_memory_pool(), out, group_rows, how.build(),

@@ -23,7 +23,7 @@ using test::contains;
 
 namespace {
 
-byte_vector small_file() {
+byte_vector small_file(bool with_checksums = false) {
   std::vector<std::optional<std::int64_t>> ids;
   std::vector<std::optional<std::string>> texts;
   std::vector<std::vector<std::int32_t>> words;
@@ -35,7 +35,7 @@ byte_vector small_file() {
   return file_of({{"id", array_of<arrow::Int64Builder>(ids)},
                   {"text", array_of<arrow::StringBuilder>(texts)},
                   {"words", lists_of<arrow::Int32Builder>(words)}},
-                 16);
+                 16, true, {}, with_checksums);
 }
 
 /// Opens a file and reads all of it. @return The error; empty: there is none.
@@ -98,4 +98,16 @@ TEST_CASE("Parquet, bad input: any byte that differs is a value or an error", "[
       faults += fault_of(folder.write("a", bad)).empty() ? 0 : 1;
     }
   CHECK(faults > good.size() / step / 3);
+}
+
+TEST_CASE("Parquet, bad input: a page with another checksum is an error", "[dataset][host]") {
+  const test::temporary_directory folder;
+  byte_vector bytes = small_file(true);
+  REQUIRE(fault_of(folder.write("a", bytes)).empty());
+  const byte_vector value = test::memory_of<std::int64_t>({5 * 1'000'003});
+  const auto found = std::ranges::search(bytes, value);
+  REQUIRE(!found.empty());
+  found.front() ^= std::byte{1};
+  CHECK(contains(fault_of(folder.write("a", bytes)),
+                 "field 'id', sample 0: row group 0: could not verify page integrity, CRC"));
 }
