@@ -9,6 +9,7 @@
 #include "formats/columns/dataset.hpp"
 #include "formats/litdata/serializers.hpp"
 #include "formats/mds/encodings.hpp"
+#include "fuzz/read_sample.hpp"
 #include "ragged/file_values.hpp"
 #include "support/files/memory_file.hpp"
 
@@ -34,11 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                     ? detail::litdata_column("x", encoding.substr(1))
                                     : detail::mds_column("x", encoding));
     const dataset_ptr opened = detail::make_columns_dataset("columns", of, {});
-    std::vector<std::vector<std::byte>> rows;
-    for (const field& each : opened->fields()) rows.emplace_back(sample_bytes(each));
-    const std::vector<std::span<std::byte>> out{rows.begin(), rows.end()};
-    const sample_index first{0};
-    opened->read({&first, 1}, out);
+    test::read_sample(*opened, 0);
   } catch (const error&) {  // any other ends the fuzzer
   }
   return 0;

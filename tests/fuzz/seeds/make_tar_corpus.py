@@ -7,7 +7,7 @@ import io
 import pathlib
 import tarfile
 
-folder = pathlib.Path(__file__).parent / "corpus" / "tar"
+folder = pathlib.Path(__file__).parent.parent / "corpus" / "tar"
 END = bytes(1024)
 
 

@@ -5,7 +5,7 @@ can be right or wrong. The files are checked in; run this after a change here.""
 import pathlib
 import struct
 
-folder = pathlib.Path(__file__).parent / "corpus" / "npy"
+folder = pathlib.Path(__file__).parent.parent / "corpus" / "npy"
 
 
 def array(dictionary, payload, version=1):

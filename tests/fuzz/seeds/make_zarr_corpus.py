@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of zarr_fuzz: python3 tests/fuzz/make_zarr_corpus.py"""
+"""Writes the seed corpus of zarr_fuzz: python3 tests/fuzz/seeds/make_zarr_corpus.py"""
 
 import gzip
 import json
@@ -7,7 +7,7 @@ import pathlib
 import struct
 import zlib
 
-FOLDER = pathlib.Path(__file__).parent / "corpus" / "zarr"
+FOLDER = pathlib.Path(__file__).parent.parent / "corpus" / "zarr"
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 
 

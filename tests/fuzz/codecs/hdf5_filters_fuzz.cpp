@@ -1,7 +1,7 @@
 /// Undoing HDF5's filters: whatever a chunk's bytes are, they decode to all of the chunk or to an
 /// error that says why; to the same, whatever the decoder and the chunk's memory held before.
 
-#include "fuzz/hdf5_filters_input.hpp"
+#include "fuzz/codecs/hdf5_filters_input.hpp"
 #include "hdf5/filter/filters.hpp"
 
 #include <cstdio>

@@ -4,7 +4,7 @@
 /// ones. The files are checked in, made where every library was there; run this after a change here
 /// or in hdf5_filters_input.hpp.
 
-#include "fuzz/hdf5_filters_input.hpp"
+#include "fuzz/codecs/hdf5_filters_input.hpp"
 #include "support/hdf5/encoders.hpp"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of lz4_fuzz: python3 tests/fuzz/make_lz4_corpus.py
+"""Writes the seed corpus of lz4_fuzz: python3 tests/fuzz/seeds/make_lz4_corpus.py
 
 Needs the program lz4.
 """
@@ -9,7 +9,7 @@ import random
 import struct
 import subprocess
 
-FOLDER = pathlib.Path(__file__).parent / "corpus" / "lz4"
+FOLDER = pathlib.Path(__file__).parent.parent / "corpus" / "lz4"
 ALONE = 0x8000  # the room's bit for a block without a frame
 
 

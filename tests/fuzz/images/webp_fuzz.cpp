@@ -1,6 +1,6 @@
 /// Fuzz target of the reader of WebP: any bytes are an image or an error.
 
-#include "fuzz/image_reader_check.hpp"
+#include "fuzz/images/image_reader_check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto reader = feedline::detail::make_webp_reader();

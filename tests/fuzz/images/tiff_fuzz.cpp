@@ -1,6 +1,6 @@
 /// Fuzz target of the reader of TIFF, for 8 and 16 bits: any bytes are an image or an error.
 
-#include "fuzz/image_reader_check.hpp"
+#include "fuzz/images/image_reader_check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const std::uint32_t value_bytes : {1U, 2U}) {

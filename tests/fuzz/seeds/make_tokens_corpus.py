@@ -5,7 +5,7 @@ input consists of. The files are checked in; run this after a change here."""
 import pathlib
 import struct
 
-folder = pathlib.Path(__file__).parent / "corpus" / "tokens"
+folder = pathlib.Path(__file__).parent.parent / "corpus" / "tokens"
 TYPED, WIDE, NO_HEADER, BIG, PREAD = 1, 2, 4, 8, 16
 
 

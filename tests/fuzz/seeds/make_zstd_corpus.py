@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of zstd_fuzz: python3 tests/fuzz/make_zstd_corpus.py
+"""Writes the seed corpus of zstd_fuzz: python3 tests/fuzz/seeds/make_zstd_corpus.py
 
 Needs the program zstd.
 """
@@ -9,7 +9,7 @@ import random
 import struct
 import subprocess
 
-FOLDER = pathlib.Path(__file__).parent / "corpus" / "zstd"
+FOLDER = pathlib.Path(__file__).parent.parent / "corpus" / "zstd"
 
 
 def packed(plain, level=3, *options):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of png_fuzz: python3 tests/fuzz/make_png_corpus.py"""
+"""Writes the seed corpus of png_fuzz: python3 tests/fuzz/seeds/make_png_corpus.py"""
 
 import pathlib
 import random
 import struct
 import zlib
 
-FOLDER = pathlib.Path(__file__).parent / "corpus" / "png"
+FOLDER = pathlib.Path(__file__).parent.parent / "corpus" / "png"
 SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 
 

@@ -8,6 +8,7 @@
 
 #include "formats/csv/cells.hpp"
 #include "formats/csv/table.hpp"
+#include "fuzz/read_sample.hpp"
 #include "support/files/memory_file.hpp"
 
 #include <algorithm>
@@ -87,11 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_index(file, text);
     const auto opened = detail::make_table_dataset(
         "open_csv", detail::open_csv_table({file}, options), options.table);
-    std::vector<std::vector<std::byte>> rows;
-    for (const field& each : opened->fields()) rows.emplace_back(sample_bytes(each));
-    const std::vector<std::span<std::byte>> out{rows.begin(), rows.end()};
-    const sample_index last{opened->size() - 1};
-    opened->read({&last, 1}, out);
+    test::read_sample(*opened, opened->size() - 1);
   } catch (const error&) {  // any other ends the fuzzer
   }
   return 0;

@@ -9,6 +9,7 @@
 #include "formats/crc32c.hpp"
 #include "formats/tfrecord/index.hpp"
 #include "formats/tfrecord/records.hpp"
+#include "fuzz/read_sample.hpp"
 #include "support/files/memory_file.hpp"
 
 #include <cstdint>
@@ -58,11 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const tfrecord_options options;
     const auto opened =
         detail::make_examples_dataset("open", detail::open_examples({file}, options), options);
-    std::vector<std::vector<std::byte>> rows;
-    for (const field& each : opened->fields()) rows.emplace_back(sample_bytes(each));
-    const std::vector<std::span<std::byte>> out{rows.begin(), rows.end()};
-    const sample_index last{opened->size() - 1};
-    opened->read({&last, 1}, out);
+    test::read_sample(*opened, opened->size() - 1);
   } catch (const error&) {  // any other ends the fuzzer
   }
   return 0;

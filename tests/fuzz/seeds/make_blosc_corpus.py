@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of blosc_fuzz: python3 tests/fuzz/make_blosc_corpus.py
+"""Writes the seed corpus of blosc_fuzz: python3 tests/fuzz/seeds/make_blosc_corpus.py
 
 Needs numcodecs (pip install numcodecs).
 """
@@ -9,7 +9,7 @@ import random
 
 import numcodecs
 
-FOLDER = pathlib.Path(__file__).parent / "corpus" / "blosc"
+FOLDER = pathlib.Path(__file__).parent.parent / "corpus" / "blosc"
 
 
 def main():

@@ -8,7 +8,7 @@ import shutil
 import struct
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 FIXTURES = HERE.parent / "fixtures"
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the seed corpora of bmp_fuzz, pnm_fuzz, webp_fuzz and tiff_fuzz; needs Pillow:
-python3 tests/fuzz/make_images_corpus.py"""
+python3 tests/fuzz/seeds/make_images_corpus.py"""
 
 import io
 import pathlib
@@ -9,7 +9,7 @@ import struct
 
 from PIL import Image
 
-FOLDER = pathlib.Path(__file__).parent / "corpus"
+FOLDER = pathlib.Path(__file__).parent.parent / "corpus"
 HEIGHT, WIDTH = 7, 9
 
 

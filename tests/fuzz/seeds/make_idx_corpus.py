@@ -6,7 +6,7 @@ import gzip
 import pathlib
 import struct
 
-folder = pathlib.Path(__file__).parent / "corpus" / "idx"
+folder = pathlib.Path(__file__).parent.parent / "corpus" / "idx"
 U8, I8, I16, I32, F32, F64 = 0x08, 0x09, 0x0B, 0x0C, 0x0D, 0x0E
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of inflate_fuzz: python3 tests/fuzz/make_inflate_corpus.py"""
+"""Writes the seed corpus of inflate_fuzz: python3 tests/fuzz/seeds/make_inflate_corpus.py"""
 
 import pathlib
 import random
 import struct
 import zlib
 
-FOLDER = pathlib.Path(__file__).parent / "corpus" / "inflate"
+FOLDER = pathlib.Path(__file__).parent.parent / "corpus" / "inflate"
 
 
 def deflated(plain, level=6, strategy=zlib.Z_DEFAULT_STRATEGY, memory=8):

@@ -4,6 +4,7 @@
 #include <feedline/error.hpp>
 
 #include "formats/parquet/dataset.hpp"
+#include "fuzz/read_sample.hpp"
 #include "support/files/memory_file.hpp"
 
 #include <algorithm>
@@ -22,13 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto source = std::make_shared<const detail::parquet_source>(
         std::make_shared<const detail::parquet_table>(std::vector{file}, options), 1);
     const auto opened = detail::make_parquet_dataset(source, options);
-    std::vector<std::vector<std::byte>> rows;
-    for (const field& each : opened->fields()) rows.emplace_back(sample_bytes(each));
-    const std::vector<std::span<std::byte>> out{rows.begin(), rows.end()};
-    for (const std::uint64_t sample : {std::uint64_t{0}, opened->size() - 1}) {
-      const sample_index index{sample};
-      opened->read({&index, 1}, out);
-    }
+    for (const std::uint64_t sample : {std::uint64_t{0}, opened->size() - 1})
+      test::read_sample(*opened, sample);
   } catch (const error&) {  // any other ends the fuzzer
   } catch (const std::bad_alloc&) {
   }

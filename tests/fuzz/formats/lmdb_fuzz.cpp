@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "formats/lmdb/records.hpp"
+#include "fuzz/read_sample.hpp"
 #include "support/files/memory_file.hpp"
 
 #include <cstdint>
@@ -16,11 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const detail::lmdb_records records = detail::open_lmdb_records({file}, {});
     const dataset_ptr opened = detail::make_lmdb_dataset(records, {});
-    std::vector<std::vector<std::byte>> rows;
-    for (const field& each : opened->fields()) rows.emplace_back(sample_bytes(each));
-    const std::vector<std::span<std::byte>> out{rows.begin(), rows.end()};
-    const sample_index last{opened->size() - 1};
-    opened->read({&last, 1}, out);
+    test::read_sample(*opened, opened->size() - 1);
   } catch (const error&) {  // any other ends the fuzzer
   }
   return 0;
