@@ -87,6 +87,10 @@ class array_census {
     made.layout = seen.others_differ ? array_layout::by_value
                   : seen.rows_differ ? array_layout::by_row
                                      : array_layout::fixed;
+    const std::string shape_name = made.array + "_shape";
+    if (made.layout == array_layout::by_value && all_.contains(shape_name))
+      return "is of shapes that differ, so that it needs a field '" + shape_name +
+             "', which is the name of another array; save that one under another name";
     if (made.layout == array_layout::fixed) spec.shape = seen.first.shape;
     if (made.layout == array_layout::by_row)
       spec.shape = {seen.first.shape.begin() + 1, seen.first.shape.end()};

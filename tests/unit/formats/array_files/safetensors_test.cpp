@@ -13,11 +13,10 @@
 
 using namespace feedline;
 using test::shown_fields;
+using test::strings;
 using test::value_of;
 
 namespace {
-
-using strings = std::vector<std::string>;
 
 /// A header of safetensors, and the data.
 std::string safetensors(std::string header, const std::string& data) {
@@ -57,4 +56,20 @@ TEST_CASE("array files: safetensors, and single numbers", "[dataset][host]") {
   CHECK(test::contains(refusal(safetensors("{\"x\":1}", "")), "the header is not as it should be"));
   CHECK(test::contains(refusal(safetensors("{\"x\":{},\"x\":{}}", "")), "the name 'x'"));
   CHECK(test::contains(refusal("neither of these"), "is no file of arrays"));
+}
+
+TEST_CASE("array files: a shape that has the name of another array leaves the array out",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  for (const std::string extent : {"1", "2"})
+    (void)test::write_text(
+        folder, extent + ".safetensors",
+        safetensors(R"({"b":{"dtype":"U8","shape":[1,)" + extent + R"(],"data_offsets":[0,)" +
+                        extent + R"(]},"b_shape":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})",
+                    "ab"));
+  const std::string path = folder.path().string();
+  CHECK(shown_fields(*open(path)) == strings{"b_shape: uint8[]"});
+  CHECK(test::message_of<usage_error>([&] { (void)open(path, {.fields = {"b"}}); }) ==
+        "open_array_files: 'b' cannot be a field: it is of shapes that differ, so that it needs a "
+        "field 'b_shape', which is the name of another array; save that one under another name");
 }
