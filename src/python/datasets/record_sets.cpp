@@ -76,6 +76,30 @@ void bind_open(nb::module_& module, const char* name, open_function* open, const
       "max_host_cache_bytes"_a = usual.max_host_cache_bytes, about);
 }
 
+using ragged_function = ragged_dataset_ptr(const std::vector<std::string>&, const std::string&,
+                                           const shard_options&);
+
+void bind_ragged_open(nb::module_& module, const char* name, ragged_function* open) {
+  const shard_options usual;
+  module.def(
+      name,
+      [open](const set_paths& paths, const std::string& field,
+             const std::map<std::string, column_options>& columns, std::size_t looked_at,
+             std::size_t max_host_cache_bytes) {
+        const shard_options how =
+            options_of({}, columns, std::nullopt, {}, looked_at, max_host_cache_bytes);
+        return ragged_object{interruptible([=] { return open(paths_of_sets(paths), field, how); })};
+      },
+      "paths"_a, "field"_a = "value", nb::kw_only(), "columns"_a = usual.columns,
+      "looked_at"_a = usual.looked_at, "max_host_cache_bytes"_a = usual.max_host_cache_bytes,
+      "One ragged field of such records, to pad or pack.");
+}
+
+ragged_dataset_ptr open_lmdb_values(const std::vector<std::string>& paths, const std::string& field,
+                                    const shard_options& how) {
+  return open_lmdb_ragged(paths, field, {.values = how, .database = {}});
+}
+
 void bind_open_lmdb(nb::module_& module) {
   const shard_options usual;
   module.def(
@@ -129,6 +153,9 @@ void bind_record_sets(nb::module_& module) {
             "Folders of LitData, as one sequence; each leaf of a sample is a field, named by the "
             "keys that lead to it. Options as in open_mds.");
   bind_open_lmdb(module);
+  bind_ragged_open(module, "open_mds_ragged", &open_mds_ragged);
+  bind_ragged_open(module, "open_litdata_ragged", &open_litdata_ragged);
+  bind_ragged_open(module, "open_lmdb_ragged", &open_lmdb_values);
 }
 
 }  // namespace feedline::python

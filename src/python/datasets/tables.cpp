@@ -149,17 +149,19 @@ void bind_csv(nb::module_& module) {
       "open_csv_ragged",
       [](const text_files& paths, const std::string& field, const column_map& columns,
          std::size_t looked_at, const std::string& separator, const std::string& quote,
-         std::optional<bool> header) {
+         std::optional<bool> header, const std::vector<std::string>& missing) {
         const csv_options how{.table = {.columns = columns, .looked_at = looked_at},
                               .separator = byte_of(separator, "separator"),
                               .quote = byte_of(quote, "quote"),
-                              .header = header};
+                              .header = header,
+                              .missing = missing};
         return ragged_object{
             interruptible([=] { return open_csv_ragged(text_paths(paths), field, how); })};
       },
       "files"_a, "field"_a, nb::kw_only(), "columns"_a = usual.table.columns,
       "looked_at"_a = usual.table.looked_at, "separator"_a = "", "quote"_a = "\"",
-      "header"_a = nb::none(), "One ragged field of such files, to pad or pack.");
+      "header"_a = nb::none(), "missing"_a = usual.missing,
+      "One ragged field of such files, to pad or pack.");
 }
 
 void bind_array_files(nb::module_& module) {

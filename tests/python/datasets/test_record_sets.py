@@ -56,6 +56,16 @@ def test_a_set_of_litdata(name: str) -> None:
 
 
 @needs_fixtures
+def test_ragged_fields_of_sets_are_padded() -> None:
+    documents = feedline.pad(feedline.open_litdata_ragged(FIXTURES / "litdata_tokens"), length=5)
+    assert documents[3]["value"].tolist() == [30, 31, 32, 33, 0]
+    words = feedline.pad(feedline.open_mds_ragged(FIXTURES / "mds", "tokens"), length=3)
+    assert (len(words), words[4]["tokens"].tolist()) == (11, [-4, -3, 0])
+    labels = feedline.pad(feedline.open_lmdb_ragged(FIXTURES / "lmdb" / "pairs.mdb", "label"))
+    assert labels[2]["label"].tobytes().rstrip(b"\0") == b"www"
+
+
+@needs_fixtures
 def test_an_environment_of_lmdb() -> None:
     data = feedline.open_lmdb(
         FIXTURES / "lmdb" / "pairs.mdb",
