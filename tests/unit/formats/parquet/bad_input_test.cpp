@@ -105,9 +105,9 @@ TEST_CASE("Parquet, bad input: a page with another checksum is an error", "[data
   byte_vector bytes = small_file(true);
   REQUIRE(fault_of(folder.write("a", bytes)).empty());
   const byte_vector value = test::memory_of<std::int64_t>({5 * 1'000'003});
-  const auto found = std::ranges::search(bytes, value);
-  REQUIRE(!found.empty());
-  found.front() ^= std::byte{1};
+  const auto found = std::search(bytes.begin(), bytes.end(), value.begin(), value.end());
+  REQUIRE(found != bytes.end());
+  *found ^= std::byte{1};
   CHECK(contains(fault_of(folder.write("a", bytes)),
                  "field 'id', sample 0: row group 0: could not verify page integrity, CRC"));
 }
