@@ -139,7 +139,7 @@ template <class Decoder>
 }
 
 /// The fields that a decoder describes.
-/// @throws usage_error if two have one name, or a ragged one's elements have no bytes.
+/// @throws usage_error if two have one name, or a sample or element has no bytes.
 [[nodiscard]] std::vector<field> checked_specs(std::string_view who,
                                                const std::vector<described_field>& all);
 

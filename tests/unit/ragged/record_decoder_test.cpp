@@ -278,7 +278,7 @@ TEST_CASE("records: options that do not suit the decoder are refused", "[dataset
     }
   };
   CHECK(misuse(records(), std::make_shared<const no_bytes>()) ==
-        "decode: field x: uint8[0] is ragged, but its elements have no bytes; leave it out");
+        "field x: uint8[0]: a dimension is 0, so a sample would hold nothing");
   const auto refused = [](const char* name) {
     return test::message_of<usage_error>([&] { (void)decode_ragged(records(), decoder(), name); });
   };
