@@ -6,7 +6,7 @@
 ///     feedline/hdf5/dataset.hpp, ragged, arrays, groups     feedline::hdf5
 ///     feedline/image/decode.hpp, sizes, folder, list, joined, annotations, coco, voc
 ///                                                           feedline::images
-///     feedline/formats/open.hpp, parquet.hpp, zarr.hpp      feedline::formats
+///     feedline/formats/open.hpp, numbers, parquet, zarr     feedline::formats
 ///
 /// Some core headers are not included here, because few programs need them:
 /// feedline/interop/mdspan.hpp, feedline/interop/cuda_mdspan.hpp for device code,

@@ -52,5 +52,39 @@ struct unpack_options {
 /// @throws usage_error if the values are booleans, or the type is neither f32 nor f64.
 [[nodiscard]] array_ptr unpack(array_ptr array, const unpack_options& options = {});
 
+/// Rule of `standardize` for NaN.
+enum class nan_rule : std::uint8_t {
+  keep,     ///< NaN stays
+  replace,  ///< becomes `standardize_options::replacement`
+  refuse,   ///< reading throws a dataset_error, as for samples that cannot be read
+};
+
+/// How `standardize` makes values.
+struct standardize_options {
+  std::vector<double> mean = {};    ///< one for each index of `axis`, or one for all; empty: 0
+  std::vector<double> stddev = {};  ///< the same; each above 0; empty: 1
+  /// Axis of the channels that have a mean and a deviation each, such as "level". Empty: all values
+  /// have the same.
+  std::optional<array_axis> axis = {};
+  element_type type = element_type::f32;  ///< f32 or f64
+  nan_rule nan = nan_rule::keep;
+  double replacement = 0;  ///< standardized value for NaN; 0 is the mean
+};
+
+/// Values less the mean, divided by the deviation: (value − mean) ÷ stddev in binary64, rounded to
+/// the type. `read_numbers` (`feedline/formats/numbers.hpp`) reads means and deviations from files.
+///
+///     auto level = standardize(unpack(t), {.mean = read_numbers("stats.npz", "t_mean"),
+///                                          .stddev = read_numbers("stats.npz", "t_std"),
+///                                          .axis = "level"});
+///
+/// Values are computed by the thread that reads, in pieces of 64 Ki elements. A loader's transforms
+/// do the same on the device for images, and for fields with one mean.
+/// @throws usage_error: no such axis, as many means or deviations as the axis has no indices,
+/// several without an axis, one that is not finite, a deviation that is not above 0, booleans,
+/// numbers that are packed or that attributes mark as missing (`unpack` them first), a type that is
+/// neither f32 nor f64.
+[[nodiscard]] array_ptr standardize(array_ptr array, const standardize_options& options);
+
 }  // namespace FEEDLINE_ABI
 }  // namespace feedline
