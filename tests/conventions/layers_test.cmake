@@ -95,8 +95,8 @@ codecs/zstd codecs/lz4 codecs/blosc cuda cuda/kernel cuda/decode/jpeg cuda/decod
   "programs/convert/work: io io/local programs/convert/output"
   "programs/convert: detail dataset formats sampler device loader programs/inputs programs/words \
 programs/convert/work programs/convert/output"
-  "programs/doctor: detail detail/json io io/local dataset ragged image formats hdf5 sampler \
-device statistics loader cuda programs/inputs programs/words"
+  "programs/doctor: detail detail/json io io/local dataset arrays ragged image formats hdf5 \
+sampler device statistics loader cuda programs/inputs programs/words"
   "python/interpreter: detail"
   "python: detail io dataset ragged packing image formats sampler device statistics loader remote \
     cuda transform/options python/interpreter"

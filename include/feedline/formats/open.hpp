@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/arrays/array_source.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
@@ -102,7 +103,8 @@ struct listed_field {
   /// Each sample is a run of elements of any length, and `spec` is one element. `open` pads
   /// such a field of records. It leaves out one of an HDF5 file, which `open_hdf5_ragged` reads.
   bool is_ragged = false;
-  /// Reason why it cannot be read; only `name` is meaningful then. Empty: it can be read.
+  /// Reason why it cannot be read; only `name` is meaningful then, and of packed numbers in HDF5
+  /// files also `samples`, `spec`, `dimensions` and `packing`. Empty: it can be read.
   std::string refusal = {};
   /// Reason why `open` leaves it out. `name` then describes it, such as ".txt" for members of a tar
   /// shard, and `samples` is their number, or 0. Single values, references and datasets without
@@ -111,6 +113,18 @@ struct listed_field {
   std::string left_out = {};
   /// For labels of a folder, or of texts: names of the classes 0, 1, …
   std::vector<std::string> classes = {};
+  /// HDF5 and Zarr: how it is stored and read, such as "chunks of [8, 32, 64], zstd". Empty: the
+  /// format does not tell.
+  std::string access = {};
+  /// HDF5 and Zarr: what decodes its chunks, "readers or devices", or "readers alone: " and the
+  /// reason. Empty: there is nothing to decode, or the format does not tell.
+  std::string decoding = {};
+  /// HDF5 and Zarr: names of the array's dimensions, the samples' first, as in
+  /// `array_spec::dimensions`.
+  std::vector<std::string> dimensions = {};
+  /// HDF5 and Zarr: attributes that give its stored numbers another meaning. Rows are the stored
+  /// numbers; `unpack` applies them to arrays.
+  value_packing packing = {};
 };
 
 /// Lists the content of a file or folder of any format that `open` knows. Target

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/arrays/array_source.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/export.hpp>
 #include <feedline/io/external_files.hpp>
@@ -22,7 +23,8 @@ struct hdf5_field {
 };
 
 /// Entry of `list_hdf5_fields`: a dataset, or a member of its records, that can be a field. It may
-/// also be an object that cannot be read; then only `dataset` and `refusal` are meaningful.
+/// also be an object that cannot be read; then only `dataset` and `refusal` are meaningful, and
+/// `samples`, `spec`, `dimensions` and `packing` if `hdf5_options::conventions` refuse it.
 struct hdf5_listing {
   /// Absolute path within the file; for a member as in `hdf5_field`.
   std::string dataset;
@@ -42,6 +44,13 @@ struct hdf5_listing {
   /// Reason why `open` leaves it out unless its name is given: a single value, which is one sample;
   /// no samples; references. Empty: `open` takes it.
   std::string aside = {};
+  /// Decoders of its chunks: "readers or devices", or "readers alone: " and the reason. Empty:
+  /// there is nothing to decode.
+  std::string decoding = {};
+  /// Names of the dataset's dimensions, as in `array_spec::dimensions`; empty for members.
+  std::vector<std::string> dimensions = {};
+  /// Attributes that give its stored numbers another meaning; also if it is refused for them.
+  value_packing packing = {};
 };
 
 /// A dataset that cannot be a field, and whose members cannot be fields either.

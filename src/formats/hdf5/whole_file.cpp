@@ -182,7 +182,11 @@ std::vector<listed_field> list_whole_hdf5(const std::string& path, const open_op
                       .samples = each.samples,
                       .spec = each.spec,
                       .is_ragged = each.is_ragged,
-                      .refusal = each.refusal});
+                      .refusal = each.refusal,
+                      .access = each.access,
+                      .decoding = each.decoding,
+                      .dimensions = each.dimensions,
+                      .packing = each.packing});
     if (each.refusal.empty()) listed.back().spec.name = name_of(each, all);
     listed.back().left_out = each.aside;
   }

@@ -80,12 +80,6 @@ class zarr_encoded_rows final : public encoded_rows {
       max_stored_bytes_ = std::max(max_stored_bytes_, stored(block).bytes);
   }
 
-  /// Whether devices may have them.
-  [[nodiscard]] bool are_blocks() const noexcept {
-    return chunks_->are_known() && blocks_.has_whole_rows() && !steps_.empty() &&
-           chunks_->array().swapped_bytes == 1;
-  }
-
   std::uint64_t rows_per_block() const noexcept override { return blocks_.rows_per_block(); }
   std::span<const block_step> steps() const noexcept override { return steps_; }
   std::size_t max_stored_bytes() const noexcept override { return max_stored_bytes_; }
@@ -165,11 +159,30 @@ class zarr_encoded_rows final : public encoded_rows {
 
 }  // namespace
 
+std::string why_not_encoded(const zarr_array& array, bool are_listed) {
+  if (!are_listed) return "the store has no lists of its objects";
+  if (!std::equal(array.shape.begin() + 1, array.shape.end(), array.chunk.begin() + 1))
+    return "chunks split rows";
+  if (!std::ranges::is_sorted(array.order)) return "chunks are transposed";
+  if (array.swapped_bytes != 1) return "the byte order is not the machine's";
+  if (for_devices(array.codecs.list()).empty()) return "chunks have no codec that a device undoes";
+  return {};
+}
+
+std::string decoding_of(const zarr_array& array, bool are_listed) {
+  if (array.codecs.empty()) return {};
+  std::string why = why_not_encoded(array, are_listed);
+  for (const zarr_codec& codec : for_devices(array.codecs.list()))
+    if (why.empty() && step_of(codec).filter == block_filter::other)
+      why = "no device undoes the codec " + codec.name +
+            (codec.compressor.empty() ? "" : " with " + codec.compressor);
+  return why.empty() ? "readers or devices" : "readers alone: " + why;
+}
+
 std::shared_ptr<const encoded_rows> make_zarr_encoded_rows(
     std::shared_ptr<const zarr_chunks> chunks) {
-  if (chunks->array().codecs.empty() || !chunks->are_known()) return nullptr;
-  auto made = std::make_shared<const zarr_encoded_rows>(std::move(chunks));
-  return made->are_blocks() ? made : nullptr;
+  if (!why_not_encoded(chunks->array(), chunks->are_known()).empty()) return nullptr;
+  return std::make_shared<const zarr_encoded_rows>(std::move(chunks));
 }
 
 }  // namespace feedline::detail

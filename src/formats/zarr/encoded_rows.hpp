@@ -4,11 +4,19 @@
 #include "formats/zarr/chunks.hpp"
 
 #include <memory>
+#include <string>
 
 namespace feedline::detail {
 
-/// An array's chunks as they are stored, for devices that decode them. Null if chunks are not
-/// blocks of whole rows as in memory, are stored without codecs, or are not known.
+/// Reason why chunks cannot go to devices as they are stored; empty if they can.
+/// @param are_listed Whether the store lists its objects.
+[[nodiscard]] std::string why_not_encoded(const zarr_array& array, bool are_listed);
+
+/// Text for `listed_field::decoding`.
+[[nodiscard]] std::string decoding_of(const zarr_array& array, bool are_listed);
+
+/// An array's chunks as they are stored, for devices that decode them. Null if they
+/// cannot go there.
 [[nodiscard]] std::shared_ptr<const encoded_rows> make_zarr_encoded_rows(
     std::shared_ptr<const zarr_chunks> chunks);
 

@@ -7,6 +7,7 @@
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
+#include "formats/zarr/encoded_rows.hpp"
 #include "formats/zarr/hierarchy.hpp"
 #include "formats/zarr/open_fields.hpp"
 
@@ -44,6 +45,22 @@ bool belong_together(const zarr_array& a, const zarr_array& b) {
   };
   return a.shape.front() == b.shape.front() &&
          (name(a).empty() || name(b).empty() || name(a) == name(b));
+}
+
+std::string extents_text(const std::vector<std::uint64_t>& extents) {
+  std::string text;
+  for (const std::uint64_t each : extents)
+    text += (text.empty() ? "" : ", ") + std::to_string(each);
+  return '[' + text + ']';
+}
+
+/// "chunks of [8, 32, 64] in shards of [16, 32, 64], shuffle, zstd".
+std::string access_of(const zarr_array& array) {
+  std::string text = "chunks of " + extents_text(array.chunk);
+  if (array.shards) text += " in shards of " + extents_text(array.shards->shape);
+  if (!std::ranges::is_sorted(array.order)) text += ", transposed";
+  if (array.swapped_bytes != 1) text += ", of the other byte order";
+  return text + (array.codecs.empty() ? "" : ", " + array.codecs.describe());
 }
 
 std::string described(const zarr_node& node) {
@@ -139,6 +156,10 @@ std::vector<listed_field> list_whole_zarr(const std::string& path, const open_op
     const std::string name = field_of(each, all).name;
     field.samples = each.array->shape.front();
     field.spec = each.array->to_field(name.empty() ? default_zarr_name(path, each.path) : name);
+    field.access = access_of(*each.array);
+    field.decoding = decoding_of(*each.array, store->can_list());
+    field.dimensions = each.array->dimension_names;
+    field.packing = each.array->packing;
   }
   return listed;
 }

@@ -90,19 +90,34 @@ class hdf5_encoded_rows final : public encoded_rows {
   std::size_t max_stored_bytes_ = 0;
 };
 
-/// Whether a chunk's bytes, with its filters undone, are whole rows in the form that they have in
-/// memory.
-bool are_rows(const hdf5_storage_layout& place, std::span<const std::uint64_t> extents) {
-  return !place.is_spread() && place.swapped_bytes == 1 &&
-         std::ranges::equal(std::span{place.chunk}.subspan(1), extents.subspan(1));
+/// Reason why chunks cannot go to devices as they are stored; empty if they can, or there are none.
+std::string why_not_encoded(const hdf5_storage_layout& place,
+                            std::span<const std::uint64_t> extents) {
+  if (place.is_spread()) return "values are members of records";
+  if (place.swapped_bytes != 1) return "the byte order is not the machine's";
+  if (place.chunk.front() == 1) return "a chunk is a single sample";
+  if (!std::ranges::equal(std::span{place.chunk}.subspan(1), extents.subspan(1)))
+    return "chunks split rows";
+  return {};
 }
 
 }  // namespace
 
+std::string decoding_of(const hdf5_storage_layout& place, std::span<const std::uint64_t> extents) {
+  if (place.stored != hdf5_storage_layout::layout::chunked || place.filters.empty() ||
+      place.chunk.size() != extents.size())
+    return {};
+  std::string why = place.refusal.empty() ? why_not_encoded(place, extents) : "by the HDF5 library";
+  for (const hdf5_filter& filter : place.filters.pipeline())
+    if (why.empty() && step_of(filter).filter == block_filter::other)
+      why = "no device undoes the filter " + hdf5_filters{{filter}}.describe();
+  return why.empty() ? "readers or devices" : "readers alone: " + why;
+}
+
 std::shared_ptr<const encoded_rows> make_hdf5_encoded_rows(const hdf5_resolved_field& found) {
   const hdf5_storage_layout& place = found.storage;
   if (!found.chunks || !place.refusal.empty() || place.filters.empty() ||
-      place.chunk.front() == 1 || !are_rows(place, found.chunks->extents()))
+      !why_not_encoded(place, found.chunks->extents()).empty())
     return nullptr;
   return std::make_shared<const hdf5_encoded_rows>(found);
 }

@@ -1,12 +1,15 @@
 #include <feedline/hdf5/dataset.hpp>
 
+#include "hdf5/library/array_attributes.hpp"
 #include "hdf5/library/conventions.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/member.hpp"
 #include "hdf5/library/session.hpp"
+#include "hdf5/rows/encoded_rows.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <string>
@@ -22,6 +25,14 @@ std::string aside_of(const detail::hdf5_library_dataset& column) {
   if (column.is_single()) return "a single value";
   if (column.samples() == 0) return "no samples";
   return column.is_reference() ? "references" : "";
+}
+
+/// Adds names of dimensions and packing, which datasets have and members have not.
+void describe_dimensions(const detail::hdf5_session& hdf5,
+                         const detail::hdf5_library_dataset& column, hdf5_listing& listing) {
+  if (!listing.member.empty()) return;
+  listing.dimensions = detail::dimension_names(hdf5, column.id(), column.extents().size());
+  listing.packing = detail::packing_attributes(hdf5, column.id());
 }
 
 /// A dataset's own field, or those of the members of its records. Anything else goes to `left_out`.
@@ -54,12 +65,20 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
       const detail::hdf5_library_dataset column{hdf5, file, {name}, dataset, member};
       if (conventions == value_conventions::refuse)
         if (auto why = column.convention(hdf5); !why.empty()) {
-          listings.push_back({.dataset = name, .member = member, .refusal = std::move(why)});
+          listings.push_back({.dataset = name,
+                              .samples = column.samples(),
+                              .spec = column.spec(),
+                              .member = member,
+                              .refusal = std::move(why)});
+          describe_dimensions(hdf5, column, listings.back());
           return true;
         }
-      listings.push_back(
-          {name, column.samples(), column.spec(), column.storage(hdf5, file).describe(), member});
+      const detail::hdf5_storage_layout place = column.storage(hdf5, file);
+      listings.push_back({name, column.samples(), column.spec(), place.describe(), member});
       listings.back().aside = aside_of(column);
+      listings.back().decoding = detail::decoding_of(
+          place, std::vector<std::uint64_t>(column.extents().begin(), column.extents().end()));
+      describe_dimensions(hdf5, column, listings.back());
       return true;
     } catch (const detail::hdf5_unreadable& failure) {
       listings.push_back({.dataset = name, .member = member, .refusal = failure.message()});

@@ -146,6 +146,15 @@ void add_hints(const findings& measured, advice& given) {
                             "' holds bytes: cast and normalize it on the GPU with "
                             "loader_options::transforms, not in the readers");
   }
+  for (const chunk_use& each : measured.layout.arrays)
+    if (each.is_decoded_again())
+      given.hints.push_back(fmt::format(
+          "array '{}': {:.1f} windows of an epoch need a chunk, and {} of {} chunks are kept, so "
+          "that windows in any order decode a chunk up to so many times; {}",
+          each.array, each.in_epoch, each.kept, each.chunks,
+          measured.layout.in_chunks()
+              ? "the recommended order decodes a chunk once or twice"
+              : "give more memory (max_host_cache_bytes), or store chunks as large as windows"));
   if (measured.layout.serialized)
     given.hints.emplace_back(
         "one thread at a time reads this file: feedline-convert writes one that all threads can "

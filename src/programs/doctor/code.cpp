@@ -51,6 +51,8 @@ std::string includes_of(const std::string& opening, bool on_gpu) {
       {"feedline::open(", "feedline/formats/open.hpp"},
       {"open_hdf5(", "feedline/hdf5/dataset.hpp"},
       {"open_hdf5_ragged(", "feedline/hdf5/ragged.hpp"},
+      {"open_hdf5_arrays(", "feedline/hdf5/arrays.hpp"},
+      {"open_zarr_arrays(", "feedline/formats/zarr.hpp"},
       {"make_image_decoder(", "feedline/image/decode.hpp"}};
   std::vector<std::string> headers{"feedline/feedline.hpp"};
   for (const auto& [name, header] : needed)
@@ -59,6 +61,7 @@ std::string includes_of(const std::string& opening, bool on_gpu) {
   headers.emplace_back();  // a line between groups
   if (on_gpu) headers.insert(headers.end(), {"cuda_runtime_api.h", ""});
   headers.insert(headers.end(), {"cstddef", "cstdint", "iostream"});
+  if (opening.find("std::vector") != std::string::npos) headers.emplace_back("vector");
   std::string text;
   for (const std::string& header : headers)
     text += header.empty() ? "\n" : "#include <" + header + ">\n";

@@ -2,9 +2,6 @@
 
 #include <feedline/error.hpp>
 #include <feedline/io/map_files.hpp>
-#ifdef FEEDLINE_HAS_HDF5
-#include <feedline/hdf5/dataset.hpp>
-#endif
 
 #include "programs/doctor/words.hpp"
 #include "programs/inputs/entry.hpp"
@@ -27,26 +24,9 @@ bool lists_fields(const std::string& format) {
 std::vector<offered_field> offered_by(const std::string& file, const std::string& format,
                                       const feedline::open_options& how) {
   std::vector<offered_field> fields;
-#ifdef FEEDLINE_HAS_HDF5
-  if (format == "hdf5") {
-    std::vector<feedline::hdf5_left_out> left_out;
-    for (feedline::hdf5_listing& each :
-         feedline::list_hdf5_fields(file, {.external = how.external}, &left_out))
-      fields.push_back({{.name = std::move(each.dataset),
-                         .samples = each.samples,
-                         .spec = std::move(each.spec),
-                         .is_ragged = each.is_ragged,
-                         .refusal = std::move(each.refusal),
-                         .left_out = std::move(each.aside)},
-                        std::move(each.access)});
-    for (feedline::hdf5_left_out& each : left_out)
-      fields.push_back({{.name = std::move(each.dataset), .left_out = std::move(each.reason)}, {}});
-    return fields;
-  }
-#endif
   if (lists_fields(format))
     for (feedline::listed_field& each : feedline::list_fields(file, how))
-      fields.push_back({std::move(each), {}});
+      fields.push_back({std::move(each)});
   return fields;
 }
 
@@ -79,6 +59,20 @@ std::string way_of(const layout_facts& layout, bool is_hdf5, bool local,
 
 }  // namespace
 
+std::string packing_text(const feedline::value_packing& packing) {
+  std::string text;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    text += (text.empty() ? "(" : ", ") + name + ' ' + value;
+  };
+  if (packing.scale_factor) add("scale_factor", fmt::format("{}", packing.scale_factor->value));
+  if (packing.add_offset) add("add_offset", fmt::format("{}", packing.add_offset->value));
+  if (packing.is_unsigned) add("_Unsigned", *packing.is_unsigned ? "true" : "false");
+  std::vector<double> missing = packing.missing;
+  if (packing.has_default_missing) missing.pop_back();
+  for (const double each : missing) add("missing", fmt::format("{}", each));
+  return text.empty() ? text : text + ')';
+}
+
 content look_at(const std::string& path, const feedline::open_options& how) {
   content found{.path = path, .files = programs::files_of(path)};
   const std::string& first = found.files.front();
@@ -109,7 +103,12 @@ layout_facts layout_of(const subject& opened, const std::vector<content>& found,
   for (const feedline::field& field : layout.fields)
     layout.sample_bytes += feedline::sample_bytes(field);
   layout.way = way_of(layout, std::ranges::all_of(found, &content::is_hdf5), local, cached);
-  if (!layout.in_memory && std::ranges::count(found, "zarr", &content::format) != 0)
+  layout.arrays = opened.arrays;
+  if (opened.is_windows)
+    layout.way =
+        "windows, by any number of threads: readers decode each chunk once for all windows of a "
+        "request, and keep it while memory allows; devices decode no chunks of windows";
+  else if (!layout.in_memory && std::ranges::count(found, "zarr", &content::format) != 0)
     layout.way =
         "by any number of threads; each chunk is read whole, and kept once it is decoded while "
         "memory allows";

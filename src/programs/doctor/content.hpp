@@ -3,6 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/formats/open.hpp>
 
+#include "programs/doctor/chunk_use.hpp"
 #include "programs/doctor/findings.hpp"
 #include "programs/doctor/request.hpp"
 
@@ -15,7 +16,6 @@ namespace doctor {
 /// A field that a file offers.
 struct offered_field {
   feedline::listed_field found;
-  std::string access;  ///< HDF5: how it is stored and read
 
   [[nodiscard]] bool is_row() const { return !found.is_ragged && found.left_out.empty(); }
 };
@@ -36,9 +36,14 @@ struct content {
 /// @param how To open it: whether other files that it names are read.
 [[nodiscard]] content look_at(const std::string& path, const feedline::open_options& how);
 
+/// "(scale_factor 0.01, add_offset 280, missing -32768)"; empty if numbers are not packed.
+[[nodiscard]] std::string packing_text(const feedline::value_packing& packing);
+
 /// A dataset that was opened, and how to open it again.
 struct subject {
   feedline::dataset_ptr samples;
+  std::vector<chunk_use> arrays = {};  ///< arrays in chunks that samples are windows of
+  bool is_windows = false;             ///< samples are windows of arrays
   std::function<feedline::dataset_ptr()> open;
   seconds opening{};
   std::string code;                ///< a C++ expression that opens it

@@ -6,6 +6,8 @@
 #include <feedline/statistics/statistics.hpp>
 #include <feedline/statistics/trace.hpp>
 
+#include "programs/doctor/chunk_use.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -24,9 +26,10 @@ struct layout_facts {
   std::uint64_t samples = 0;
   std::uint64_t sample_bytes = 0;
   feedline::chunking chunking = {};
-  bool in_memory = false;        ///< all samples lie in memory
-  bool serialized = false;       ///< one thread at a time reads
-  bool varies_by_epoch = false;  ///< samples are not the same in each epoch
+  bool in_memory = false;              ///< all samples lie in memory
+  bool serialized = false;             ///< one thread at a time reads
+  bool varies_by_epoch = false;        ///< samples are not the same in each epoch
+  std::vector<chunk_use> arrays = {};  ///< arrays in chunks that samples are windows of
   seconds opening{};
   std::string way;  ///< how it is read, and why
 

@@ -70,7 +70,9 @@ raw field_json(const feedline::field& field) {
 fact offered(const offered_field& each) {
   const feedline::listed_field& found = each.found;
   if (!found.refusal.empty())
-    return {found.name, "cannot be read: " + found.refusal,
+    return {found.name,
+            "cannot be read: " + found.refusal +
+                (found.packing.changes_values() ? "; --window makes samples of its values" : ""),
             members("name", found.name, "refusal", found.refusal), true};
   if (!found.left_out.empty())
     return {found.name, "left out: " + found.left_out,
@@ -78,10 +80,15 @@ fact offered(const offered_field& each) {
   const std::string spec = to_string(found.spec);
   std::string words = fmt::format("{} of {}", found.samples, spec.substr(spec.find(": ") + 2));
   if (found.is_ragged) words += ", any number of them in a sample";
-  if (!each.access.empty()) words += "; " + each.access;
+  if (!found.access.empty()) words += "; " + found.access;
+  if (!found.decoding.empty()) words += "; decoded by " + found.decoding;
+  const std::string packing = packing_text(found.packing);
+  if (!packing.empty())
+    words += "; packed " + packing + ": rows are the stored numbers, windows (--window) the values";
   return {found.name, words,
           members("name", found.name, "samples", found.samples, "ragged", found.is_ragged, "field",
-                  field_json(found.spec), "access", each.access),
+                  field_json(found.spec), "access", found.access, "decoding", found.decoding,
+                  "dimensions", found.dimensions, "packing", packing),
           true};
 }
 
@@ -110,6 +117,23 @@ section layout_section(const layout_facts& layout) {
                                layout.serialized, "varies_by_epoch", layout.varies_by_epoch)});
   all.facts.push_back(
       {"opening", "took " + time_text(layout.opening), members("opening_ns", layout.opening)});
+  return all;
+}
+
+section arrays_section(const layout_facts& layout) {
+  section all{"arrays", "chunks of the arrays, and the windows that need them", list_of_facts};
+  for (const chunk_use& each : layout.arrays)
+    all.facts.push_back(
+        {each.array,
+         fmt::format("{} of {}, {} each; a window needs {:.1f} of them and uses {} of "
+                     "their values; {:.1f} windows of an epoch need a chunk; {} are kept decoded",
+                     counted(each.chunks, "chunk"), json(each.extents), bytes_text(each.bytes),
+                     each.needed, percent_text(each.used), each.in_epoch,
+                     each.kept < each.chunks ? std::to_string(each.kept) : "all"),
+         members("name", each.array, "chunk", each.extents, "chunk_bytes", each.bytes, "chunks",
+                 each.chunks, "chunks_kept", each.kept, "chunks_a_window", each.needed,
+                 "used_share", each.used, "windows_a_chunk", each.in_epoch),
+         true});
   return all;
 }
 
@@ -277,9 +301,9 @@ std::vector<section> sections_of(const request& asked, const examination& made) 
                "not_run", measured.not_run)});
   section notes{"", "notes"};
   for (const std::string& note : made.notes) notes.facts.push_back({"-", note, {}, true});
-  all.insert(all.end(), {notes, layout_section(measured.layout), storage_section(measured.storage),
-                         reading_section(measured.in_order), readers_section(measured),
-                         copies_section(measured)});
+  all.insert(all.end(), {notes, layout_section(measured.layout), arrays_section(measured.layout),
+                         storage_section(measured.storage), reading_section(measured.in_order),
+                         readers_section(measured), copies_section(measured)});
   for (const loop_facts& loop : measured.loops) all.push_back(loop_section(measured, loop));
   all.push_back({"", "the loop as recommended"});
   all.back().facts.push_back({"not measured", measured.not_run, {}});

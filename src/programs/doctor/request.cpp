@@ -1,5 +1,6 @@
 #include "programs/doctor/request.hpp"
 
+#include "programs/doctor/windows.hpp"
 #include "programs/inputs/command_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -69,6 +70,27 @@ void add_data_options(CLI::App& app, request& asked) {
   app.add_flag_callback(
       "--resized-crop", [&asked] { asked.how.image.resized_crop.emplace(); },
       "A random window of each image as it is stored becomes a sample, as in RandomResizedCrop");
+  auto* const window =
+      app.add_option_function<std::vector<std::string>>(
+             "--window",
+             [&asked](const std::vector<std::string>& texts) {
+               for (const std::string& text : texts) {
+                 const auto along = read_window(text);
+                 if (!along)
+                   throw CLI::ValidationError{
+                       "--window", text +
+                                       " is not a window: give time, time=4, time=4:2:6 (size, "
+                                       "stride, step) or x=64@random"};
+                 asked.windows.push_back(*along);
+               }
+             },
+             "Samples are windows of arrays along this axis, a name or a number; packed numbers "
+             "are unpacked")
+          ->type_name("AXIS[=SIZE[:STRIDE[:STEP]]][@random]")
+          ->allow_extra_args(false);
+  app.add_option("--draws", asked.draws, "Windows at random positions for each one on the grid")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->needs(window);
   app.add_option("--pad", asked.pad,
                  "Elements of each sample, for values of varying length; longer samples are cut")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/arrays/windows.hpp>
 #include <feedline/formats/open.hpp>
 #include <feedline/loader/loader_options.hpp>
 
@@ -28,6 +29,8 @@ struct request {
   std::vector<programs::input> inputs;           ///< at least one
   std::string path;                              ///< all of them, as they were given
   feedline::open_options how;                    ///< it is opened
+  std::vector<feedline::window> windows;         ///< samples are these; empty: rows
+  std::uint64_t draws = 1;                       ///< `window_options::draws`
   bool resizes = false;                          ///< --resize was given
   std::optional<std::uint64_t> pad;              ///< elements of each sample of varying length
   std::optional<std::size_t> whole;              ///< HDF5: `hdf5_options::max_resident_bytes`

@@ -12,6 +12,7 @@
 
 #include "programs/doctor/code.hpp"
 #include "programs/doctor/content.hpp"
+#include "programs/doctor/windows.hpp"
 #include "programs/doctor/words.hpp"
 
 #include <algorithm>
@@ -96,6 +97,23 @@ part ragged_part([[maybe_unused]] const request& asked, const content& found,
       ", or choose other fields (--fields)"};
 }
 
+/// Windows of arrays.
+part windows_part(const request& asked, const content& found, subject& opened) {
+  const window_arrays chosen = choose_arrays(asked, found, opened.notes);
+  opened.is_windows = true;
+  const auto open = [arrays = chosen.open, windows = asked.windows, draws = asked.draws] {
+    std::vector<feedline::window_field> fields;
+    for (const feedline::array_ptr& each : arrays())
+      fields.push_back({.name = each->spec().name, .arrays = {each}});
+    return feedline::make_windows(windows, fields, {.draws = draws});
+  };
+  const std::uint64_t samples = open()->size();
+  for (const feedline::array_ptr& each : chosen.open())
+    if (!each->spec().chunk.empty())
+      opened.arrays.push_back(use_of_chunks(each->spec(), asked.windows, samples));
+  return {open, chosen.code};
+}
+
 /// One part of fields that are rows, and one for each that is of varying length.
 std::vector<part> parts_of(const request& asked, const content& found,
                            std::vector<std::string>& notes) {
@@ -132,7 +150,9 @@ std::vector<part> parts_of(const request& asked, const content& found,
 subject open_subject(const request& asked, const std::vector<content>& found) {
   subject opened;
   std::vector<std::vector<part>> parts;  // parts of each input
-  for (const content& each : found) parts.push_back(parts_of(asked, each, opened.notes));
+  for (const content& each : found)
+    parts.push_back(asked.windows.empty() ? parts_of(asked, each, opened.notes)
+                                          : std::vector{windows_part(asked, each, opened)});
   const auto open_all = [parts] {
     std::vector<feedline::dataset_ptr> inputs;
     for (const std::vector<part>& of_input : parts) {

@@ -45,10 +45,11 @@ constexpr std::array<std::string_view, 14> types{
     "interpolation", "loader",       "loader_state",  "pad_longer",       "pack_longer",
     "partial_batch", "placement",    "tuning_budget", "value_conventions"};
 
-constexpr std::array<std::string_view, 14> functions{
-    "load_into_memory", "map_files",    "open_cifar10",  "open_cifar100",     "open_hdf5",
-    "open_hdf5_ragged", "open_idx",     "open_idx_file", "open_image_folder", "open_npy",
-    "open_npz",         "open_records", "open_tar",      "open_tokens"};
+constexpr std::array<std::string_view, 17> functions{
+    "make_windows",  "open_hdf5_array",   "open_zarr_array", "load_into_memory", "map_files",
+    "open_cifar10",  "open_cifar100",     "open_hdf5",       "open_hdf5_ragged", "open_idx",
+    "open_idx_file", "open_image_folder", "open_npy",        "open_npz",         "open_records",
+    "open_tar",      "open_tokens"};
 
 bool is_word(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
