@@ -91,10 +91,13 @@ codecs/zstd codecs/lz4 codecs/blosc cuda cuda/kernel cuda/decode/jpeg cuda/decod
   "cuda/graphs: device batch cuda"
   "programs/inputs: io remote dataset formats"
   "programs/words:"
-  "programs/convert/output: detail io io/local dataset formats hdf5 hdf5/library loader"
+  "programs/convert/attributes: detail dataset formats formats/zarr formats/zarr/stores \
+hdf5/library"
+  "programs/convert/output: detail io io/local dataset formats hdf5 hdf5/library loader \
+programs/convert/attributes"
   "programs/convert/work: io io/local programs/convert/output"
-  "programs/convert: detail dataset formats sampler device loader programs/inputs programs/words \
-programs/convert/work programs/convert/output"
+  "programs/convert: detail dataset formats hdf5 sampler device loader programs/inputs \
+programs/words programs/convert/attributes programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io io/local dataset arrays ragged image formats hdf5 \
 sampler device statistics loader cuda programs/inputs programs/words"
   "python/interpreter: detail"

@@ -59,7 +59,8 @@ TEST_CASE("convert: fields that a Zarr store cannot hold are refused", "[samples
   };
   CHECK(refusal({"x", element_type::bf16, {}}, convert::format::zarr2).find("take --to zarr") !=
         std::string::npos);
-  for (const char* const name : {"a/b", ".x", "zarr\"y", "__x", "zarr.json"})
+  for (const char* const name :
+       {"a//b", "/a", "a/.b", ".x", "zarr\"y", "__x", "zarr.json", "a/zarr.json"})
     CHECK(refusal({name, element_type::u8, {}}, convert::format::zarr).find("rename it") !=
           std::string::npos);
   auto job = job_to(convert::format::zarr, folder.path() / "out");

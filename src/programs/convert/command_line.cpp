@@ -100,6 +100,10 @@ command parse_command_line(int argc, char** argv) {
          "one of version 2; or records")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(formats));
+  app.add_flag(
+      "--keep-groups", line.carry.groups,
+      "HDF5, Zarr, from either: fields have their whole paths as names, so that groups are "
+      "those of the input");
   auto* const contiguous =
       app.add_flag("--contiguous", job.layout.contiguous, "HDF5: in one piece, uncompressed");
   app.add_option(
@@ -147,6 +151,9 @@ command parse_command_line(int argc, char** argv) {
   }
   job.output = output_path(output);
   job.to = formats.at(to);
+  line.carry.attributes = job.to != format::npy && job.to != format::records;
+  if (line.carry.groups && !line.carry.attributes)
+    throw feedline::usage_error{"--keep-groups: " + to + " has no groups; leave it out"};
   if (job.to == format::zarr || job.to == format::zarr2) {  // zarr-python does the same
     if (compressed->count() == 0) filter = "zstd";
     if (filter == "zstd" && level->count() == 0) job.layout.level = 0;

@@ -2,6 +2,7 @@
 
 #include <feedline/formats/open.hpp>
 
+#include "programs/convert/conversion.hpp"
 #include "programs/convert/output/job.hpp"
 
 #include <string>
@@ -14,6 +15,7 @@ struct command {
   std::vector<std::string> inputs;
   feedline::open_options how;  ///< they are opened
   convert::job job;
+  carrying carry;  ///< from the inputs, besides samples
 };
 
 /// Reads the command line. Where it asks for help, or cannot be understood, prints what there is to

@@ -84,7 +84,8 @@ class conversion {
         replaces_{checked_place(job_)},
         work_{job_.work()},
         left_out_{damage()},
-        what_{from_->fields(), from_->size() - left_out_.size(), from_->chunks().samples},
+        what_{from_->fields(), from_->size() - left_out_.size(), from_->chunks().samples,
+              job_.carried},
         made_{identity_of(what_, job_, left_out_)},
         output_{make_output(work_.unfinished(), what_, job_)} {
     const std::size_t sample_bytes = bytes_of_sample();

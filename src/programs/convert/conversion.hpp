@@ -3,6 +3,7 @@
 #include <feedline/error_policy.hpp>
 #include <feedline/formats/open.hpp>
 
+#include "programs/convert/attributes/attributes.hpp"
 #include "programs/convert/output/job.hpp"
 
 #include <cstdint>
@@ -21,6 +22,13 @@ namespace convert {
 struct source {
   feedline::dataset_ptr samples;
   std::string words;
+  carried_attributes carried = {};
+};
+
+/// Contents of inputs that are carried over besides samples.
+struct carrying {
+  bool attributes = false;  ///< those of HDF5 files and Zarr stores; numbers stay packed
+  bool groups = false;      ///< fields have their paths in the input as names
 };
 
 /// Opens files and folders as one dataset: a sample is a sample of each.
@@ -29,7 +37,8 @@ struct source {
 ///        names (`feedline::expand_paths`) are one input, one after the other.
 /// @throws feedline::usage_error, feedline::dataset_error.
 [[nodiscard]] source open_source(const std::vector<std::string>& inputs,
-                                 const feedline::open_options& how = {});
+                                 const feedline::open_options& how = {},
+                                 const carrying& carry = {});
 
 /// Refuses a job whose output, or the folder in which that is made, is an input, contains one or
 /// lies inside one, whatever links and mounts they are named by. Links within input folders are

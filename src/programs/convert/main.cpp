@@ -107,8 +107,9 @@ int run_command(int argc, char** argv) {
   line.job.inputs = paths_of(line.inputs);
   require_apart_from_inputs(line.job);
   (void)check_output(line.job);
-  const source from = open_source(line.inputs, line.how);
+  const source from = open_source(line.inputs, line.how, line.carry);
   line.job.source = from.words;
+  line.job.carried = from.carried;
 
   progress_line progress;
   const converted done = run(

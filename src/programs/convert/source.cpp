@@ -1,4 +1,8 @@
+#include <feedline/dataset/select.hpp>
 #include <feedline/error.hpp>
+#ifdef FEEDLINE_HAS_HDF5
+#include <feedline/hdf5/dataset.hpp>
+#endif
 
 #include "detail/printable.hpp"
 #include "programs/convert/conversion.hpp"
@@ -109,14 +113,76 @@ std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
   return paths;
 }
 
-source open_source(const std::vector<std::string>& inputs, const feedline::open_options& how) {
+namespace {
+
+/// Opens a file with packed numbers as they are stored, since their attributes are carried over.
+feedline::dataset_ptr open_as_stored(const std::string& file, const feedline::open_options& how) {
+#ifdef FEEDLINE_HAS_HDF5
+  if ((how.format.empty() ? feedline::detect_format(file) : how.format) != "hdf5")
+    return feedline::open(file, how);
+  const auto bare = [](const std::string& name) {
+    return name.starts_with('/') ? name.substr(1) : name;
+  };
+  const auto listed = feedline::list_fields(file, how);
+  const auto is_packed = [](const feedline::listed_field& each) {
+    return !each.refusal.empty() && each.packing.changes_values();
+  };
+  const auto like = std::ranges::find_if(
+      listed, [&](const auto& each) { return bare(each.name) == bare(how.like); });
+  std::vector<feedline::hdf5_field> fields;
+  for (const std::string& name : how.fields) fields.push_back({name});
+  bool needs = false;  // some are packed, and all others can be read
+  for (const feedline::listed_field& each : listed) {
+    const bool is_named = std::ranges::any_of(
+        how.fields, [&](const std::string& name) { return bare(name) == bare(each.name); });
+    const bool is_wanted = how.fields.empty()
+                               ? each.left_out.empty() && !each.is_ragged &&
+                                     (like == listed.end() || each.samples == like->samples)
+                               : is_named;
+    if (!is_wanted) continue;
+    if (!each.refusal.empty() && !is_packed(each)) return feedline::open(file, how);
+    needs = needs || is_packed(each);
+    if (how.fields.empty()) fields.push_back({each.name});
+  }
+  if (needs)
+    return feedline::open_hdf5(
+        file, std::move(fields),
+        {.external = how.external, .conventions = feedline::value_conventions::ignore});
+#endif
+  return feedline::open(file, how);
+}
+
+/// Gives fields their paths in the input as names.
+feedline::dataset_ptr with_paths(const feedline::dataset_ptr& opened,
+                                 const std::vector<field_origin>& origins) {
+  std::vector<feedline::selected_field> named;
+  const auto fields = opened->fields();
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    named.push_back(
+        {fields[f].name, origins[f].object.empty() ? fields[f].name : origins[f].object});
+  return feedline::select(opened, std::move(named));
+}
+
+}  // namespace
+
+source open_source(const std::vector<std::string>& inputs, const feedline::open_options& how,
+                   const carrying& carry) {
+  std::vector<field_origin> origins;
   std::vector<programs::input> from;
   std::vector<feedline::dataset_ptr> parts;
   std::string words = words_of(how);
   for (const std::string& text : inputs) {
     from.push_back(programs::input_of(text));
     const std::vector<fs::path> paths = paths_of({text});
-    parts.push_back(feedline::open(std::vector<std::string>(paths.begin(), paths.end()), how));
+    const bool is_one = carry.attributes && paths.size() == 1;
+    parts.push_back(
+        is_one ? open_as_stored(paths.front(), how)
+               : feedline::open(std::vector<std::string>(paths.begin(), paths.end()), how));
+    if (carry.attributes) {
+      const auto own = origins_of(paths.front(), *parts.back(), how);
+      if (carry.groups && from.back().name.empty()) parts.back() = with_paths(parts.back(), own);
+      origins.insert(origins.end(), own.begin(), own.end());
+    }
     words += "from " + feedline::detail::without_secrets(text) + ", ";
     for (const fs::path& path : paths) {
       if (paths.size() > 1)
@@ -125,7 +191,9 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
     }
     words += '\n';
   }
-  return {programs::side_by_side(from, std::move(parts)), words};
+  source made{programs::side_by_side(from, std::move(parts)), words, {}};
+  if (carry.attributes) made.carried = read_attributes(origins, how.external, carry.groups);
+  return made;
 }
 
 void require_apart_from_inputs(const job& job) {

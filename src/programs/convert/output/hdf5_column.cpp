@@ -29,16 +29,6 @@ hdf5_type_id half_type(const hdf5_session& hdf5, std::size_t exponent_bits, std:
   return type;
 }
 
-/// The type that h5py reads as NumPy's bool.
-hdf5_type_id boolean_type(const hdf5_session& hdf5) {
-  constexpr auto what = "describe a boolean";
-  auto type = required<hdf5_type_id>(hdf5, H5Tenum_create(H5T_NATIVE_INT8), what);
-  const std::array<signed char, 2> values{0, 1};
-  require(hdf5, H5Tenum_insert(type.get(), "FALSE", &values[0]), what);
-  require(hdf5, H5Tenum_insert(type.get(), "TRUE", &values[1]), what);
-  return type;
-}
-
 hdf5_type_id type_of(const hdf5_session& hdf5, feedline::element_type type) {
   using enum feedline::element_type;
   if (type == f16) return half_type(hdf5, 5, 15);
@@ -80,6 +70,15 @@ void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field&
 }
 
 }  // namespace
+
+hdf5_type_id boolean_type(const hdf5_session& hdf5) {
+  constexpr auto what = "describe a boolean";
+  auto type = required<hdf5_type_id>(hdf5, H5Tenum_create(H5T_NATIVE_INT8), what);
+  const std::array<signed char, 2> values{0, 1};
+  require(hdf5, H5Tenum_insert(type.get(), "FALSE", &values[0]), what);
+  require(hdf5, H5Tenum_insert(type.get(), "TRUE", &values[1]), what);
+  return type;
+}
 
 void require_filter(const hdf5_layout& layout) {
   if (layout.contiguous || can_compress(layout.filter)) return;

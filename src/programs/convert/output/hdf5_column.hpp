@@ -64,6 +64,9 @@ struct hdf5_column {
   bool is_packed_here = false;  ///< in chunks whose filters are not the library's work
 };
 
+/// The type that h5py reads as NumPy's bool.
+[[nodiscard]] hdf5_type_id boolean_type(const hdf5_session& hdf5);
+
 /// @throws feedline::usage_error if the library lacks what a layout needs.
 void require_filter(const hdf5_layout& layout);
 

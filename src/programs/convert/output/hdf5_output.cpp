@@ -9,6 +9,9 @@
 #include <feedline/hdf5/dataset.hpp>
 
 #include "programs/convert/output/chunk_packer.hpp"
+#ifdef FEEDLINE_HAS_JSON
+#include "programs/convert/output/hdf5_attributes.hpp"
+#endif
 #include "programs/convert/output/hdf5_column.hpp"
 #include "programs/convert/output/output.hpp"
 
@@ -91,6 +94,7 @@ class hdf5_output final : public output {
     for (const feedline::field& field : what_.fields)
       columns_.push_back(
           open_column(hdf5, file_.get(), how, field, what_.samples, layout_, chunk_rows_));
+    if (how == durable_file::mode::create) write_attributes(hdf5);
     reserve(hdf5, 0, 0);
   }
 
@@ -127,10 +131,27 @@ class hdf5_output final : public output {
   feedline::dataset_ptr read_back() const override {
     std::vector<feedline::hdf5_field> fields;
     for (const feedline::field& field : what_.fields) fields.push_back({field.name, field.name});
-    return feedline::open_hdf5(path_, std::move(fields));
+    return feedline::open_hdf5(path_, std::move(fields),
+                               {.conventions = feedline::value_conventions::ignore});
   }
 
  private:
+  void write_attributes([[maybe_unused]] const hdf5_session& hdf5) {
+#ifdef FEEDLINE_HAS_JSON
+    const carried_attributes& carried = what_.carried;
+    for (std::size_t f = 0; f < carried.fields.size(); ++f)
+      write_hdf5_attributes(hdf5, columns_[f].dataset.get(), carried.fields[f], &what_.fields[f],
+                            columns_[f].type.get());
+    const auto write_group = [&](const std::string& path, const attributes& of) {
+      const auto group = required<feedline::detail::hdf5_object_id>(
+          hdf5, H5Oopen(file_.get(), path.c_str(), H5P_DEFAULT), "open a group");
+      write_hdf5_attributes(hdf5, group.get(), of, nullptr, H5I_INVALID_HID);
+    };
+    write_group("/", carried.whole);
+    for (const auto& [path, of] : carried.groups) write_group(path, of);
+#endif
+  }
+
   void flush() {
     const hdf5_session hdf5{path_};
     is_writing_ = true;

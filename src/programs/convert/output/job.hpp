@@ -2,6 +2,8 @@
 
 #include <feedline/loader/loader_options.hpp>
 
+#include "programs/convert/attributes/attributes.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -45,6 +47,7 @@ struct job {
   std::vector<std::filesystem::path> inputs = {};  ///< files and folders that must stay
   /// Where the samples come from, in words that differ when the samples may.
   std::string source = {};
+  carried_attributes carried = {};  ///< for HDF5 and Zarr
 
   /// The folder in which the output is made: beside it, so that a rename moves it.
   [[nodiscard]] std::filesystem::path work() const { return output.string() + ".part"; }

@@ -44,6 +44,7 @@ struct content {
   std::vector<feedline::field> fields;
   std::uint64_t samples;
   std::uint64_t chunk_rows = 1;  ///< samples in a chunk of the input
+  carried_attributes carried = {};
 };
 
 /// @throws feedline::usage_error if the format cannot hold the fields.

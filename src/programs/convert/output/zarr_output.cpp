@@ -84,11 +84,14 @@ class zarr_output final : public output {
     if (layout_.contiguous)
       throw feedline::usage_error{"--contiguous: a Zarr store has chunks; leave it out"};
     for (const feedline::field& field : what_.fields) {
-      if (field.name.empty() || field.name.find_first_of("/\\\"\n") != std::string::npos ||
-          field.name[0] == '.' || field.name.starts_with("__") || field.name == "zarr.json")
+      if (!is_path(field.name))
         throw feedline::usage_error{"field '" + field.name +
                                     "' cannot name an array of a Zarr store: rename it with "
                                     "NAME=PATH"};
+      for (const feedline::field& other : what_.fields)
+        if (other.name.starts_with(field.name + '/'))
+          throw feedline::usage_error{"field '" + field.name + "' is an array, and cannot be the " +
+                                      "group of '" + other.name + "': rename one with NAME=PATH"};
       if (!is_v3_ && zarr_names_of(field).v2 == nullptr)
         throw feedline::usage_error{"field " + feedline::to_string(field) +
                                     " cannot be written in version 2 of Zarr, which has no such "
@@ -101,14 +104,24 @@ class zarr_output final : public output {
   void open(durable_file::mode how) override {
     if (how == durable_file::mode::open) return;
     fs::create_directory(folder_);
-    put(folder_ / (is_v3_ ? "zarr.json" : ".zgroup"),
-        is_v3_ ? R"({"attributes": {}, "zarr_format": 3, "node_type": "group"})"
-               : R"({"zarr_format": 2})");
-    for (const feedline::field& field : what_.fields) {
+    put_group({}, what_.carried.whole);
+    std::set<std::string> groups;
+    for (std::size_t f = 0; f < what_.fields.size(); ++f) {
+      const feedline::field& field = what_.fields[f];
+      for (std::size_t at = field.name.find('/'); at != std::string::npos;
+           at = field.name.find('/', at + 1))
+        if (const std::string group = field.name.substr(0, at); groups.insert(group).second) {
+          fs::create_directory(folder_ / group);
+          const auto found = what_.carried.groups.find(group);
+          put_group(group, found == what_.carried.groups.end() ? attributes{} : found->second);
+        }
       const fs::path array = folder_ / field.name;
       fs::create_directory(array);
-      put(array / (is_v3_ ? "zarr.json" : ".zarray"), is_v3_ ? v3_of(field) : v2_of(field));
-      if (!is_v3_) put(array / ".zattrs", "{}");
+      const attributes own =
+          f < what_.carried.fields.size() ? what_.carried.fields[f] : attributes{};
+      put(array / (is_v3_ ? "zarr.json" : ".zarray"),
+          is_v3_ ? v3_of(field, own) : v2_of(field, own));
+      if (!is_v3_) put(array / ".zattrs", zarr_attributes_json(own, field, false));
       if (is_v3_) fs::create_directory(array / "c");
     }
   }
@@ -155,12 +168,33 @@ class zarr_output final : public output {
   }
 
  private:
+  /// Whether a name is a path of groups and an array, as Zarr allows.
+  static bool is_path(const std::string& name) {
+    if (name.find_first_of("\\\"\n") != std::string::npos) return false;
+    for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+      end = name.find('/', begin);
+      const std::string part = name.substr(begin, end - begin);
+      if (part.empty() || part[0] == '.' || part.starts_with("__") || part == "zarr.json")
+        return false;
+    }
+    return true;
+  }
+
   static void put(const fs::path& path, std::span<const std::byte> bytes) {
     durable_file{path, durable_file::mode::create}.write(0, bytes);
   }
   void put(const fs::path& path, const std::string& text) {
     put(path, std::as_bytes(std::span{text}));
     unsynced_.push_back(path);
+  }
+
+  void put_group(const std::string& path, const attributes& of) {
+    const std::string json = zarr_attributes_json(of, {}, is_v3_);
+    const fs::path folder = path.empty() ? folder_ : folder_ / path;
+    put(folder / (is_v3_ ? "zarr.json" : ".zgroup"),
+        is_v3_ ? R"({"attributes": )" + json + R"(, "zarr_format": 3, "node_type": "group"})"
+               : R"({"zarr_format": 2})");
+    if (!is_v3_ && json != "{}") put(folder / ".zattrs", json);
   }
 
   /// "FIELD/c/3/0/0", or "FIELD/3.0.0".
@@ -170,7 +204,9 @@ class zarr_output final : public output {
     return folder_ / field.name / key;
   }
 
-  [[nodiscard]] std::string v3_of(const feedline::field& field) const {
+  [[nodiscard]] std::string v3_of(const feedline::field& field, const attributes& own) const {
+    const std::string fill = zarr_fill_json(own, field);
+    const std::string names = zarr_dimensions_json(own, field);
     const char* const endian = std::endian::native == std::endian::little ? "little" : "big";
     const std::string bytes =
         feedline::size_bytes(field.type) == 1
@@ -179,21 +215,24 @@ class zarr_output final : public output {
     return fmt::format(
         R"({{"shape": {}, "data_type": "{}", "chunk_grid": {{"name": "regular", "configuration": )"
         R"({{"chunk_shape": {}}}}}, "chunk_key_encoding": {{"name": "default", "configuration": )"
-        R"({{"separator": "/"}}}}, "fill_value": {}, "codecs": [{}{}], "attributes": {{}}, )"
-        R"("zarr_format": 3, "node_type": "array", "storage_transformers": []}})",
+        R"({{"separator": "/"}}}}, "fill_value": {}, "codecs": [{}{}], "attributes": {}, )"
+        R"({}"zarr_format": 3, "node_type": "array", "storage_transformers": []}})",
         json_list(what_.samples, field.shape), zarr_names_of(field).v3,
-        json_list(chunk_rows_, field.shape), fill_of(field), bytes, zarr_codec_json(layout_, true));
+        json_list(chunk_rows_, field.shape), fill.empty() ? fill_of(field) : fill, bytes,
+        zarr_codec_json(layout_, true), zarr_attributes_json(own, field, true),
+        names.empty() ? names : R"("dimension_names": )" + names + ", ");
   }
 
-  [[nodiscard]] std::string v2_of(const feedline::field& field) const {
+  [[nodiscard]] std::string v2_of(const feedline::field& field, const attributes& own) const {
+    const std::string fill = zarr_fill_json(own, field);
     const char order = feedline::size_bytes(field.type) == 1        ? '|'
                        : std::endian::native == std::endian::little ? '<'
                                                                     : '>';
     return fmt::format(
-        R"({{"shape": {}, "chunks": {}, "dtype": "{}{}", "fill_value": null, "order": "C", )"
+        R"({{"shape": {}, "chunks": {}, "dtype": "{}{}", "fill_value": {}, "order": "C", )"
         R"("filters": null, "dimension_separator": ".", "compressor": {}, "zarr_format": 2}})",
         json_list(what_.samples, field.shape), json_list(chunk_rows_, field.shape), order,
-        zarr_names_of(field).v2, zarr_codec_json(layout_, false));
+        zarr_names_of(field).v2, fill.empty() ? "null" : fill, zarr_codec_json(layout_, false));
   }
 
   static const char* fill_of(const feedline::field& field) {

@@ -1,0 +1,131 @@
+#include "programs/convert/attributes/attributes.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/printable.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+
+namespace convert {
+namespace {
+
+std::string_view bare(std::string_view path) {
+  return path.starts_with('/') ? path.substr(1) : path;
+}
+
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_chosen(const feedline::listed_field& each, const std::vector<std::string>& names) {
+  return names.empty() || std::ranges::any_of(names, [&](const std::string& name) {
+           return bare(name) == bare(each.name);
+         });
+}
+
+}  // namespace
+
+bool is_of_storage(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 9> names{
+      "CLASS",         "NAME",        "DIMENSION_LIST", "REFERENCE_LIST",   "DIMENSION_LABELS",
+      "_Netcdf4Dimid", "_nc3_strict", "_NCProperties",  "_ARRAY_DIMENSIONS"};
+  return std::ranges::count(names, name) != 0 || name == "_Netcdf4Coordinates";
+}
+
+void tell_left_out(const std::string& file, const std::string& object, const std::string& name,
+                   const std::string& why) {
+  const auto shown = [](const std::string& text) { return feedline::detail::printable(text); };
+  spdlog::warn("{}: attribute '{}' of {} is not carried over: {}", shown(file), shown(name),
+               object.empty() ? "the whole" : '\'' + std::string{shown(object)} + '\'', why);
+}
+
+std::vector<field_origin> origins_of(const std::string& file, const feedline::dataset& opened,
+                                     const feedline::open_options& how) {
+  const std::vector<feedline::field> fields = opened.fields();
+  std::vector<field_origin> origins(fields.size());
+  const std::string format = how.format.empty() ? feedline::detect_format(file) : how.format;
+  if (format != "hdf5" && format != "zarr") return origins;
+  const std::vector<feedline::listed_field> listed = feedline::list_fields(file, how);
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const std::string& name = fields[f].name;
+    std::vector<const feedline::listed_field*> found;
+    for (const feedline::listed_field& each : listed)
+      if (!each.is_ragged && is_chosen(each, how.fields) &&
+          (each.spec.name == name || bare(each.name) == name || last_part(each.name) == name))
+        found.push_back(&each);
+    if (found.size() > 1)
+      std::erase_if(found, [&](const auto* each) { return each->samples != opened.size(); });
+    if (found.size() == 1)
+      origins[f] = {file, format, std::string{bare(found.front()->name)}};
+    else
+      spdlog::warn(
+          "{}: attributes of '{}' are not carried over: {} arrays could be this field; name it "
+          "by --fields",
+          feedline::detail::printable(file), feedline::detail::printable(name), found.size());
+  }
+  return origins;
+}
+
+carried_attributes read_attributes(const std::vector<field_origin>& origins,
+                                   feedline::external_files external, bool with_groups) {
+  carried_attributes carried;
+  const auto read_group = [&](const field_origin& from, const std::string& group) {
+    return from.format == "zarr"
+               ? read_zarr_attributes(from.file, group)
+               : read_hdf5_attributes(from.file, from.object, '/' + group, external);
+  };
+  std::string first;
+  for (const field_origin& each : origins) {
+    attributes& own = carried.fields.emplace_back();
+    if (each.file.empty()) continue;
+    own = each.format == "zarr" ? read_zarr_attributes(each.file, each.object)
+                                : read_hdf5_attributes(each.file, each.object, {}, external);
+    if (first.empty()) {
+      first = each.file;
+      if (!each.object.empty()) carried.whole = read_group(each, {});
+    }
+    for (std::size_t at = each.object.find('/'); with_groups && at != std::string::npos;
+         at = each.object.find('/', at + 1))
+      if (const std::string group = each.object.substr(0, at);
+          carried.groups.emplace(group, attributes{}).second)
+        carried.groups[group] = read_group(each, group);
+  }
+  return carried;
+}
+
+#ifndef FEEDLINE_HAS_JSON
+namespace {
+
+attributes without_json(const std::string& file) {
+  spdlog::warn(
+      "{}: attributes are not carried over: this feedline-convert was built without nlohmann-json",
+      feedline::detail::printable(file));
+  return {};
+}
+
+}  // namespace
+
+attributes read_zarr_attributes(const std::string& store, const std::string&) {
+  return without_json(store);
+}
+std::string zarr_attributes_json(const attributes&, const feedline::field&, bool) {
+  return "{}";
+}
+std::string zarr_dimensions_json(const attributes&, const feedline::field&) {
+  return {};
+}
+std::string zarr_fill_json(const attributes&, const feedline::field&) {
+  return {};
+}
+#endif
+#if !defined(FEEDLINE_HAS_JSON) || !defined(FEEDLINE_HAS_HDF5)
+attributes read_hdf5_attributes(const std::string&, const std::string&,
+                                const std::optional<std::string>&, feedline::external_files) {
+  return {};
+}
+#endif
+
+}  // namespace convert

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# convert_attributes_test.sh FEEDLINE_CONVERT WORK: attributes, names of dimensions, fill values and
+# groups that h5py and zarr-python write are read back by them after conversions.
+#   WORK  folder for what the test makes
+# FEEDLINE_TEST_PYTHON names a Python that has zarr-python 3 and h5py; python3 unless set.
+set -euo pipefail
+convert=$(realpath "$1") work=$2
+python=${FEEDLINE_TEST_PYTHON:-python3}
+if ! "$python" -c 'import h5py, zarr; assert int(zarr.__version__.split(".")[0]) >= 3' 2>/dev/null
+then
+  echo "[feedline skip] $python has no h5py and zarr-python 3 (pip install h5py zarr)"
+  exit 0
+fi
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+
+"$python" - <<'END'
+import h5py
+import numpy as np
+
+with h5py.File("in.h5", "w") as made:
+    made.attrs.update(title="wetter — météo", version=np.int16(3))
+    group = made.create_group("levels")
+    group.attrs["kind"] = "pressure"
+    time = made.create_dataset("time", data=np.arange(20) * 6)
+    time.attrs["units"] = "hours since 1970-01-01"
+    time.make_scale("time")
+    stored = np.arange(20 * 6, dtype=np.int16).reshape(20, 2, 3)
+    t = made.create_dataset("t", data=stored, chunks=(4, 2, 3), compression="gzip")
+    t.attrs.update(scale_factor=np.float32(0.01), add_offset=280.0, units="K", flag=True)
+    t.attrs.update(valid=np.array([-5, 7], np.int32), names=["a", "b"], nothing=np.nan)
+    t.attrs["_FillValue"] = np.array([-9], np.int16)
+    t.attrs["where"] = time.ref
+    t.attrs["empty"] = h5py.Empty("f4")
+    t.attrs["grid"] = np.zeros((2, 2))
+    t.dims[0].attach_scale(time)
+    for place, name in enumerate("yx", 1):
+        made[name] = np.arange(t.shape[place])
+        made[name].make_scale(name)
+        t.dims[place].attach_scale(made[name])
+    q = group.create_dataset("q", data=np.linspace(0, 1, 20, dtype=np.float32))
+    q.attrs["_FillValue"] = np.float32(1e20)
+END
+
+for to in zarr zarr2 hdf5; do
+  "$convert" in.h5 --to $to --like t --keep-groups --output "out.$to" >printed 2>told
+  for name in where empty grid; do
+    grep -q "attribute '$name' of 't' is not carried over" told ||
+      { echo "FAILED: $to does not tell of '$name': $(cat told)" >&2; exit 1; }
+  done
+  if grep -q "DIMENSION_LIST" told; then echo "FAILED: $(cat told)" >&2; exit 1; fi
+  "$convert" "out.$to" --keep-groups --output "back.$to.h5" >again 2>told
+  if grep -q "not carried" told; then echo "FAILED: $(cat told)" >&2; exit 1; fi
+done
+
+"$python" - <<'END'
+import base64
+import math
+import struct
+
+import h5py
+import numpy as np
+import zarr
+
+stored = np.arange(20 * 6, dtype=np.int16).reshape(20, 2, 3)
+
+
+def number(value):
+    return value[0] if isinstance(value, (list, np.ndarray)) else value
+
+
+def check(group, is_hdf5):
+    assert group.attrs["title"] == "wetter — météo"
+    assert group.attrs["version"] == 3
+    assert group["levels"].attrs["kind"] == "pressure"
+    t, q = group["t"], group["levels/q"]
+    assert (t[:] == stored).all() and (q[:] == np.linspace(0, 1, 20, dtype=np.float32)).all()
+    assert t.attrs["scale_factor"] == np.float32(0.01), t.attrs["scale_factor"]
+    assert t.attrs["add_offset"] == 280.0 and t.attrs["units"] == "K"
+    assert t.attrs["flag"] in (True, np.True_)
+    assert list(t.attrs["valid"]) == [-5, 7] and list(t.attrs["names"]) == ["a", "b"]
+    assert math.isnan(t.attrs["nothing"])
+    assert group["time"].attrs["units"] == "hours since 1970-01-01"
+    assert not {"where", "empty", "grid", "CLASS", "DIMENSION_LIST"} & set(t.attrs)
+    if is_hdf5:
+        assert t.attrs["_FillValue"] == -9 and t.attrs["_FillValue"].dtype == np.int16
+        assert q.attrs["_FillValue"] == np.float32(1e20)
+        assert q.attrs["_FillValue"].dtype == np.float32
+        assert [d.label for d in group["t"].dims] == ["time", "y", "x"]
+
+
+for to in ("zarr", "zarr2"):
+    group = zarr.open_group(f"out.{to}", mode="r")
+    check(group, False)
+    t, q = group["t"], group["levels/q"]
+    assert t.fill_value == -9 and q.fill_value == np.float32(1e20), (t.fill_value, q.fill_value)
+    if to == "zarr":
+        assert t.attrs["_FillValue"] == -9
+        (coded,) = struct.unpack("<d", base64.b64decode(q.attrs["_FillValue"]))
+        assert np.float32(coded) == np.float32(1e20)
+        assert group["time"].metadata.dimension_names == ("time",)
+        assert t.metadata.dimension_names == ("time", "y", "x")
+    else:
+        assert group["time"].attrs["_ARRAY_DIMENSIONS"] == ["time"]
+    with h5py.File(f"back.{to}.h5") as back:
+        check(back, True)
+with h5py.File("out.hdf5") as out, h5py.File("back.hdf5.h5") as back:
+    for group in (out, back):
+        check(group, True)
+        assert group["t"].attrs["scale_factor"].dtype == np.float32  # HDF5 has the type
+        assert group["t"].attrs["valid"].dtype == np.int32
+
+try:
+    import xarray
+except ImportError:
+    xarray = None
+if xarray is not None:
+    wanted = np.where(stored == -9, np.nan, stored * 0.01 + 280)
+    for to in ("zarr", "zarr2"):
+        with xarray.open_zarr(f"out.{to}", consolidated=False, decode_times=False) as found:
+            assert found["t"].dims == ("time", "y", "x")
+            assert np.allclose(found["t"].values, wanted, equal_nan=True)
+END
+
+if "$convert" in.h5 --to npy --keep-groups --output out.npy 2>told; then exit 1; fi
+grep -q "npy has no groups" told
