@@ -7,7 +7,7 @@
 namespace feedline::detail {
 
 /// @throws as `open_json_lines`.
-[[nodiscard]] opened_table open_json_table(const std::vector<byte_file_ptr>& files,
+[[nodiscard]] opened_table open_json_table(const std::vector<byte_file_ptr>& stored,
                                            const table_options& options);
 
 }  // namespace feedline::detail

@@ -158,9 +158,9 @@ feedline::dataset_ptr with_paths(const feedline::dataset_ptr& opened,
   std::vector<feedline::selected_field> named;
   const auto fields = opened->fields();
   for (std::size_t f = 0; f < fields.size(); ++f)
-    named.push_back(
-        {fields[f].name, origins[f].object.empty() ? fields[f].name : origins[f].object});
-  return feedline::select(opened, std::move(named));
+    named.emplace_back(fields[f].name,
+                       origins[f].object.empty() ? fields[f].name : origins[f].object);
+  return feedline::select(opened, named);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ double mean_chunks(const feedline::window& along, std::uint64_t extent, std::uin
   for (std::uint64_t i = 0; i < positions; ++i) {
     const std::uint64_t begin = i * stride;
     const std::uint64_t end = std::min(begin + spanned, extent);
-    sum += static_cast<double>((end - 1) / chunk - begin / chunk + 1);
+    const std::uint64_t chunks = (end - 1) / chunk - begin / chunk + 1;
+    sum += static_cast<double>(chunks);
   }
   return sum / static_cast<double>(positions);
 }
