@@ -16,9 +16,10 @@ inline namespace FEEDLINE_ABI {
 ///     auto stddev = read_numbers("stats.json", "t2m/stddev");
 ///
 /// @param file `.npy`: `name` is not used. `.npz`: the member `name`. HDF5, NetCDF4 and Zarr: the
-/// path `name`, unpacked if it is packed (`unpack`). JSON, a file that begins with "{" or "[": the
-/// keys that lead to a number, or to a list of numbers, with "/" between them; lists within lists
-/// follow each other. Empty: the whole file is the array or value.
+/// path `name`, unpacked if it is packed (`unpack`). The fill value of Zarr 2 alone makes no number
+/// missing. JSON, a file that begins with "{" or "[": the keys that lead to a number, or to a list
+/// of numbers, with "/" between them; lists within lists follow each other. Empty: the whole file
+/// is the array or value.
 /// @throws dataset_error naming file and name: not of these formats, no such array or key, not
 /// numbers, more than 16 Mi numbers or 64 MiB of JSON, and all errors of the format's reader.
 [[nodiscard]] std::vector<double> read_numbers(const std::string& file,

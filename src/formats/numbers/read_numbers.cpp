@@ -47,7 +47,13 @@ std::vector<double> numbers_of(const std::string& file, const std::string& name,
                          " numbers; such arrays are read by make_windows");
   if (spec.type == element_type::boolean) refuse_numbers(file, name, "holds booleans, not numbers");
   std::vector<double> numbers(static_cast<std::size_t>(count));
-  unpack(array, {.type = element_type::f64})->read_all(std::as_writable_bytes(std::span{numbers}));
+  // A mean may equal the fill value that each array of Zarr 2 has.
+  const value_packing& packing = spec.packing;
+  const bool is_plain = !packing.changes_values() &&
+                        packing.missing.size() == (packing.has_default_missing ? 1U : 0U);
+  const array_ptr values = is_plain ? standardize(array, {.type = element_type::f64})
+                                    : unpack(array, {.type = element_type::f64});
+  values->read_all(std::as_writable_bytes(std::span{numbers}));
   return numbers;
 }
 
