@@ -1,6 +1,7 @@
 // Over 250 lines: one short binding for each function that opens files.
 
 #include <feedline/feedline.hpp>
+#include <feedline/formats/numbers.hpp>
 #include <feedline/formats/open.hpp>
 #include <feedline/image/decode.hpp>
 #include <feedline/image/folder.hpp>
@@ -116,7 +117,26 @@ void bind_open(nb::module_& module) {
       .def_ro("is_ragged", &listed_field::is_ragged)
       .def_ro("refusal", &listed_field::refusal)
       .def_ro("left_out", &listed_field::left_out)
-      .def_prop_ro("classes", [](const listed_field& self) { return self.classes; });
+      .def_prop_ro("classes", [](const listed_field& self) { return self.classes; })
+      .def_ro("access", &listed_field::access, "How it is stored and read, in words.")
+      .def_ro("decoding", &listed_field::decoding,
+              "What decodes its chunks: 'readers or devices', or 'readers alone: ' and the reason.")
+      .def_prop_ro(
+          "dimensions", [](const listed_field& self) { return any_names(self.dimensions); },
+          "Names of the array's dimensions, the samples' first.")
+      .def_prop_ro(
+          "is_packed", [](const listed_field& self) { return self.packing.changes_values(); },
+          "Whether rows are stored numbers that scale_factor, add_offset or _Unsigned give another "
+          "meaning; unpack applies them.");
+  module.def(
+      "read_numbers",
+      [](const file& path, const std::string& name) {
+        return interruptible([=] { return read_numbers(path.string(), name); });
+      },
+      "file"_a, "name"_a = "",
+      "Numbers of a small array or JSON file, row-major, such as means of channels: .npy; a member "
+      "of .npz; an array of HDF5, NetCDF4, Zarr; in JSON the value that keys lead to: "
+      "'t2m/mean'.");
   module.def(
       "expand_paths",
       [](const files& patterns) {

@@ -47,12 +47,26 @@ struct names<window_edges> {
       {"drop", window_edges::drop}, {"pad", window_edges::pad}, {"reflect", window_edges::reflect}};
 };
 
+template <>
+struct names<nan_rule> {
+  static constexpr std::string_view what = "rule for NaN";
+  static constexpr named_value<nan_rule> all[] = {
+      {"keep", nan_rule::keep}, {"replace", nan_rule::replace}, {"refuse", nan_rule::refuse}};
+};
+
 namespace {
 
 using file = std::filesystem::path;
 using strings = std::vector<std::string>;
 using axis_argument = std::variant<std::int64_t, std::string>;
 using range_argument = std::pair<std::uint64_t, std::uint64_t>;
+
+/// One number for all channels, or one for each: what numpy.asarray makes numbers of.
+std::vector<double> as_numbers(nb::handle numbers) {
+  if (numbers.is_none()) return {};
+  const nb::object flat = nb::module_::import_("numpy").attr("asarray")(numbers, "float64");
+  return nb::cast<std::vector<double>>(flat.attr("ravel")().attr("tolist")());
+}
 
 array_axis as_axis(const axis_argument& axis) {
   return std::visit([](const auto& each) { return array_axis{each}; }, axis);
@@ -187,6 +201,24 @@ void bind_array(nb::module_& module) {
       "The numbers that packed numbers stand for, as xarray computes them: scale_factor, "
       "add_offset, _FillValue, missing_value. dtype: 'float32', 'float64'; None: xarray's choice. "
       "missing: stands for missing values and NaN.");
+  module.def(
+      "standardize",
+      [](const array_object& array, const nb::object& mean, const nb::object& stddev,
+         const std::optional<axis_argument>& axis, const dtype_argument& dtype,
+         const named<nan_rule>& nan, double replacement) {
+        standardize_options options{.mean = as_numbers(mean),
+                                    .stddev = as_numbers(stddev),
+                                    .type = dtype,
+                                    .nan = nan,
+                                    .replacement = replacement};
+        if (axis) options.axis = as_axis(*axis);
+        return made_of(standardize(array.of, options), array);
+      },
+      "array"_a, "mean"_a = nb::none(), "stddev"_a = nb::none(), nb::kw_only(),
+      "axis"_a = nb::none(), "dtype"_a = dtype_argument{element_type::f32},
+      "nan"_a = named<nan_rule>{nan_rule::keep}, "replacement"_a = 0.0,
+      "Values less the mean, divided by the deviation: numbers, or one for each index of an axis. "
+      "nan: NaN is kept, becomes the replacement, or makes samples unreadable.");
 }
 
 void bind_windows_of_arrays(nb::module_& module) {
