@@ -17,7 +17,7 @@ using stream_ptr = std::unique_ptr<z_stream, void (*)(z_stream*)>;
 
 constexpr int gzip_framing = 15 + 16;  // zlib.h, inflateInit2: the largest window, a gzip header
 constexpr int no_framing = -15;
-constexpr std::size_t window_bytes = std::size_t{32} << 10;
+constexpr std::size_t deflate_window_bytes = std::size_t{32} << 10;
 constexpr std::size_t trailer_bytes = 8;
 constexpr std::uint64_t max_between = std::uint64_t{1} << 30;
 
@@ -108,7 +108,7 @@ class point_finder {
     made.raw = raw_;
     made.bits = bits;
     made.begins_member = false;
-    made.window.resize(window_bytes);
+    made.window.resize(deflate_window_bytes);
     uInt bytes = 0;
     inflateGetDictionary(stream_.get(), reinterpret_cast<Bytef*>(made.window.data()), &bytes);
     made.window.resize(bytes);

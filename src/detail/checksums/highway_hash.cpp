@@ -9,24 +9,24 @@
 namespace feedline::detail {
 namespace {
 
-using word = std::uint64_t;
-using lanes = std::array<word, 4>;
+using hash_word = std::uint64_t;
+using lanes = std::array<hash_word, 4>;
 
 constexpr std::size_t packet_bytes = 32;
 
 /// A byte of a word, moved to another position.
-constexpr word moved(word of, unsigned from, unsigned to) noexcept {
+constexpr hash_word moved(hash_word of, unsigned from, unsigned to) noexcept {
   return (of >> 8 * from & 0xff) << 8 * to;
 }
 
 /// The number that 8 bytes are, the least one first.
-word little_endian_word(const std::byte* at) noexcept {
-  word value = 0;
+hash_word little_endian_word(const std::byte* at) noexcept {
+  hash_word value = 0;
   std::memcpy(&value, at, sizeof value);
   return std::endian::native == std::endian::little ? value : __builtin_bswap64(value);
 }
 
-constexpr word low(word of) noexcept {
+constexpr hash_word low(hash_word of) noexcept {
   return of & 0xffff'ffff;
 }
 
@@ -113,8 +113,8 @@ class highway_state {
     const std::size_t whole = size & ~std::size_t{3};
     const std::size_t left = size & 3;
     for (std::size_t i = 0; i < 4; ++i) {
-      a_[i] += (word{size} << 32) + size;
-      b_[i] = word{std::rotl(static_cast<std::uint32_t>(b_[i] >> 32), static_cast<int>(size))}
+      a_[i] += (hash_word{size} << 32) + size;
+      b_[i] = hash_word{std::rotl(static_cast<std::uint32_t>(b_[i] >> 32), static_cast<int>(size))}
                   << 32 |
               std::rotl(static_cast<std::uint32_t>(b_[i]), static_cast<int>(size));
     }
@@ -130,7 +130,7 @@ class highway_state {
     add_by_words(packet);
   }
 
-  [[nodiscard]] word finish() noexcept {
+  [[nodiscard]] hash_word finish() noexcept {
     for (int turn = 0; turn < 4; ++turn)
       add({std::rotl(a_[2], 32), std::rotl(a_[3], 32), std::rotl(a_[0], 32), std::rotl(a_[1], 32)});
     return a_[0] + b_[0] + mul_a_[0] + mul_b_[0];
@@ -141,8 +141,8 @@ class highway_state {
   /// leaves in the middle of words.
   static void add_mixed(const lanes& of, lanes& to) noexcept {
     for (std::size_t i = 0; i < 4; i += 2) {
-      const word x = of[i];
-      const word y = of[i + 1];
+      const hash_word x = of[i];
+      const hash_word y = of[i + 1];
       to[i] += moved(x, 3, 0) | moved(y, 4, 1) | moved(x, 2, 2) | moved(x, 5, 3) | moved(y, 6, 4) |
                moved(x, 1, 5) | moved(y, 7, 6) | moved(x, 0, 7);
       to[i + 1] += moved(y, 3, 0) | moved(x, 4, 1) | moved(y, 2, 2) | moved(y, 5, 3) |
