@@ -52,7 +52,9 @@ add_executable(feedline_bench_python_overhead bench/python/overhead.cpp)
 target_link_libraries(feedline_bench_python_overhead PRIVATE feedline::core)
 feedline_private_options(feedline_bench_python_overhead)
 if(FEEDLINE_HAS_REMOTE)
-  add_executable(feedline_bench_remote bench/storage/remote.cpp)
+  add_executable(feedline_bench_remote bench/storage/remote.cpp bench/support/child_server.cpp
+    bench/support/delivered.cpp)
+  target_include_directories(feedline_bench_remote PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(feedline_bench_remote
     PRIVATE feedline::formats feedline_test_http feedline_command_line)
   feedline_private_options(feedline_bench_remote)
@@ -73,12 +75,14 @@ if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)
     bench/mlperf/parquet_file.cpp
     bench/mlperf/serve.cpp
     bench/mlperf/workload.cpp
+    bench/support/delivered.cpp
     support/images/image_bytes.cpp)
   target_include_directories(feedline_bench_mlperf
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(feedline_bench_mlperf PRIVATE feedline::formats feedline_test_support
     feedline_command_line JPEG::JPEG PNG::PNG)
   if(FEEDLINE_HAS_REMOTE)
+    target_sources(feedline_bench_mlperf PRIVATE bench/support/child_server.cpp)
     target_link_libraries(feedline_bench_mlperf PRIVATE feedline_test_http feedline::remote)
     target_compile_definitions(feedline_bench_mlperf PRIVATE FEEDLINE_HAS_REMOTE)
   endif()

@@ -57,10 +57,10 @@ struct scheduled_mixture_options {
 /// Counts are exact to rounding. Between two points each part has the integral of its proportion,
 /// rounded; what rounding takes or gives is balanced between the next points, as far as weights
 /// above 0 allow. After the last point, each stretch of the length of an epoch has the counts that
-/// `mixture` gives, and their rounding adds up. Before any position up to there that is a multiple
-/// of 64 from a point or an epoch's beginning, the number of samples of each part differs from the
-/// integral by less than 2 ⌈log2 parts⌉ + 2 where weights change linearly, else by less than
-/// ⌈log2 parts⌉ + 1. A part whose weight is 0 between two points is not drawn there.
+/// `mixture` gives, and their rounding adds up. Take any position up to there whose distance from a
+/// point or an epoch's beginning is a multiple of 64: before it, the number of samples of each part
+/// differs from the integral by less than 2 ⌈log2 parts⌉ + 2 where weights change linearly, else by
+/// less than ⌈log2 parts⌉ + 1. A part whose weight is 0 between two points is not drawn there.
 ///
 /// The samples of a part come as those of `mixture`: in random order, none again before all
 /// others of its part have come, from one epoch to the next.

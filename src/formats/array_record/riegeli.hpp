@@ -46,8 +46,8 @@ struct packed_records {
   std::span<const std::byte> values;  ///< the records themselves, one after the other
 };
 
-/// @throws dataset_error: no records, transposed, compressed by what feedline does not undo; sizes
-/// that are not possible.
+/// @throws dataset_error: no records, transposed, a compression that feedline does not undo,
+/// impossible sizes.
 [[nodiscard]] packed_records find_records(const riegeli_chunk& of);
 
 /// Finds where each record ends within the values. @param ends One for each record.

@@ -3,10 +3,10 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "bench/support/delivered.hpp"
 #include "bench/support/destination.hpp"
 
 #include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <barrier>
@@ -24,15 +24,6 @@ using clock = std::chrono::steady_clock;
 
 double seconds_between(clock::time_point from, clock::time_point to) {
   return std::chrono::duration<double>{to - from}.count();
-}
-
-double cpu_seconds() {
-  rusage used{};
-  (void)::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 /// Batches of pass after pass over the samples.
@@ -83,7 +74,7 @@ void train(training& in, int rank) {
   loader from{in.data, order, to.device(), options};
   endless_batches batches{from, to.stream()};
   in.all.arrive_and_wait();
-  const double cpu_before = cpu_seconds();
+  const double cpu_before = process_cpu_seconds();
   const auto begun = clock::now();
   double first_step = 0;
   for (std::uint64_t step = 0; step < how.steps; ++step) {
@@ -94,7 +85,7 @@ void train(training& in, int rank) {
     in.all.arrive_and_wait();
   }
   const double total = seconds_between(begun, clock::now());
-  const double cpu = cpu_seconds() - cpu_before;
+  const double cpu = process_cpu_seconds() - cpu_before;
   const std::lock_guard lock{in.mutex};
   in.utilisations += utilisation(total, first_step, how.steps, in.of.computation_seconds);
   in.longest = std::max(in.longest, total);

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
+#include <memory>
 #include <string>
 
 namespace feedline::bench {
@@ -14,15 +13,11 @@ class file_server {
   /// Files are opened by their addresses from now on. @throws usage_error in a build without remote
   /// files; std::runtime_error if it does not start.
   explicit file_server(const std::filesystem::path& folder);
-  file_server(const file_server&) = delete;
-  file_server& operator=(const file_server&) = delete;
-  ~file_server();
 
   [[nodiscard]] std::string address() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
  private:
-  pid_t child_ = -1;
-  int ends_ = -1;
+  std::shared_ptr<const void> server_;
   int port_ = 0;
 };
 

@@ -41,8 +41,8 @@ constexpr std::uint64_t samples = 64;
 constexpr std::uint64_t many_samples = 448;  // too many to be read into memory at opening
 constexpr std::uint64_t row_bytes = 150'000;
 
-/// A server's script by which no request is answered before some time without another one: those
-/// that come until then are one round trip.
+/// A server's script that answers no request before some time without another one: all requests
+/// until then are one round trip.
 class round_trips {
  public:
   explicit round_trips(std::chrono::milliseconds quiet)
