@@ -2,7 +2,7 @@
 
 #include <zlib.h>
 
-#include <cstring>
+#include <algorithm>
 #include <limits>
 #include <new>
 
@@ -26,7 +26,7 @@ void close_stream(z_stream* stream) {
 gzip_source::gzip_source(byte_source& compressed, std::span<const std::byte> head,
                          const file_field& name)
     : compressed_{compressed}, name_{name}, stream_{open_stream(), close_stream} {
-  std::memcpy(input_.data(), head.data(), head.size());
+  std::ranges::copy(head, input_.begin());  // none of a file that begins here
   input_end_ = head.size();
   stream_->next_in = reinterpret_cast<Bytef*>(input_.data());
   stream_->avail_in = static_cast<uInt>(head.size());

@@ -183,5 +183,5 @@ TEST_CASE("faults: a remote object is right or refused, whichever allocation fai
     object_cache::settle_all();
   }
   CHECK(!was_due);
-  CHECK(refused > 10);
+  CHECK(refused > (sanitized ? 2 : 10));  // a seventh of the allocations fail there
 }
