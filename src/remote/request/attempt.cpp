@@ -219,9 +219,12 @@ in_flight_limit::answer attempt::measured() const noexcept {
     return in_flight_limit::seconds{std::chrono::microseconds{microseconds}};
   };
   const auto first_byte = time(CURLINFO_STARTTRANSFER_TIME_T);
+  // Before the request is sent: curl's own time of that is late if the thread is not running then,
+  // and one far server that seems near stays so.
+  const auto connected = std::max(time(CURLINFO_CONNECT_TIME_T), time(CURLINFO_APPCONNECT_TIME_T));
   const std::string_view url = of_->target->url;
   return {.server = url.substr(0, url.find('/', url.find("://") + 3)),
-          .latency = first_byte - time(CURLINFO_PRETRANSFER_TIME_T),
+          .latency = first_byte - connected,
           .body = time(CURLINFO_TOTAL_TIME_T) - first_byte,
           .bytes = got_};
 }

@@ -39,17 +39,39 @@ using detail::transfer_urgency;
 
 std::atomic<bool> name_server_answers = false;
 std::atomic<int> answered_names = 0;
+std::atomic<bool> requests_pause = false;
+
+namespace {
+
+/// The function of that name that this program would call without the one below. ThreadSanitizer's
+/// own one knows the locks of the C library, so it comes first.
+template <typename Function>
+Function* replaced(const char* name) {
+  void* found = ::dlsym(RTLD_DEFAULT, (std::string{"__interceptor_"} + name).c_str());
+  if (found == nullptr) found = ::dlsym(RTLD_NEXT, name);
+  return reinterpret_cast<Function*>(found);
+}
+
+}  // namespace
 
 /// Stands in for the C library's: a name server that does not answer for one name until it is told.
 extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
                            addrinfo** found) {
-  using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
-  static const auto other = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  static const auto other = replaced<decltype(getaddrinfo)>("getaddrinfo");
   if (name != nullptr && std::strcmp(name, "lost.invalid") == 0) {
     while (!name_server_answers) std::this_thread::sleep_for(1ms);
     ++answered_names;
   }
   return other(name, service, hints, found);
+}
+
+/// Stands in for the C library's: the thread does not run for a while after it has sent a request.
+extern "C" ssize_t send(int socket, const void* bytes, std::size_t size, int flags) {
+  static const auto other = replaced<decltype(send)>("send");
+  const ssize_t sent = other(socket, bytes, size, flags);
+  const bool is_request = size > 4 && std::memcmp(bytes, "GET ", 4) == 0;
+  if (is_request && requests_pause) std::this_thread::sleep_for(30ms);
+  return sent;
 }
 
 namespace {
@@ -204,4 +226,24 @@ TEST_CASE("requests: those of a thread name its loader", "[remote][host]") {
     CHECK(detail::reading_for() != 0);
   }
   CHECK(detail::reading_for() == 0);
+}
+
+TEST_CASE("requests: a server is far also if the thread pauses after it has sent a request",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  http_server server;
+  server.set_latency(5ms);
+  const auto bytes = numbered(std::size_t{1} << 20);
+  server.put("/x", bytes, "\"v\"");
+  requests_pause = true;
+  const auto file = detail::open_file(server.address("/x"));
+  requests_pause = false;
+  (void)server.take_requests();
+  file->will_need(700'000, 1000);  // a near server's bytes are requested when they are read
+  file->will_need(900'000, 1000);
+  std::size_t requests = 0;
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (requests < 2 && std::chrono::steady_clock::now() < deadline)
+    requests += server.take_requests().size();
+  CHECK(requests == 2);
 }
