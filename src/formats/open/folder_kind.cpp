@@ -60,7 +60,6 @@ constexpr std::string_view by_pattern =
 constexpr auto known_folders = std::to_array<known_folder>({
     {"a LevelDB or RocksDB database", to_records, {"CURRENT", "MANIFEST-*"}},
     {"a Delta table", to_records, {"_delta_log", ""}},
-    {"an Iceberg table", to_records, {"metadata", "data"}},
     {"a Lance table", to_records, {"_versions", "data"}},
     {"a set of TensorFlow Datasets (TFDS)", by_pattern, {"dataset_info.json", "features.json"}},
     {"a set of Hugging Face's datasets (save_to_disk)",
@@ -94,6 +93,9 @@ std::optional<folder_kind> kind_by_content(const folder_content& in) {
     return folder_kind{
         "a set of COCO",
         "open_coco reads a file of its 'annotations', with the folder of the images"};
+  if (in.has_within("metadata", "*.metadata.json") ||
+      in.has_within("metadata", "version-hint.text"))
+    return folder_kind{"an Iceberg table", std::string{to_records}};
   for (const char* const split : {"train", "val", "validation", "test"})
     if (in.has_within(split, "index.json"))
       return folder_kind{"several splits, each a set of its own (MDS or LitData)",

@@ -104,7 +104,7 @@ std::vector<foreign_folder> foreign_folders() {
        "a LevelDB or RocksDB database",
        "as TFRecord"},
       {{"_delta_log/0.json", "part-0.parquet"}, "a Delta table", "as TFRecord"},
-      {{"metadata/v1.json", "data/0.parquet"}, "an Iceberg table", "as TFRecord"},
+      {{"metadata/v1.metadata.json", "data/0.parquet"}, "an Iceberg table", "as TFRecord"},
       {{"_versions/1.manifest", "data/0.lance"}, "a Lance table", "as TFRecord"},
       {{"dataset_info.json", "features.json", "mnist-train.tfrecord-00000-of-00001"},
        "a set of TensorFlow Datasets (TFDS)",
@@ -180,6 +180,6 @@ TEST_CASE("open: each of 17 foreign kinds of folders is named, with a way out", 
 TEST_CASE("open: folders of classes are no foreign kind, whatever their names", "[dataset][host]") {
   const test::temporary_directory folder;
   make_folder(folder.path(), {"cat/1.jpg", "data/2.jpg", "labels/3.jpg", "index.json={}",
-                              "config.json", "annotations/4.jpg", "README.md"});
+                              "config.json", "annotations/4.jpg", "metadata/5.jpg", "README.md"});
   CHECK_FALSE(detail::find_folder_kind(folder.path()));
 }
