@@ -5,6 +5,7 @@
 
 #include "arrays/box_list.hpp"
 #include "arrays/copy_box.hpp"
+#include "arrays/encoded_array.hpp"
 #include "detail/arithmetic.hpp"
 #include "rows/block_cache.hpp"
 
@@ -60,7 +61,7 @@ array_spec with_kept(array_spec spec, std::size_t cache_bytes) {
   return spec;
 }
 
-class chunked_array final : public array_source {
+class chunked_array final : public array_source, public encoded_array {
  public:
   chunked_array(array_spec spec, std::unique_ptr<const chunk_source> chunks,
                 std::vector<std::byte> fill)
@@ -71,6 +72,15 @@ class chunked_array final : public array_source {
         strides_{dense_strides(this->spec().chunk, size_bytes(this->spec().type))},
         cache_{count_of(this->spec()), chunk_bytes_of(this->spec()), never_used_up,
                this->spec().chunks_kept} {}
+
+  std::shared_ptr<const encoded_rows> encoded() const override { return chunks_->encoded(); }
+  bool is_written(std::uint64_t chunk) const noexcept override {
+    return chunks_->is_written(chunk);
+  }
+  std::span<const std::byte> fill() const noexcept override { return fill_; }
+  void cut(const array_box& box, std::vector<chunk_part>& parts) const override {
+    for (const piece& each : pieces_of({&box, 1})) parts.push_back(part_in(box, each.chunk));
+  }
 
   bool wants_prefetch() const noexcept override { return chunks_->is_cold(); }
 
@@ -203,25 +213,27 @@ class chunked_array final : public array_source {
     return {first, std::min((end - 1 - at) / box.step[d] + 1, box.count[d] - first), at - begin};
   }
 
+  [[nodiscard]] chunk_part part_in(const array_box& box, std::uint64_t chunk) const noexcept {
+    chunk_part all{.chunk = chunk, .count = {}, .from = 0, .from_stride = {}, .to = 0};
+    for (std::size_t d = grid_.size(); d-- > 0; chunk /= grid_[d]) {
+      const part here = part_of(box, d, chunk % grid_[d]);
+      all.count[d] = here.count;
+      all.to += static_cast<std::ptrdiff_t>(here.first) * box.stride[d];
+      all.from += here.in_chunk * static_cast<std::uint64_t>(strides_[d]);
+      all.from_stride[d] = static_cast<std::ptrdiff_t>(box.step[d]) * strides_[d];
+    }
+    return all;
+  }
+
   /// @param values The chunk's elements; null: the fill value.
   void copy(const array_box& box, std::uint64_t chunk, const std::byte* values) const noexcept {
     const std::size_t rank = grid_.size();
-    std::array<std::uint64_t, max_rank> count{};
-    std::array<std::ptrdiff_t, max_rank> from_stride{};
-    std::byte* to = box.out;
-    std::ptrdiff_t from = 0;
-    for (std::size_t d = rank; d-- > 0; chunk /= grid_[d]) {
-      const part here = part_of(box, d, chunk % grid_[d]);
-      count[d] = here.count;
-      to += static_cast<std::ptrdiff_t>(here.first) * box.stride[d];
-      if (values == nullptr) continue;
-      from += static_cast<std::ptrdiff_t>(here.in_chunk) * strides_[d];
-      from_stride[d] = static_cast<std::ptrdiff_t>(box.step[d]) * strides_[d];
-    }
-    copy_box({.count = {count.data(), rank},
-              .from = values == nullptr ? fill_.data() : values + from,
-              .from_stride = {from_stride.data(), rank},
-              .to = to,
+    chunk_part here = part_in(box, chunk);
+    if (values == nullptr) here.from_stride.fill(0);
+    copy_box({.count = {here.count.data(), rank},
+              .from = values == nullptr ? fill_.data() : values + here.from,
+              .from_stride = {here.from_stride.data(), rank},
+              .to = box.out + here.to,
               .to_stride = box.stride,
               .element_bytes = size_bytes(spec().type)});
   }

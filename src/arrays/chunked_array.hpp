@@ -2,6 +2,8 @@
 
 #include <feedline/arrays/array_source.hpp>
 
+#include "dataset/encoded_rows.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,6 +34,9 @@ class chunk_source {
   [[nodiscard]] virtual bool is_cold() const noexcept { return false; }
   /// Asks for a chunk's bytes. Returns without waiting.
   virtual void prefetch(std::uint64_t chunk) const noexcept { (void)chunk; }
+  /// The chunks as they are stored, for devices that decode them to what `read` gives; null:
+  /// readers alone decode them.
+  [[nodiscard]] virtual std::shared_ptr<const encoded_rows> encoded() const { return nullptr; }
   /// @throws dataset_error if the chunks are not those of the opening any more. Each read of boxes
   /// ends with it.
   virtual void require_unchanged() const {}

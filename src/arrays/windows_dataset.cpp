@@ -3,6 +3,7 @@
 
 #include "arrays/box_list.hpp"
 #include "arrays/copy_box.hpp"
+#include "arrays/cut_windows.hpp"
 #include "arrays/index_runs.hpp"
 #include "arrays/window_plan.hpp"
 #include "detail/log.hpp"
@@ -28,7 +29,9 @@ std::uint64_t mirrored(std::int64_t index, std::uint64_t extent) noexcept {
   return static_cast<std::uint64_t>(std::min(at, period - at));
 }
 
-class windows_dataset final : public dataset {
+class windows_dataset final : public dataset,
+                              public window_samples,
+                              public std::enable_shared_from_this<windows_dataset> {
  public:
   explicit windows_dataset(window_plan plan)
       : plan_{std::move(plan)}, varies_{std::ranges::any_of(plan_.windows, [](const window& each) {
@@ -39,6 +42,26 @@ class windows_dataset final : public dataset {
   std::vector<field> fields() const override { return plan_.fields; }
   bool varies_by_epoch() const override { return varies_; }
   chunking chunks() const override { return plan_.chunks; }
+  std::shared_ptr<const encoded_blocks> encoded() const override {
+    return make_window_blocks(shared_from_this());
+  }
+
+  const window_plan& plan() const noexcept override { return plan_; }
+  bool add_boxes(const window_part& part, const sample_context& context,
+                 box_list& boxes) const override {
+    return add_boxes(part, positions_of(context.sample, context), part.first_byte, boxes);
+  }
+  void read_field(std::size_t field, const sample_context& context,
+                  std::span<std::byte> out) const override {
+    const auto at = positions_of(context.sample, context);
+    box_list boxes;
+    for (const window_part& part : plan_.parts) {
+      if (part.field != field) continue;
+      boxes.clear();
+      add_boxes(part, at, out.data() + part.first_byte, boxes);
+      if (!boxes.empty()) part.array->read(boxes.boxes());
+    }
+  }
 
   bool wants_prefetch() const noexcept override {
     return !varies_ && std::ranges::any_of(plan_.parts, [](const window_part& each) {
@@ -131,6 +154,14 @@ class windows_dataset final : public dataset {
   /// @param out Null: nothing is written.
   void add_boxes(const window_part& part, const positions& at, std::byte* out,
                  box_list& boxes) const {
+    const bool is_whole = add_boxes(part, at, reinterpret_cast<std::uintptr_t>(out), boxes);
+    if (!is_whole && out != nullptr) put_pad(part, out);
+  }
+
+  /// @param out Address or offset of the part.
+  /// @return Whether each element of the part is one of the array's.
+  bool add_boxes(const window_part& part, const positions& at, std::uintptr_t out,
+                 box_list& boxes) const {
     const std::size_t rank = part.axes.size();
     thread_local std::vector<std::vector<index_run>> runs;  // kept to avoid allocation
     thread_local std::vector<box_list::axis> axes;
@@ -143,20 +174,19 @@ class windows_dataset final : public dataset {
       is_whole = find_runs(part, d, at, runs[d]) && is_whole;
       is_empty = is_empty || runs[d].empty();
     }
-    if (!is_whole && out != nullptr) put_pad(part, out);
-    if (is_empty) return;
+    if (is_empty) return is_whole;
     std::vector<std::size_t> chosen(rank, 0);
     for (;;) {
-      std::byte* to = out;
+      std::uintptr_t to = out;
       for (std::size_t d = 0; d < rank; ++d) {
         const index_run& run = runs[d][chosen[d]];
-        if (out != nullptr) to += static_cast<std::ptrdiff_t>(run.out) * part.axes[d].stride;
+        to += run.out * static_cast<std::uintptr_t>(part.axes[d].stride);
         axes[d] = {run.begin, run.count, run.step, part.axes[d].stride * run.out_step};
       }
-      boxes.add(axes, to);
+      boxes.add(axes, reinterpret_cast<std::byte*>(to));
       std::size_t d = rank;
       while (d > 0 && ++chosen[d - 1] == runs[d - 1].size()) chosen[--d] = 0;
-      if (d == 0) return;
+      if (d == 0) return is_whole;
     }
   }
 

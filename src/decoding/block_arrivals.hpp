@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace feedline::detail {
@@ -18,6 +19,8 @@ namespace feedline::detail {
 /// loads, then the blocks:
 ///
 ///     | load | load | …  room for a group | block | block | …
+///
+/// If blocks are windows, loads of chunks follow the room for those of blocks.
 ///
 /// A slot's loads are copied together with its blocks, out of the slot, so that the device need not
 /// read any other host memory. Orders nothing on the device: `decoding_stage` does. Threads: the
@@ -30,7 +33,8 @@ class block_arrivals {
 
   /// Device memory that it takes.
   [[nodiscard]] static std::size_t bytes(const block_plan& plan) noexcept {
-    return block_plan::table_bytes(plan.group * plan.fields) + plan.group_bytes;
+    return block_plan::table_bytes(plan.group * plan.fields) +
+           block_plan::table_bytes(plan.group * plan.max_chunks()) + plan.group_bytes;
   }
 
   /// Copies a slot's blocks, from its block `first` on, after those that are there, as many as
@@ -41,7 +45,7 @@ class block_arrivals {
                                   copy_meter& copies, stream_ref stream);
 
   /// Whether it has as many blocks as a group.
-  [[nodiscard]] bool is_full() const noexcept { return loads_.size() == max_loads_; }
+  [[nodiscard]] bool is_full() const noexcept { return loads_ == max_loads_; }
   /// The gathered blocks. Valid until it changes.
   [[nodiscard]] block_decoder::work content() const noexcept;
 
@@ -52,13 +56,21 @@ class block_arrivals {
   void leak_memory() noexcept;
 
  private:
+  /// Appends loads, whose blocks have moved, to a table.
+  /// @param at Offset in the table's memory.
+  void append(std::span<block_load> loads, std::size_t at, std::ptrdiff_t moved, copy_meter& copies,
+              stream_ref stream);
+
   std::size_t fields_;
   std::size_t table_at_;
   std::size_t max_loads_;
-  std::size_t table_bytes_;
+  std::size_t chunks_at_;    ///< offset of the loads of chunks
+  std::size_t table_bytes_;  ///< bytes of both tables
   device_memory memory_;
   std::size_t end_;                ///< end of the blocks
-  std::vector<block_load> loads_;  ///< loads of the blocks
+  std::size_t loads_ = 0;          ///< number of loads of blocks
+  std::size_t chunks_ = 0;         ///< number of loads of chunks
+  std::vector<std::byte> tables_;  ///< both tables, for the host
 };
 
 }  // namespace feedline::detail

@@ -13,6 +13,14 @@
 namespace feedline::detail {
 namespace {
 
+/// Gives each array room for the chunks of two groups, so that chunks stay for a while, or for all.
+void size_chunks(block_plan& blocks) {
+  blocks.chunk_places.clear();
+  for (const window_blocks::array& each : blocks.windows->arrays())
+    blocks.chunk_places.push_back(static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(each.chunks, 2 * blocks.group * each.max_chunks)));
+}
+
 std::size_t store_bytes(const block_plan& blocks, std::span<const std::size_t> row_bytes) {
   return device_row_cache::bytes({row_bytes.begin(), row_bytes.end()},
                                  blocks.places * blocks.order.rows());
@@ -20,7 +28,7 @@ std::size_t store_bytes(const block_plan& blocks, std::span<const std::size_t> r
 
 }  // namespace
 
-void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) noexcept {
+void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) {
   const std::uint64_t all = blocks.order.blocks();
   const std::uint64_t of_slot = blocks.order.blocks_of(slot_samples);
   blocks.ahead = static_cast<std::uint32_t>(ahead);
@@ -36,6 +44,7 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
   const std::size_t largest = blocks.max_stored_bytes();
   const std::size_t usual = blocks.group * std::min(largest, blocks.usual_bytes / 4 * 5);
   blocks.group_bytes = round_up(std::max(largest, usual), std::size_t{256});
+  if (blocks.windows) size_chunks(blocks);
 }
 
 decoding_limits limits_of(const loader_options& options, std::optional<std::size_t> slots,

@@ -2,7 +2,9 @@
 
 #include <feedline/backend/block_decoder.hpp>
 #include <feedline/dataset/encoded_blocks.hpp>
+#include <feedline/dataset/window_block.hpp>
 
+#include "arrays/window_blocks.hpp"
 #include "decoding/block_order.hpp"
 
 #include <cstddef>
@@ -31,6 +33,19 @@ struct block_plan {
                              ///< they are decided
   std::uint32_t places = 0;  ///< blocks that the store has room for
   std::size_t group_bytes = 0;  ///< room for a group's blocks as they are stored
+  /// The same blocks, if the device cuts them out of chunks; null: it does not.
+  std::shared_ptr<const window_blocks> windows = nullptr;
+  /// Number of chunks of each array of `windows` that the device keeps decoded: at least as many as
+  /// a group may need.
+  std::vector<std::uint32_t> chunk_places = {};
+
+  /// No block needs more chunks.
+  [[nodiscard]] std::uint64_t max_chunks() const noexcept {
+    std::uint64_t chunks = 0;
+    if (windows)
+      for (const window_blocks::array& each : windows->arrays()) chunks += each.max_chunks;
+    return chunks;
+  }
 
   /// Bytes of a table of this many loads.
   [[nodiscard]] static constexpr std::size_t table_bytes(std::uint64_t loads) noexcept {
@@ -42,8 +57,10 @@ struct block_plan {
     if (block == block_order::none) return {.bytes = 1};
     return blocks->stored(field, block.value);
   }
-  /// Bytes that a block takes in a staging slot, all fields.
+  /// Bytes that a block takes in a staging slot, all fields. For windows, whose chunks are known
+  /// only when their positions are drawn: half of the most.
   [[nodiscard]] std::size_t stored_bytes(sample_index block) const noexcept {
+    if (windows) return max_stored_bytes() / 2;
     std::size_t bytes = 0;
     for (std::size_t field = 0; field < fields; ++field)
       bytes += rounded(stored(field, block).bytes);
@@ -52,8 +69,21 @@ struct block_plan {
   /// No block takes more.
   [[nodiscard]] std::size_t max_stored_bytes() const noexcept {
     std::size_t bytes = 0;
-    for (std::size_t field = 0; field < fields; ++field)
-      bytes += rounded(blocks->max_stored_bytes(field));
+    for (std::size_t field = 0; field < fields; ++field) bytes += rounded(max_field_bytes(field));
+    return bytes + max_chunk_bytes();
+  }
+  /// No block of the field takes more.
+  [[nodiscard]] std::size_t max_field_bytes(std::size_t field) const noexcept {
+    if (!windows || !windows->is_window(field)) return blocks->max_stored_bytes(field);
+    return sizeof(window_block) + windows->max_pieces(field) * sizeof(window_box);
+  }
+  /// No block takes more for its chunks.
+  [[nodiscard]] std::size_t max_chunk_bytes() const noexcept {
+    if (!windows) return 0;
+    std::size_t bytes = table_bytes(max_chunks());
+    const auto chunks = windows->chunks();
+    for (std::size_t i = 0; i < windows->arrays().size(); ++i)
+      bytes += windows->arrays()[i].max_chunks * rounded(chunks->max_stored_bytes(i));
     return bytes;
   }
   /// Blocks begin at multiples of 16 bytes.

@@ -1,5 +1,9 @@
 #include "decoding/block_reader.hpp"
 
+#include <feedline/dataset/read_counts.hpp>
+
+#include "decoding/carried_blocks.hpp"
+
 #include <cstddef>
 #include <exception>
 #include <span>
@@ -20,9 +24,14 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
   if (block == block_order::none) return;
   auto* entry = reinterpret_cast<block_load*>(slot.data + table_at_) + load * plan_->fields;
   sample_context context;
-  if (plan_->order.rows() == 1) context = {seed_, epoch, block, plan_->order.in_epoch(index)};
+  if (plan_->order.rows() == 1) context = context_of(epoch, index, block);
   std::exception_ptr failed;
+  if (plan_->windows) failed = read_chunks(slot, load);
   for (std::size_t field = 0; field < plan_->fields; ++field, ++entry) {
+    if (plan_->windows && plan_->windows->is_window(field)) {
+      entry->missing = 0;  // it has been written; a missing chunk has a state of its own
+      continue;
+    }
     try {
       const auto stored = plan_->blocks->read(
           field, block.value, {slot.data + std::size_t{entry->at} * 16, entry->bytes}, context);
@@ -39,6 +48,31 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
     }
   }
   if (failed) keep({epoch, block.value}, std::move(failed));
+}
+
+std::exception_ptr block_reader::read_chunks(staging_slot& slot,
+                                             std::uint32_t load) const noexcept {
+  const auto& carried = carried_blocks::of(*slot.work.blocks);
+  const auto chunks = plan_->windows->chunks();
+  std::exception_ptr failed;
+  const std::uint32_t first = load == 0 ? 0 : carried.extras[load - 1].chunks_end;
+  auto* entry =
+      reinterpret_cast<block_load*>(slot.data + table_at_ +
+                                    block_plan::table_bytes(carried.loads * plan_->fields)) +
+      first;
+  for (std::uint32_t i = first; i < carried.extras[load].chunks_end; ++i, ++entry) {
+    try {
+      const auto stored = chunks->read(carried.chunks[i].array, carried.chunks[i].number,
+                                       {slot.data + std::size_t{entry->at} * 16, entry->bytes}, {});
+      entry->bytes = static_cast<std::uint32_t>(stored.bytes);
+      entry->skipped = stored.skipped;
+      entry->missing = 0;
+    } catch (...) {  // it is missing, as the entry says
+      failed = std::current_exception();
+    }
+  }
+  count_read({.decoded = carried.extras[load].chunks_end - first});
+  return failed;
 }
 
 void block_reader::keep(place of, std::exception_ptr why) noexcept {

@@ -29,6 +29,11 @@ class block_reader {
   /// @param index In the epoch's order of blocks. @param load Number of the block in the slot.
   void read(staging_slot& slot, std::uint64_t epoch, std::uint64_t index,
             std::uint32_t load) noexcept;
+  /// Context of the sample that is the block at an index, if blocks are samples.
+  [[nodiscard]] sample_context context_of(std::uint64_t epoch, std::uint64_t index,
+                                          sample_index block) const noexcept {
+    return {seed_, epoch, block, plan_->order.in_epoch(index)};
+  }
   /// The exception that reading a sample's block threw in an epoch, if it failed; null also if too
   /// many blocks failed. Any thread.
   [[nodiscard]] std::exception_ptr failure(std::uint64_t epoch, sample_index sample) const;
@@ -41,6 +46,8 @@ class block_reader {
  private:
   using place = std::pair<std::uint64_t, std::uint64_t>;  ///< epoch and block
 
+  /// Reads the chunks that a block brings. Returns the exception of the last one that failed.
+  std::exception_ptr read_chunks(staging_slot& slot, std::uint32_t load) const noexcept;
   void keep(place of, std::exception_ptr why) noexcept;
 
   std::shared_ptr<const block_plan> plan_;

@@ -1,6 +1,7 @@
 #include "decoding/block_schedule.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace feedline::detail {
@@ -14,7 +15,9 @@ block_schedule::block_schedule(std::shared_ptr<const block_plan> plan, std::size
       lot_{std::max<std::uint64_t>(
           1, std::min<std::uint64_t>(
                  {max_requests(), plan_->loads_bytes / std::max<std::size_t>(plan_->usual_bytes, 1),
-                  plan_->ahead / 8U}))} {}
+                  plan_->ahead / 8U}))} {
+  if (plan_->windows) windows_.emplace(plan_);
+}
 
 void block_schedule::begin(const epoch_pass& pass, bool begins_pass, position first, position end) {
   const block_order& order = plan_->order;
@@ -24,6 +27,8 @@ void block_schedule::begin(const epoch_pass& pass, bool begins_pass, position fi
     const block_order::window of_first = order.window_of(epoch_, first);
     loaded_ = of_first.first_place;
     passed_ = passed(of_first, first);
+    if (windows_) windows_->begin_pass();
+    kept_ = 0;
   }
   const block_order::window of_last = order.window_of(epoch_, position{end.value - 1});
   const std::uint64_t before = std::exchange(passed_, passed(of_last, end));
@@ -76,6 +81,13 @@ std::shared_ptr<carried_blocks> block_schedule::load(staging_slot& slot, std::ui
   const std::uint64_t most = std::min<std::uint64_t>(std::max(first, end) - first, max_requests());
   numbers_.resize(most);
   plan_->order.blocks(epoch_, first, numbers_);
+  auto made = std::make_shared<carried_blocks>(reader_);
+  made->first_load = first;
+  made->begins_pass = std::exchange(begins_pass_, false);
+  if (windows_) {
+    load_windows(slot, first, *made);
+    return made;
+  }
   std::size_t bytes = 0;
   std::uint64_t blocks = 0;
   for (; blocks < most; ++blocks) {
@@ -86,10 +98,7 @@ std::shared_ptr<carried_blocks> block_schedule::load(staging_slot& slot, std::ui
   }
   numbers_.resize(blocks);
   loaded_ += blocks;
-  auto made = std::make_shared<carried_blocks>(reader_);
-  made->first_load = first;
   made->loads = static_cast<std::uint32_t>(blocks);
-  made->begins_pass = std::exchange(begins_pass_, false);
   write(slot, first);
   return made;
 }
@@ -110,6 +119,61 @@ void block_schedule::write(staging_slot& slot, std::uint64_t first) const {
       at += block_plan::rounded(stored.bytes);
     }
   }
+}
+
+void block_schedule::load_windows(staging_slot& slot, std::uint64_t first, carried_blocks& made) {
+  std::size_t bytes = 0;
+  std::size_t chunks = 0;
+  std::size_t blocks = 0;
+  const auto tables = [&](std::size_t of_blocks, std::size_t of_chunks) {
+    return block_plan::table_bytes(of_blocks * plan_->fields) + block_plan::table_bytes(of_chunks);
+  };
+  for (; blocks < numbers_.size(); ++blocks) {
+    if (planned_.size() <= blocks) planned_.emplace_back();
+    planned_window& next = planned_[blocks];
+    if (blocks >= kept_)
+      windows_->plan(reader_.context_of(epoch_, first + blocks, numbers_[blocks]), next);
+    kept_ = std::max(kept_, blocks + 1);
+    const std::size_t more = next.chunks.size();
+    if (tables(blocks + 1, chunks + more) + bytes + next.bytes > plan_->loads_bytes) break;
+    bytes += next.bytes;
+    chunks += more;
+  }
+  loaded_ += blocks;
+  made.loads = static_cast<std::uint32_t>(blocks);
+  auto* load = reinterpret_cast<block_load*>(slot.data + table_at_);
+  auto* chunk = reinterpret_cast<block_load*>(slot.data + table_at_ +
+                                              block_plan::table_bytes(blocks * plan_->fields));
+  std::size_t at = table_at_ + tables(blocks, chunks);
+  const auto put = [&](block_load*& to, std::size_t field, std::uint64_t place,
+                       const encoded_blocks::stored_block& stored) {
+    *to++ = {.field = static_cast<std::uint32_t>(field),
+             .place = static_cast<std::uint32_t>(place),
+             .bytes = static_cast<std::uint32_t>(stored.bytes),
+             .at = static_cast<std::uint32_t>(at / 16),
+             .skipped = stored.skipped,
+             .missing = 1};  // until it is read
+    at += block_plan::rounded(stored.bytes);
+  };
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const planned_window& window = planned_[b];
+    for (std::size_t field = 0; field < plan_->fields; ++field) {
+      const std::vector<std::byte>& block = window.blocks[field];
+      if (!block.empty()) std::memcpy(slot.data + at, block.data(), block.size());
+      put(load, field, (first + b) % plan_->places,
+          block.empty() ? plan_->stored(field, numbers_[b])
+                        : encoded_blocks::stored_block{.bytes = block.size()});
+    }
+    for (const planned_window::chunk& each : window.chunks) {
+      put(chunk, each.array, each.place, each.stored);
+      made.chunks.push_back({each.array, each.number});
+    }
+    made.extras.push_back({static_cast<std::uint32_t>(made.chunks.size()), at});
+  }
+  // The window that found no room comes first in the next piece.
+  std::rotate(planned_.begin(), planned_.begin() + static_cast<std::ptrdiff_t>(blocks),
+              planned_.end());
+  kept_ -= blocks;
 }
 
 }  // namespace feedline::detail

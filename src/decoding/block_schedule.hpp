@@ -5,12 +5,14 @@
 #include "decoding/block_plan.hpp"
 #include "decoding/block_reader.hpp"
 #include "decoding/carried_blocks.hpp"
+#include "decoding/window_planner.hpp"
 #include "staging/slot_blocks.hpp"
 #include "staging/staging_slot.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -62,6 +64,8 @@ class block_schedule final : public block_feed {
   /// Gives a piece the blocks before `end`, as far as there is room, and writes the table of loads.
   [[nodiscard]] std::shared_ptr<carried_blocks> load(staging_slot& slot, std::uint64_t end);
   void write(staging_slot& slot, std::uint64_t first) const;
+  /// Does the same for blocks that are windows, and writes which boxes they consist of.
+  void load_windows(staging_slot& slot, std::uint64_t first, carried_blocks& made);
 
   std::shared_ptr<const block_plan> plan_;
   std::size_t table_at_;
@@ -77,6 +81,10 @@ class block_schedule final : public block_feed {
                                        ///< now,
   std::uint64_t wanted_ = 0;           ///< and of those that follow if there is room
   std::vector<sample_index> numbers_;  ///< block numbers of a piece
+  std::optional<window_planner> windows_;  ///< none: blocks are no windows
+  std::vector<planned_window> planned_;    ///< windows of a piece
+  /// Windows that were planned and found no room; planning one again would count its chunks twice.
+  std::size_t kept_ = 0;
   std::vector<const staging_slot*> ahead_;  ///< slots that got blocks for later tickets, until they
                                             ///< are moved
 };

@@ -4,7 +4,9 @@
 #include "staging/slot_blocks.hpp"
 #include "staging/staging_slot.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -34,12 +36,26 @@ struct carried_blocks final : slot_blocks {
     return static_cast<carried_blocks&>(blocks);
   }
 
+  /// A chunk among the slot's chunks, which its windows are cut from.
+  struct chunk {
+    std::uint32_t array;
+    std::uint64_t number;
+  };
+  /// Chunks of a block, and its end.
+  struct extra {
+    std::uint32_t chunks_end;  ///< end of its chunks in the table of chunks
+    std::size_t end;           ///< end of its bytes in the slot
+  };
+
   block_reader* reader = nullptr;
   std::uint64_t first_load = 0;  ///< index of the first block in the epoch's order of blocks
   std::uint32_t loads = 0;       ///< number of blocks
   std::uint64_t needed_end = 0;  ///< end of the blocks that the slot's samples need, in that order
   bool ahead = false;            ///< they are for later tickets, and the slot has no samples
-  bool begins_pass = false;      ///< the slot is the first of its epoch pass
+  /// The chunks of all blocks, and for each block which are its own; empty: no block is a window.
+  std::vector<chunk> chunks = {};
+  std::vector<extra> extras = {};
+  bool begins_pass = false;  ///< the slot is the first of its epoch pass
   /// Once the device slot is ready: its first sample whose block is missing, 0xFFFFFFFF if none is.
   /// Null: the device checks none. The transfer's, then the consumer's.
   const std::uint32_t* first_bad = nullptr;

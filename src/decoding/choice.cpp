@@ -1,5 +1,6 @@
 #include "decoding/choice.hpp"
 
+#include "arrays/window_blocks.hpp"
 #include "dataset/composed_blocks.hpp"
 #include "dataset/sized_fields.hpp"
 #include "detail/arithmetic.hpp"
@@ -25,14 +26,46 @@ constexpr std::uint32_t max_pngs = 1024;
 /// Groups of images in flight at once: one is decoded while the next one arrives. Each has a
 /// decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 2;
+/// The same for windows, whose groups share chunks: one is decoded while the next one arrives.
+constexpr std::uint32_t window_lanes = 2;
+/// Approximate bytes of the decoded chunks that windows are cut from.
+constexpr std::size_t wanted_chunk_bytes = std::size_t{2} << 30;
 /// Blocks that are sampled: for the usual stored size, and for one that lies in a file.
 constexpr std::uint64_t max_looks = 256;
 /// Most stored bytes of a block: a damaged file may claim any number.
 constexpr std::size_t max_stored_bytes = std::size_t{256} << 20;
 
+/// Why the device cannot decode the chunks of arrays; empty if it can.
+std::string refusal_of(const window_blocks& windows, const device_capabilities& device) {
+  const auto chunks = windows.chunks();
+  for (std::size_t i = 0; i < windows.arrays().size(); ++i) {
+    const std::string array = "array '" + windows.arrays()[i].name + "'";
+    const std::string refusal = device.decodes->refusal(chunks->steps(i));
+    if (!refusal.empty()) return array + ": " + refusal;
+    if (const std::size_t bytes = chunks->max_stored_bytes(i); bytes > max_stored_bytes)
+      return array + " has a chunk of " + std::to_string(bytes) + " bytes, and " +
+             std::to_string(max_stored_bytes) + " are the most";
+  }
+  return {};
+}
+
+bool has_windows(const encoded_blocks& blocks, std::size_t fields) {
+  for (std::size_t field = 0; field < fields; ++field)
+    for (const block_step& step : blocks.steps(field))
+      if (step.filter == block_filter::window) return true;
+  return false;
+}
+
 /// Why the device cannot decode the blocks of these fields; empty if it can.
 std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& fields,
                        const device_capabilities& device) {
+  if (has_windows(blocks, fields.size())) {
+    const auto* const windows = dynamic_cast<const window_blocks*>(&blocks);
+    if (windows == nullptr)
+      return "windows of arrays are decoded by readers if their dataset is part of another one, "
+             "such as a subset or zip";
+    if (std::string why = refusal_of(*windows, device); !why.empty()) return why;
+  }
   for (std::size_t place = 0; place < fields.size(); ++place) {
     const std::string refusal = device.decodes->refusal(blocks.steps(place));
     if (!refusal.empty()) return "field '" + fields[place].name + "': " + refusal;
@@ -129,7 +162,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
       .loads_bytes = 0,
       .max_loads = blocks_in(max_block_slot_bytes) * static_cast<std::uint32_t>(fields.size()),
       .max_group = blocks_in(wanted_group_bytes),
-      .usual_bytes = 0};
+      .usual_bytes = 0,
+      .windows = std::dynamic_pointer_cast<const window_blocks>(blocks)};
   const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();
   plan.loads_bytes = round_up(std::max(piece_bytes, one), std::size_t{256});
   const std::uint64_t all = divide_up(dataset.size(), blocks->rows());
@@ -139,6 +173,18 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   if (is_of_images) {
     plan.max_group = are_pngs(plan, all) ? std::min(plan.max_group, max_pngs) : worth;
     plan.lanes = image_lanes;
+  }
+  if (plan.windows) {
+    std::size_t chunks = 0;  // decoded bytes that a window may need
+    for (const window_blocks::array& each : plan.windows->arrays())
+      chunks += each.max_chunks * each.chunk_bytes;
+    plan.max_group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        wanted_chunk_bytes / 2 / std::max<std::size_t>(chunks, 1), 1, plan.max_group));
+    plan.lanes = window_lanes;
+    if (options.decode_on == decode_on::automatic)
+      return refuse(
+          "the chunks of windows are decoded on the device only if that is asked for: set "
+          "decode_on::device");
   }
   const std::uint64_t pays = std::uint64_t{2} * worth + 1;
   if (options.decode_on == decode_on::automatic && plan.order.blocks() < pays)
@@ -152,11 +198,8 @@ bool has_decoders_for(const dataset& dataset, const device_capabilities& device)
   if (device.reads_staging || !device.decodes || !device.assembles) return false;
   if (any_by_batch(dataset.fields())) return false;
   const auto blocks = dataset.encoded();
-  const std::size_t fields = blocks ? dataset.fields().size() : 0;
-  if (!blocks || !has_steps(*blocks, fields)) return false;
-  for (std::size_t field = 0; field < fields; ++field)
-    if (!device.decodes->refusal(blocks->steps(field)).empty()) return false;
-  return true;
+  const std::vector<field> fields = dataset.fields();
+  return blocks && has_steps(*blocks, fields.size()) && refusal_of(*blocks, fields, device).empty();
 }
 
 }  // namespace feedline::detail

@@ -44,7 +44,7 @@ struct decoding_choice {
 [[nodiscard]] bool has_decoders_for(const dataset& dataset, const device_capabilities& device);
 
 /// Sets the sizes that depend on the slots' samples, and on how many blocks are loaded ahead.
-void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) noexcept;
+void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead);
 
 /// Limits of device memory, in bytes; 0: none.
 struct decoding_limits {

@@ -1,11 +1,19 @@
 #include "decoding/stage.hpp"
 
+#include "detail/arithmetic.hpp"
 #include "device/leak.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace feedline::detail {
+namespace {
+
+/// The chunks of each array begin at a multiple of it.
+constexpr std::size_t chunk_alignment = 256;
+
+}  // namespace
 
 block_store decoding_stage::store_of(const block_plan& plan, std::span<const std::size_t> row_bytes,
                                      const device_row_cache* cache) {
@@ -14,7 +22,8 @@ block_store decoding_stage::store_of(const block_plan& plan, std::span<const std
                     .places = plan.places,
                     .rows = static_cast<std::uint32_t>(plan.order.rows()),
                     .max_loads = static_cast<std::uint32_t>(plan.group * plan.fields),
-                    .reference = plan.blocks};
+                    .reference = plan.blocks,
+                    .chunks = chunks_of(plan)};
   for (std::size_t place = 0; place < plan.fields; ++place) {
     const auto steps = plan.blocks->steps(place);
     // The store is the loader's own memory, which the cache shows others for reading.
@@ -22,15 +31,51 @@ block_store decoding_stage::store_of(const block_plan& plan, std::span<const std
         {.blocks = cache == nullptr ? nullptr : const_cast<std::byte*>(cache->field(place)),
          .block_bytes = plan.order.rows() * row_bytes[place],
          .steps = {steps.begin(), steps.end()},
-         .max_stored_bytes = plan.blocks->max_stored_bytes(place)});
+         .max_stored_bytes = plan.max_field_bytes(place)});
   }
   return store;
+}
+
+std::shared_ptr<const block_store> decoding_stage::chunks_of(const block_plan& plan,
+                                                             std::byte* memory,
+                                                             std::uint32_t* states) {
+  if (!plan.windows) return nullptr;
+  const auto chunks = plan.windows->chunks();
+  auto made = std::make_shared<block_store>();
+  made->states = states;
+  made->places = std::ranges::max(plan.chunk_places);
+  made->rows = 1;
+  made->max_loads = static_cast<std::uint32_t>(plan.group * plan.max_chunks());
+  made->reference = chunks;
+  for (std::size_t i = 0; i < plan.chunk_places.size(); ++i) {
+    const std::size_t bytes = plan.windows->arrays()[i].chunk_bytes;
+    const auto steps = chunks->steps(i);
+    made->fields.push_back({.blocks = memory,
+                            .block_bytes = bytes,
+                            .steps = {steps.begin(), steps.end()},
+                            .max_stored_bytes = chunks->max_stored_bytes(i)});
+    if (memory != nullptr) memory += round_up(plan.chunk_places[i] * bytes, chunk_alignment);
+  }
+  return made;
+}
+
+std::size_t decoding_stage::chunk_bytes(const block_plan& plan) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < plan.chunk_places.size(); ++i)
+    bytes +=
+        round_up(plan.chunk_places[i] * plan.windows->arrays()[i].chunk_bytes, chunk_alignment);
+  return bytes;
+}
+
+std::size_t decoding_stage::chunk_words(const block_plan& plan) noexcept {
+  if (plan.chunk_places.empty()) return 0;
+  return std::ranges::max(plan.chunk_places) * plan.chunk_places.size();
 }
 
 std::size_t decoding_stage::device_bytes(const block_plan& plan,
                                          std::span<const std::size_t> row_bytes,
                                          const block_decoders& by, std::size_t slots) {
-  return words(plan, slots) * sizeof(std::uint32_t) +
+  return words(plan, slots) * sizeof(std::uint32_t) + chunk_bytes(plan) +
          plan.lanes * (block_arrivals::bytes(plan) + by.device_bytes(store_of(plan, row_bytes)));
 }
 
@@ -40,6 +85,7 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
     : device_{std::move(device)},
       tables_{std::move(tables)},
       fields_{plan.fields},
+      cuts_windows_{plan.windows != nullptr},
       words_{device_, memory_kind::device, words(plan, slots) * sizeof(std::uint32_t)},
       answers_{device_, memory_kind::staging, answer_bytes(slots)},
       first_answer_{words(plan, 0)},
@@ -51,6 +97,11 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
     row_bytes.push_back(tables_.row_bytes(place));
   block_store made = store_of(plan, row_bytes, &store);
   made.states = reinterpret_cast<std::uint32_t*>(words_.data());
+  if (cuts_windows_) {
+    chunks_.emplace(device_, memory_kind::device, chunk_bytes(plan));
+    made.chunks =
+        chunks_of(plan, chunks_->data(), made.states + (words(plan, 0) - chunk_words(plan)));
+  }
   for (std::uint32_t i = 0; i < plan.lanes; ++i)
     lanes_.push_back(std::make_unique<lane>(device_, plan, made, tables_.chunks_at()));
 }
@@ -84,7 +135,7 @@ void decoding_stage::decode(stream_ref copying, event_handle assembled) {
   // This pass's groups have other blocks, or were decoded before those in the same slots were
   // needed.
   for (std::uint64_t back = 1; back < lanes_.size(); ++back)
-    if (closed(back).end == 0) device_->wait(own, closed(back).decoded.get());
+    if (closed(back).end == 0 || cuts_windows_) device_->wait(own, closed(back).decoded.get());
   next_lane().decoder->decode(next_lane().arrivals.content(), own);
   device_->record(closed(0).decoded.get(), own);
   closed(0).end = decoded_end_ = arrived_end_;
@@ -160,6 +211,7 @@ bool decoding_stage::sync_before_freeing() noexcept {
 }
 
 void decoding_stage::leak_memory() noexcept {
+  if (chunks_) leak(*chunks_, "chunks that windows are cut from");
   leak(words_, "the states of decoded blocks");
   leak(answers_, "the device's reports on decoded blocks");
   for (const auto& one : lanes_) {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,7 @@ namespace feedline::detail {
 ///     wait for `arrived`,
 ///     wait for the last assembly that was issued: all that read what is overwritten are,
 ///     wait for the other lanes' groups of the run before: they may have the same places,
+///     wait for the group before, if windows are cut out of chunks that groups share,
 ///     decode, record the group's `decoded`
 ///
 /// On the stream of assemblies:
@@ -76,6 +78,12 @@ class decoding_stage {
   [[nodiscard]] static block_store store_of(const block_plan& plan,
                                             std::span<const std::size_t> row_bytes,
                                             const device_row_cache* cache = nullptr);
+  /// The chunks that windows are cut from; null: blocks are no windows.
+  /// @param memory Device memory of `chunk_bytes`. @param states For all of its blocks.
+  [[nodiscard]] static std::shared_ptr<const block_store> chunks_of(
+      const block_plan& plan, std::byte* memory = nullptr, std::uint32_t* states = nullptr);
+  /// Device memory of decoded chunks.
+  [[nodiscard]] static std::size_t chunk_bytes(const block_plan& plan);
   /// Staging memory that it takes.
   [[nodiscard]] static constexpr std::size_t answer_bytes(std::size_t slots) noexcept {
     return slots * sizeof(std::uint32_t);
@@ -106,8 +114,10 @@ class decoding_stage {
   };
 
   [[nodiscard]] static std::size_t words(const block_plan& plan, std::size_t slots) noexcept {
-    return plan.places * plan.fields + slots;
+    return plan.places * plan.fields + slots + chunk_words(plan);
   }
+  /// States of chunks.
+  [[nodiscard]] static std::size_t chunk_words(const block_plan& plan) noexcept;
   /// The lane of the group that is gathered now, or next.
   [[nodiscard]] lane& next_lane() noexcept { return *lanes_[closed_ % lanes_.size()]; }
   /// The group that was closed this many groups before that one.
@@ -124,6 +134,8 @@ class decoding_stage {
   device_ptr device_;
   destination_layout tables_;
   std::size_t fields_;
+  bool cuts_windows_;
+  std::optional<device_memory> chunks_;  ///< decoded ones, from which windows are cut
   device_memory words_;    ///< the states of blocks, and of each device slot its first bad sample
   device_memory answers_;  ///< staging memory for the first bad samples
   std::size_t first_answer_;

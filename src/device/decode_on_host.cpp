@@ -1,15 +1,59 @@
 #include "device/decode_on_host.hpp"
 
+#include <feedline/dataset/window_block.hpp>
+
+#include <cstddef>
 #include <cstring>
 #include <span>
 
 namespace feedline::detail {
 namespace {
 
+/// Copies a box; false if its chunk is missing.
+bool is_copied(const block_store& chunks, const window_box& box, std::byte* row) noexcept {
+  const std::byte* from = box.fill;
+  if (box.place != window_box::no_chunk) {
+    if (chunks.states[box.place * chunks.fields.size() + box.field] != 0) return false;
+    const block_store::field& field = chunks.fields[box.field];
+    from = field.blocks + box.place * field.block_bytes + box.from;
+  }
+  for (std::uint32_t unit = 0; unit < box.units; ++unit) {
+    std::ptrdiff_t from_at = 0;
+    std::ptrdiff_t to_at = box.to;
+    std::uint32_t rest = unit;
+    for (std::uint32_t d = box.rank; d-- > 0; rest /= box.count[d]) {
+      const auto index = static_cast<std::ptrdiff_t>(rest % box.count[d]);
+      from_at += index * box.from_stride[d];
+      to_at += index * box.to_stride[d];
+    }
+    std::memcpy(row + to_at, from + from_at, box.unit);
+  }
+  return true;
+}
+
+bool is_cut(const block_store& chunks, const std::byte* block, std::byte* row) noexcept {
+  window_block head;
+  std::memcpy(&head, block, sizeof head);
+  block += sizeof head;
+  for (std::uint32_t i = 0; i < head.boxes; ++i, block += sizeof(window_box)) {
+    window_box box;
+    std::memcpy(&box, block, sizeof box);
+    if (!is_copied(chunks, box, row)) return false;
+  }
+  return true;
+}
+
+bool is_window(const block_store::field& field) noexcept {
+  return field.steps.size() == 1 && field.steps.front().filter == block_filter::window;
+}
+
 bool is_decoded(const block_store& store, const block_load& load,
                 const std::byte* copy_destination) noexcept {
   if (load.missing != 0) return false;
   const block_store::field& field = store.fields[load.field];
+  if (is_window(field) && (load.skipped & 1U) == 0)
+    return is_cut(*store.chunks, copy_destination + std::size_t{load.at} * 16,
+                  field.blocks + load.place * field.block_bytes);
   try {
     store.reference->decode(load.field, {copy_destination + std::size_t{load.at} * 16, load.bytes},
                             load.stored(),
@@ -23,6 +67,11 @@ bool is_decoded(const block_store& store, const block_load& load,
 }  // namespace
 
 void decode_on_host(const block_store& store, const block_decoder::work& work) noexcept {
+  if (store.chunks && work.chunk_loads != 0)
+    decode_on_host(*store.chunks, {.copy_destination = work.copy_destination,
+                                   .staged = work.staged,
+                                   .loads_at = work.chunk_loads_at,
+                                   .loads = work.chunk_loads});
   const std::byte* at = work.copy_destination + work.loads_at;
   for (std::uint32_t i = 0; i < work.loads; ++i, at += sizeof(block_load)) {
     block_load load;

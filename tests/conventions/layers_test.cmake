@@ -76,7 +76,7 @@ formats/columns formats/tfrecord"
   "transfer: detail statistics device staging batch transform reader"
   "loader: detail detail/json statistics dataset sampler device batch transform/options transform \
 reader"
-  "decoding: detail dataset sampler device staging batch reader transfer loader"
+  "decoding: detail dataset arrays sampler device staging batch reader transfer loader"
   "loader/plan: detail dataset queue sampler device staging transform transfer loader decoding"
   "loader/pipeline: detail io statistics dataset queue sampler device device/trace staging batch \
 transform reader transfer loader decoding loader/plan"

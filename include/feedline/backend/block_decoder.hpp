@@ -58,6 +58,9 @@ struct block_store {
   /// Maximum number of loads in a call of `decode`.
   std::uint32_t max_loads = 0;
   std::shared_ptr<const encoded_blocks> reference;  ///< decodes on the host
+  /// The chunks from which blocks whose step is `block_filter::window` are cut; null: there are no
+  /// such blocks. Its fields are the arrays, and its blocks their chunks.
+  std::shared_ptr<const block_store> chunks = nullptr;
 };
 
 /// Decodes blocks that arrived in device memory into a store, and finds the samples whose blocks
@@ -72,6 +75,10 @@ class block_decoder {
     const std::byte* staged = nullptr;            ///< host memory: the loads, read during the call
     std::size_t loads_at = 0;                     ///< offset of the `block_load`s in both
     std::uint32_t loads = 0;                      ///< at least 1
+    /// Loads of `block_store::chunks`, which are decoded before windows are cut from them: offset
+    /// in both, and number.
+    std::size_t chunk_loads_at = 0;
+    std::uint32_t chunk_loads = 0;
   };
   /// Input of `find_bad`.
   struct check {

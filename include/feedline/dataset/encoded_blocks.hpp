@@ -33,6 +33,8 @@ enum class block_filter : std::uint8_t {
   /// An image file that decodes to a row as described by `block_step::image`: a JPEG or PNG, as
   /// `encoded_blocks::stored_block::format` says.
   image,
+  /// Cut out of an array of chunks, which several blocks share: see `feedline::window_block`.
+  window,
   other,  ///< a step that only `encoded_blocks::decode` can undo
 };
 

@@ -64,6 +64,7 @@ void load_all_kernels(bool images) {
   load_decode_kernels();
   load_zstd_kernels();
   load_lz4_kernels();
+  load_window_kernels();
   if (!images) return;
   load_scan_kernels();
   load_pixel_kernels();
@@ -76,7 +77,9 @@ class cuda_block_decoder final : public block_decoder {
   explicit cuda_block_decoder(decoder_parts parts)
       : parts_{std::move(parts)},
         memory_{parts_.context, parts_.layout.bytes, parts_.name},
-        images_{{memory_.data() + parts_.layout.pixels, parts_.layout.pixel_bytes}} {
+        images_{{memory_.data() + parts_.layout.pixels, parts_.layout.pixel_bytes}},
+        chunks_{parts_.chunks ? std::make_unique<cuda_block_decoder>(std::move(*parts_.chunks))
+                              : nullptr} {
     const cuda_current_device current{*parts_.context};
     const decoder_layout& layout = parts_.layout;
     load_all_kernels(layout.pixel_bytes != 0);
@@ -91,9 +94,12 @@ class cuda_block_decoder final : public block_decoder {
       frame_.scratch_bytes[i] = layout.scratch_bytes[i];
     }
     frame_.fields = static_cast<std::uint32_t>(parts_.programs.size());
+    for (const decode_program& each : parts_.programs)
+      row_bytes_ = std::max(row_bytes_, each.block_bytes);
   }
 
   void decode(const work& arrived, stream_ref stream) override {
+    if (chunks_) chunks_->decode_parts_of(arrived, stream);
     if (arrived.loads > parts_.store.max_loads)
       throw device_error{parts_.name + " decodes at most " +
                          std::to_string(parts_.store.max_loads) +
@@ -122,6 +128,7 @@ class cuda_block_decoder final : public block_decoder {
       if (round.lz4_bits > 0) issue_lz4_bits(frame_, step, native);
       if (round.blosc_zstd > 0) issue_blosc_zstd(frame_, step, native);
       if (round.blosc_lz4 > 0) issue_blosc_lz4(frame_, step, native);
+      if (round.windows > 0) issue_cuts(frame_, chunks_->frame_, step, row_bytes_, native);
     }
     issue_states(frame_, native);
   }
@@ -136,10 +143,23 @@ class cuda_block_decoder final : public block_decoder {
   }
 
  private:
-  const decoder_parts parts_;
+  /// Decodes the chunks that came with windows, as many at once as there is memory for.
+  void decode_parts_of(const work& windows, stream_ref stream) {
+    work part = windows;
+    part.loads_at = windows.chunk_loads_at;
+    for (std::uint32_t left = windows.chunk_loads; left > 0; left -= part.loads) {
+      part.loads = std::min(left, parts_.store.max_loads);
+      decode(part, stream);
+      part.loads_at += part.loads * sizeof(block_load);
+    }
+  }
+
+  decoder_parts parts_;
   gpu_memory memory_;
   decode_frame frame_;
   image_decoder images_;
+  std::unique_ptr<cuda_block_decoder> chunks_;
+  std::uint64_t row_bytes_ = 0;  ///< largest row of a field
 };
 
 }  // namespace

@@ -19,6 +19,8 @@ struct decoder_parts {
   decoder_layout layout;
   std::shared_ptr<cuda_context> context;
   std::string name;  ///< name of the device, for messages
+  /// Decodes the chunks that windows are cut from, some after the others; null: there are none.
+  std::unique_ptr<decoder_parts> chunks = nullptr;
 };
 
 /// @throws out_of_memory, cuda_error.

@@ -7,6 +7,7 @@
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -41,20 +42,35 @@ class cuda_block_decoders final : public block_decoders {
   }
 
   [[nodiscard]] std::size_t device_bytes(const block_store& store) const override {
-    return lay_out_decoder(programs_of(store), store.max_loads).bytes;
+    const std::size_t own = lay_out_decoder(programs_of(store), store.max_loads).bytes;
+    return own + (store.chunks ? device_bytes(in_turns(*store.chunks)) : 0);
   }
 
   [[nodiscard]] std::unique_ptr<block_decoder> make(const block_store& store) const override {
-    std::vector<decode_program> programs = programs_of(store);
-    const decoder_layout layout = lay_out_decoder(programs, store.max_loads);
-    return make_cuda_block_decoder({.store = store,
-                                    .programs = std::move(programs),
-                                    .layout = layout,
-                                    .context = context_,
-                                    .name = name_});
+    decoder_parts parts = parts_of(store);
+    if (store.chunks)
+      parts.chunks = std::make_unique<decoder_parts>(parts_of(in_turns(*store.chunks)));
+    return make_cuda_block_decoder(std::move(parts));
   }
 
  private:
+  /// Chunks of windows, with memory for some of a call's, which are decoded some after the others.
+  static block_store in_turns(block_store chunks) {
+    constexpr std::uint32_t max_turn = 1024;
+    chunks.max_loads = std::min(chunks.max_loads, max_turn);
+    return chunks;
+  }
+
+  [[nodiscard]] decoder_parts parts_of(const block_store& store) const {
+    std::vector<decode_program> programs = programs_of(store);
+    const decoder_layout layout = lay_out_decoder(programs, store.max_loads);
+    return {.store = store,
+            .programs = std::move(programs),
+            .layout = layout,
+            .context = context_,
+            .name = name_};
+  }
+
   [[nodiscard]] std::vector<decode_program> programs_of(const block_store& store) const {
     std::vector<decode_program> programs;
     for (const block_store::field& field : store.fields) {
@@ -63,6 +79,9 @@ class cuda_block_decoders final : public block_decoders {
       check_size(field.block_bytes, name_);
       check_size(field.max_stored_bytes, name_);
       check_row(field, name_);
+      if (!field.steps.empty() && field.steps.front().filter == block_filter::window &&
+          !store.chunks)
+        throw device_error{name_ + ": windows need a store of the chunks that they are cut from"};
       programs.push_back(make_program(field, store.places));
     }
     return programs;

@@ -35,6 +35,7 @@ struct decode_frame {
 void load_decode_kernels();  ///< all but those of Zstandard and LZ4
 void load_zstd_kernels();
 void load_lz4_kernels();
+void load_window_kernels();
 
 // Each function issues one kernel on a stream of the current GPU. @throws cuda_error.
 
@@ -59,6 +60,10 @@ void issue_lz4_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t 
 /// Decodes the frames of Blosc of a step; elements stay shuffled.
 void issue_blosc_zstd(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 void issue_blosc_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+/// Cuts the windows of a step out of chunks, whose decoding was issued on the same stream.
+/// @param chunks Frame of the decoder of chunks. @param row_bytes Bytes of the largest row.
+void issue_cuts(const decode_frame& frame, const decode_frame& chunks, std::uint32_t step,
+                std::uint64_t row_bytes, cudaStream_t stream);
 /// Writes the states of the loads' blocks. Must come last.
 void issue_states(const decode_frame& frame, cudaStream_t stream);
 

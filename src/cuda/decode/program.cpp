@@ -45,6 +45,8 @@ std::string name_of(block_filter filter) {
       return "fletcher32";
     case block_filter::image:
       return "an image file";
+    case block_filter::window:
+      return "a window of chunks";
     case block_filter::other:
       break;
   }
@@ -61,6 +63,8 @@ std::string refusal_of_program(std::span<const block_step> steps) {
       if (steps.size() > 1) return "images beside other steps";
       return refusal_of_row(step.image);
     }
+    if (step.filter == block_filter::window && steps.size() > 1)
+      return "windows of chunks beside other steps";
     if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
   }
   // The size of a nested stream is unknown.
@@ -105,6 +109,9 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
       case block_filter::image:
         program.image = step.image;
         writer.add(decode_operation::decode_image, i);
+        break;
+      case block_filter::window:
+        writer.add(decode_operation::cut_window, i);
         break;
       case block_filter::zstd:
         writer.add(decode_operation::decode_zstd, i);

@@ -2,6 +2,7 @@
 
 #include <feedline/backend/block_decoder.hpp>
 #include <feedline/dataset/encoded_blocks.hpp>
+#include <feedline/dataset/window_block.hpp>
 
 #include "cuda/decode/jpeg/batch.hpp"
 #include "detail/host_device.hpp"
@@ -32,6 +33,7 @@ enum class decode_operation : std::uint8_t {
   join_bits,          ///< undoes the bit shuffle
   join_said_bits,     ///< undoes the bit shuffle in blocks of the recorded size
   join_said_blocks,   ///< undoes the shuffle that Blosc's frame states, in blocks of its size
+  cut_window,         ///< copies boxes of decoded chunks
   decode_image,       ///< makes a row from an image file
   copy,               ///< copies to the block's memory, if the bytes are not there yet
 };
@@ -139,6 +141,10 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
     case decode_operation::decode_image:
       task.possible = bytes > 0 && is_jpeg_decoded(program.image, {load.height, load.width},
                                                    load.window, load.format);
+      task.to_bytes = program.block_bytes;
+      break;
+    case decode_operation::cut_window:
+      task.possible = bytes >= sizeof(window_block);
       task.to_bytes = program.block_bytes;
       break;
     case decode_operation::copy:

@@ -6,6 +6,7 @@
 #include "arrays/chunked_array.hpp"
 #include "arrays/namesakes.hpp"
 #include "formats/zarr/blocks.hpp"
+#include "formats/zarr/encoded_rows.hpp"
 #include "formats/zarr/hierarchy.hpp"
 #include "rows/row_storage.hpp"
 
@@ -31,6 +32,9 @@ class zarr_chunk_source final : public chunk_source {
     dataset_location where = failure.where();
     where.sample.reset();  // there are no samples yet
     throw dataset_error{std::move(where), failure.message()};
+  }
+  std::shared_ptr<const encoded_rows> encoded() const override {
+    return make_zarr_encoded_rows(chunks_, true);
   }
   bool is_cold() const noexcept override { return blocks_.is_cold(); }
   void prefetch(std::uint64_t chunk) const noexcept override { blocks_.prefetch(chunk); }

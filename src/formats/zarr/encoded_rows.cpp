@@ -67,9 +67,9 @@ std::vector<zarr_codec> for_devices(std::vector<zarr_codec> codecs) {
 
 class zarr_encoded_rows final : public encoded_rows {
  public:
-  explicit zarr_encoded_rows(std::shared_ptr<const zarr_chunks> chunks)
+  zarr_encoded_rows(std::shared_ptr<const zarr_chunks> chunks, bool tiles)
       : chunks_{chunks},
-        blocks_{std::move(chunks)},
+        blocks_{std::move(chunks), tiles},
         codecs_{for_devices(chunks_->array().codecs.list())},
         sums_{chunks_->array().codecs.list().size() - codecs_.list().size()},
         is_lz4_{!codecs_.empty() && codecs_.list().back().kind == zarr_codec_kind::lz4_blocks} {
@@ -159,9 +159,9 @@ class zarr_encoded_rows final : public encoded_rows {
 
 }  // namespace
 
-std::string why_not_encoded(const zarr_array& array, bool are_listed) {
+std::string why_not_encoded(const zarr_array& array, bool are_listed, bool tiles) {
   if (!are_listed) return "the store has no lists of its objects";
-  if (!std::equal(array.shape.begin() + 1, array.shape.end(), array.chunk.begin() + 1))
+  if (!tiles && !std::equal(array.shape.begin() + 1, array.shape.end(), array.chunk.begin() + 1))
     return "chunks split rows";
   if (!std::ranges::is_sorted(array.order)) return "chunks are transposed";
   if (array.swapped_bytes != 1) return "the byte order is not the machine's";
@@ -180,9 +180,9 @@ std::string decoding_of(const zarr_array& array, bool are_listed) {
 }
 
 std::shared_ptr<const encoded_rows> make_zarr_encoded_rows(
-    std::shared_ptr<const zarr_chunks> chunks) {
-  if (!why_not_encoded(chunks->array(), chunks->are_known()).empty()) return nullptr;
-  return std::make_shared<const zarr_encoded_rows>(std::move(chunks));
+    std::shared_ptr<const zarr_chunks> chunks, bool tiles) {
+  if (!why_not_encoded(chunks->array(), chunks->are_known(), tiles).empty()) return nullptr;
+  return std::make_shared<const zarr_encoded_rows>(std::move(chunks), tiles);
 }
 
 }  // namespace feedline::detail

@@ -8,6 +8,7 @@
 #include "hdf5/library/array_attributes.hpp"
 #include "hdf5/library/conventions.hpp"
 #include "hdf5/rows/blocks.hpp"
+#include "hdf5/rows/encoded_rows.hpp"
 #include "hdf5/rows/found_array.hpp"
 #include "hdf5/rows/library_array.hpp"
 #include "hdf5/rows/open_rows.hpp"
@@ -28,7 +29,8 @@ class hdf5_chunk_source final : public chunk_source {
   explicit hdf5_chunk_source(const hdf5_resolved_field& found)
       : file_{found.file},
         chunks_{found.chunks},
-        blocks_{found.file, found.name, found.storage, found.chunks, true} {}
+        blocks_{found.file, found.name, found.storage, found.chunks, true},
+        encoded_{make_hdf5_encoded_rows(found, true)} {}
 
   bool is_written(std::uint64_t chunk) const noexcept override {
     return (*chunks_)[chunk].is_written();
@@ -40,6 +42,7 @@ class hdf5_chunk_source final : public chunk_source {
     where.sample.reset();  // there are no samples yet
     throw hdf5_error{std::move(where), failure.message()};
   }
+  std::shared_ptr<const encoded_rows> encoded() const override { return encoded_; }
   bool is_cold() const noexcept override { return file_->is_cold(); }
   void prefetch(std::uint64_t chunk) const noexcept override { blocks_.prefetch(chunk); }
   void require_unchanged() const override { file_->require_unchanged(); }
@@ -48,6 +51,7 @@ class hdf5_chunk_source final : public chunk_source {
   const byte_file_ptr file_;
   const std::shared_ptr<const hdf5_chunk_map> chunks_;
   const hdf5_chunk_blocks blocks_;
+  const std::shared_ptr<const encoded_rows> encoded_;
 };
 
 /// The fill value as one number; nothing if an element's numbers have different ones.

@@ -47,8 +47,8 @@ block_step step_of(const hdf5_filter& filter) {
 class hdf5_encoded_rows final : public encoded_rows {
  public:
   /// @param found Its chunks, once their filters are undone, must be blocks of rows.
-  explicit hdf5_encoded_rows(const hdf5_resolved_field& found)
-      : blocks_{found.file, found.name, found.storage, found.chunks},
+  hdf5_encoded_rows(const hdf5_resolved_field& found, bool tiles)
+      : blocks_{found.file, found.name, found.storage, found.chunks, tiles},
         all_steps_{std::numeric_limits<std::uint32_t>::max() >>
                    (32 - found.storage.filters.pipeline().size())} {
     for (const hdf5_filter& filter : found.storage.filters.pipeline())
@@ -92,9 +92,10 @@ class hdf5_encoded_rows final : public encoded_rows {
 
 /// Reason why chunks cannot go to devices as they are stored; empty if they can, or there are none.
 std::string why_not_encoded(const hdf5_storage_layout& place,
-                            std::span<const std::uint64_t> extents) {
+                            std::span<const std::uint64_t> extents, bool tiles) {
   if (place.is_spread()) return "values are members of records";
   if (place.swapped_bytes != 1) return "the byte order is not the machine's";
+  if (tiles) return {};
   if (place.chunk.front() == 1) return "a chunk is a single sample";
   if (!std::ranges::equal(std::span{place.chunk}.subspan(1), extents.subspan(1)))
     return "chunks split rows";
@@ -107,19 +108,21 @@ std::string decoding_of(const hdf5_storage_layout& place, std::span<const std::u
   if (place.stored != hdf5_storage_layout::layout::chunked || place.filters.empty() ||
       place.chunk.size() != extents.size())
     return {};
-  std::string why = place.refusal.empty() ? why_not_encoded(place, extents) : "by the HDF5 library";
+  std::string why =
+      place.refusal.empty() ? why_not_encoded(place, extents, false) : "by the HDF5 library";
   for (const hdf5_filter& filter : place.filters.pipeline())
     if (why.empty() && step_of(filter).filter == block_filter::other)
       why = "no device undoes the filter " + hdf5_filters{{filter}}.describe();
   return why.empty() ? "readers or devices" : "readers alone: " + why;
 }
 
-std::shared_ptr<const encoded_rows> make_hdf5_encoded_rows(const hdf5_resolved_field& found) {
+std::shared_ptr<const encoded_rows> make_hdf5_encoded_rows(const hdf5_resolved_field& found,
+                                                           bool tiles) {
   const hdf5_storage_layout& place = found.storage;
   if (!found.chunks || !place.refusal.empty() || place.filters.empty() ||
-      !why_not_encoded(place, found.chunks->extents()).empty())
+      !why_not_encoded(place, found.chunks->extents(), tiles).empty())
     return nullptr;
-  return std::make_shared<const hdf5_encoded_rows>(found);
+  return std::make_shared<const hdf5_encoded_rows>(found, tiles);
 }
 
 }  // namespace feedline::detail

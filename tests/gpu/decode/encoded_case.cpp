@@ -46,6 +46,7 @@ detail::hdf5_filter filter_of(const block_step& step) {
       return {.id = 32001};
     case block_filter::gzip:  // unpacked before
     case block_filter::image:
+    case block_filter::window:
     case block_filter::other:
       break;
   }
@@ -92,6 +93,7 @@ bytes after(const block_step& step, const bytes& given) {
     case block_filter::gzip:
       return gzipped(given);
     case block_filter::image:
+    case block_filter::window:
     case block_filter::other:
       break;
   }

@@ -80,6 +80,7 @@ std::string text_of(const block_step& step) {
       return "fletcher32";
     case block_filter::gzip:
     case block_filter::image:
+    case block_filter::window:
     case block_filter::other:
       break;
   }
