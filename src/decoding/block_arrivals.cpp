@@ -14,8 +14,9 @@ block_arrivals::block_arrivals(const device_ptr& device, const block_plan& plan,
     : fields_{plan.fields},
       table_at_{table_at},
       max_loads_{plan.group * plan.fields},
+      max_chunks_{plan.group_chunks},
       chunks_at_{block_plan::table_bytes(max_loads_)},
-      table_bytes_{chunks_at_ + block_plan::table_bytes(plan.group * plan.max_chunks())},
+      table_bytes_{chunks_at_ + block_plan::table_bytes(plan.group_chunks)},
       memory_{device, memory_kind::device, bytes(plan)},
       end_{table_bytes_},
       tables_(table_bytes_) {}
@@ -25,15 +26,21 @@ std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, std::
   auto* const loads = reinterpret_cast<block_load*>(from.data + table_at_) + first * fields_;
   const auto* const carried = from.work.blocks ? &carried_blocks::of(*from.work.blocks) : nullptr;
   const bool has_extras = carried != nullptr && !carried->extras.empty();
+  const std::uint32_t from_chunk =
+      has_extras && first != 0 ? carried->extras[first - 1].chunks_end : 0;
   const std::size_t begin = std::size_t{loads->at} * 16;
   const std::size_t most = std::min((end - first) * fields_, max_loads_ - loads_);
   std::size_t bytes = 0;
   std::size_t taken = 0;
   for (; taken < most; taken += fields_) {
     const block_load& last = loads[taken + fields_ - 1];
-    const std::size_t block_end = has_extras
-                                      ? carried->extras[first + taken / fields_].end
-                                      : std::size_t{last.at} * 16 + block_plan::rounded(last.bytes);
+    std::size_t block_end = std::size_t{last.at} * 16 + block_plan::rounded(last.bytes);
+    if (has_extras) {
+      const carried_blocks::extra& extra = carried->extras[first + taken / fields_];
+      if (extra.begins_group && loads_ + taken != 0) break;
+      if (chunks_ + extra.chunks_end - from_chunk > max_chunks_) break;
+      block_end = extra.end;
+    }
     if (end_ + block_end - begin > memory_.bytes()) break;
     bytes = block_end - begin;
   }
@@ -44,7 +51,6 @@ std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, std::
   append({loads, taken}, loads_ * sizeof(block_load), moved, copies, stream);
   loads_ += taken;
   if (has_extras) {
-    const std::uint32_t from_chunk = first == 0 ? 0 : carried->extras[first - 1].chunks_end;
     const std::uint32_t chunks = carried->extras[first + blocks - 1].chunks_end - from_chunk;
     auto* const table = reinterpret_cast<block_load*>(
         from.data + table_at_ + block_plan::table_bytes(carried->loads * fields_));

@@ -34,7 +34,7 @@ class block_arrivals {
   /// Device memory that it takes.
   [[nodiscard]] static std::size_t bytes(const block_plan& plan) noexcept {
     return block_plan::table_bytes(plan.group * plan.fields) +
-           block_plan::table_bytes(plan.group * plan.max_chunks()) + plan.group_bytes;
+           block_plan::table_bytes(plan.group_chunks) + plan.group_bytes;
   }
 
   /// Copies a slot's blocks, from its block `first` on, after those that are there, as many as
@@ -64,6 +64,7 @@ class block_arrivals {
   std::size_t fields_;
   std::size_t table_at_;
   std::size_t max_loads_;
+  std::size_t max_chunks_;
   std::size_t chunks_at_;    ///< offset of the loads of chunks
   std::size_t table_bytes_;  ///< bytes of both tables
   device_memory memory_;

@@ -13,12 +13,40 @@
 namespace feedline::detail {
 namespace {
 
-/// Gives each array room for the chunks of two groups, so that chunks stay for a while, or for all.
+/// Most chunks of a call, and their approximate bytes, decoded.
+constexpr std::uint64_t max_group_chunks = 2048;
+constexpr std::size_t max_group_chunk_bytes = std::size_t{1} << 30;
+
+/// Room for chunks: those of two groups, if no two windows shared one, or fewer.
 void size_chunks(block_plan& blocks) {
+  const auto arrays = blocks.windows->arrays();
+  const auto stored = blocks.windows->chunks();
+  std::size_t needed = 0;  // decoded bytes of a window's chunks
+  for (const window_blocks::array& each : arrays) needed += each.max_chunks * each.chunk_bytes;
+  const std::uint64_t windows = std::clamp<std::uint64_t>(
+      blocks.kept_bytes / std::max<std::size_t>(needed, 1), 1, std::uint64_t{2} * blocks.group);
   blocks.chunk_places.clear();
-  for (const window_blocks::array& each : blocks.windows->arrays())
-    blocks.chunk_places.push_back(static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(each.chunks, 2 * blocks.group * each.max_chunks)));
+  std::uint64_t all = 0;
+  std::size_t largest = 0;  // stored
+  std::size_t largest_decoded = 1;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::uint64_t places = std::min(arrays[i].chunks, windows * arrays[i].max_chunks);
+    blocks.chunk_places.push_back(static_cast<std::uint32_t>(places));
+    all += places;
+    largest_decoded = std::max(largest_decoded, arrays[i].chunk_bytes);
+    largest = std::max(largest, block_plan::rounded(stored->max_stored_bytes(i)));
+  }
+  const std::uint64_t one = blocks.max_chunks();
+  const std::uint64_t of_call =
+      std::min<std::uint64_t>(max_group_chunks, max_group_chunk_bytes / largest_decoded);
+  blocks.group_chunks =
+      static_cast<std::uint32_t>(std::min({all, blocks.group * one, std::max(of_call, one)}));
+  std::size_t rows = 0;
+  for (std::size_t field = 0; field < blocks.fields; ++field)
+    rows += block_plan::rounded(blocks.max_field_bytes(field));
+  blocks.group_bytes = round_up(
+      std::max(blocks.max_stored_bytes(), blocks.group * rows + blocks.group_chunks * largest),
+      std::size_t{256});
 }
 
 std::size_t store_bytes(const block_plan& blocks, std::span<const std::size_t> row_bytes) {

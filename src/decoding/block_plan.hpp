@@ -36,8 +36,10 @@ struct block_plan {
   /// The same blocks, if the device cuts them out of chunks; null: it does not.
   std::shared_ptr<const window_blocks> windows = nullptr;
   /// Number of chunks of each array of `windows` that the device keeps decoded: at least as many as
-  /// a group may need.
+  /// a block may need.
   std::vector<std::uint32_t> chunk_places = {};
+  std::size_t kept_bytes = 0;      ///< limit of these, decoded
+  std::uint32_t group_chunks = 0;  ///< chunks that are decoded at once, at most
 
   /// No block needs more chunks.
   [[nodiscard]] std::uint64_t max_chunks() const noexcept {

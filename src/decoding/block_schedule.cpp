@@ -168,7 +168,8 @@ void block_schedule::load_windows(staging_slot& slot, std::uint64_t first, carri
       put(chunk, each.array, each.place, each.stored);
       made.chunks.push_back({each.array, each.number});
     }
-    made.extras.push_back({static_cast<std::uint32_t>(made.chunks.size()), at});
+    made.extras.push_back(
+        {static_cast<std::uint32_t>(made.chunks.size()), at, window.begins_group});
   }
   // The window that found no room comes first in the next piece.
   std::rotate(planned_.begin(), planned_.begin() + static_cast<std::ptrdiff_t>(blocks),

@@ -45,6 +45,7 @@ struct carried_blocks final : slot_blocks {
   struct extra {
     std::uint32_t chunks_end;  ///< end of its chunks in the table of chunks
     std::size_t end;           ///< end of its bytes in the slot
+    bool begins_group;         ///< it must not be decoded together with blocks before it
   };
 
   block_reader* reader = nullptr;

@@ -28,8 +28,11 @@ constexpr std::uint32_t max_pngs = 1024;
 constexpr std::uint32_t image_lanes = 2;
 /// The same for windows, whose groups share chunks: one is decoded while the next one arrives.
 constexpr std::uint32_t window_lanes = 2;
-/// Approximate bytes of the decoded chunks that windows are cut from.
-constexpr std::size_t wanted_chunk_bytes = std::size_t{2} << 30;
+/// Approximate bytes of the windows of a call. They may need few chunks that are not there yet, and
+/// a call takes as long for few of them.
+constexpr std::size_t wanted_window_bytes = std::size_t{1} << 30;
+/// Most bytes of the decoded chunks that windows are cut from, approximately.
+constexpr std::size_t max_kept_bytes = std::size_t{4} << 30;
 /// Blocks that are sampled: for the usual stored size, and for one that lies in a file.
 constexpr std::uint64_t max_looks = 256;
 /// Most stored bytes of a block: a damaged file may claim any number.
@@ -175,12 +178,10 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
     plan.lanes = image_lanes;
   }
   if (plan.windows) {
-    std::size_t chunks = 0;  // decoded bytes that a window may need
-    for (const window_blocks::array& each : plan.windows->arrays())
-      chunks += each.max_chunks * each.chunk_bytes;
-    plan.max_group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        wanted_chunk_bytes / 2 / std::max<std::size_t>(chunks, 1), 1, plan.max_group));
+    plan.max_group = blocks_in(wanted_window_bytes);
     plan.lanes = window_lanes;
+    plan.kept_bytes =
+        options.memory.cache == 0 ? max_kept_bytes : std::min(options.memory.cache, max_kept_bytes);
     if (options.decode_on == decode_on::automatic)
       return refuse(
           "the chunks of windows are decoded on the device only if that is asked for: set "

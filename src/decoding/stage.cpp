@@ -45,7 +45,7 @@ std::shared_ptr<const block_store> decoding_stage::chunks_of(const block_plan& p
   made->states = states;
   made->places = std::ranges::max(plan.chunk_places);
   made->rows = 1;
-  made->max_loads = static_cast<std::uint32_t>(plan.group * plan.max_chunks());
+  made->max_loads = plan.group_chunks;
   made->reference = chunks;
   for (std::size_t i = 0; i < plan.chunk_places.size(); ++i) {
     const std::size_t bytes = plan.windows->arrays()[i].chunk_bytes;

@@ -27,6 +27,8 @@ struct planned_window {
   /// For each field its block: a `window_block` and its boxes; empty: it is no window.
   std::vector<std::vector<std::byte>> blocks = {};
   std::vector<chunk> chunks = {};
+  /// Whether a chunk replaces one that samples of the same group may need. Then a new group begins.
+  bool begins_group = false;
   std::size_t bytes = 0;  ///< in a staging slot: blocks of all fields, and chunks
 };
 
@@ -35,8 +37,7 @@ struct planned_window {
 ///
 /// Samples are planned in the order in which they are decoded, a group at once: first all chunks of
 /// the group, then the group's samples are cut out. So a chunk must not be replaced by one of the
-/// same group. There are slots enough for the chunks of `group` samples, so that a slot that must
-/// be given away was last used by a sample of an earlier group. Threads: one.
+/// same group: if there is no other, a new group begins. Threads: one.
 class window_planner {
  public:
   /// @param plan Sized; it has windows.
@@ -52,6 +53,7 @@ class window_planner {
   struct array_places {
     struct place {
       std::uint64_t chunk = window_blocks::no_chunk;
+      std::uint64_t last_use = 0;  ///< number of a sample
       std::list<std::uint32_t>::iterator turn = {};
     };
     std::vector<place> places = {};
@@ -66,6 +68,8 @@ class window_planner {
   std::shared_ptr<const encoded_blocks> chunks_;
   std::vector<array_places> arrays_ = {};
   window_blocks::recipe recipe_ = {};
+  std::uint64_t planned_ = 0;      ///< number of samples, from 1 on
+  std::uint64_t group_begin_ = 0;  ///< first sample of the group, at the latest
 };
 
 }  // namespace feedline::detail

@@ -56,7 +56,7 @@ class cuda_block_decoders final : public block_decoders {
  private:
   /// Chunks of windows, with memory for some of a call's, which are decoded some after the others.
   static block_store in_turns(block_store chunks) {
-    constexpr std::uint32_t max_turn = 1024;
+    constexpr std::uint32_t max_turn = 2048;
     chunks.max_loads = std::min(chunks.max_loads, max_turn);
     return chunks;
   }

@@ -161,6 +161,11 @@ TEST_CASE("windows decoded on the device: with little memory chunks are replaced
     CHECK(seen.batches == expected.batches);
     CHECK(from.record->stored_reads > 800);
   }
+  // Chunks of few samples are kept: groups end where a chunk replaces one that they need.
+  for (const std::size_t bytes : {6000U, 20000U}) {
+    const loader_options few{.readers = 3, .memory = {.cache = bytes}};
+    CHECK(deliver(set, decode_on::device, few).batches == expected.batches);
+  }
   from.record->stored_reads = 0;
   const delivered near = deliver(set, decode_on::device, {.readers = 3}, sequential{});
   CHECK(near.batches == deliver(set, decode_on::cpu, {}, sequential{}).batches);
