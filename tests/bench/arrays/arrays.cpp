@@ -1,0 +1,132 @@
+/// Arrays as scientists store them, as Zarr 3 has them: rows, windows, patches, sparse rows.
+///
+///     feedline_bench_arrays                              # all cases
+///     feedline_bench_arrays --case rows --encoding zstd --decodes device --readers 4
+///     feedline_bench_arrays --folder /tmp/arrays --keep  # leaves the stores there, for the peers:
+///     python3 tests/bench/arrays_peer.py /tmp/arrays
+///
+/// Method: fields of several wavelengths are drawn, packed as GRIB and scanners do (16 and 12
+/// bits), and written as zarr-python writes them. Stores repeat some hundred MiB of chunks, and
+/// stay in the page cache. Samples are taken by a consumer that does nothing, or whose steps last
+/// 50 ms. Rates are of bytes in batches; the limit of a line is the rate of plain pinned copies, if
+/// the device decodes times the ratio of decoded to stored bytes. Content is not checked here: the
+/// tests do that.
+///
+/// rows     f32, 16 KiB, chunks of 256 KiB, shuffled within windows of 2048 chunks
+/// weather  70 variables on 181 × 360 points, f32; samples are 2 times and the next one; chunks of
+///          one time, and of 20; batches of 2
+/// patches  64³ at random places of 512³ u16 in chunks of 64³, to normalized f16; 512 patches of
+///          each volume, shuffled within windows of 2 volumes; "decoded": how often each chunk is,
+///          in one window
+/// cells    100,000 rows of 30,000 columns, 5 % of which are not 0; batches of 1,024 dense f32 rows
+
+#include <feedline/cuda/device.hpp>
+
+#include "bench/arrays/cases.hpp"
+#include "bench/support/consume.hpp"
+#include "bench/support/copies.hpp"
+#include "bench/support/machine.hpp"
+
+#include <cstdio>
+#include <map>
+
+namespace feedline::bench {
+
+void measure_feed(const array_run& run, const array_feed& feed) {
+  const std::map<std::string, decode_on> known{{"cpu", decode_on::cpu},
+                                               {"device", decode_on::device}};
+  for (const std::string& decoder : run.options.decodes) {
+    loader_options loading = feed.loading;
+    loading.readers = run.options.readers;
+    loading.decode_on = known.at(decoder);
+    loading.epochs = UINT64_MAX;
+    loading.placement = placement::stream;
+    loader loader{feed.samples, feed.order, make_cuda_device(0), loading};
+    if (loader.plan().decode_on != loading.decode_on) {
+      std::printf("%-28s %-7s readers decode: %s\n", feed.data.c_str(), decoder.c_str(),
+                  loader.plan().decode_note.c_str());
+      if (run.options.decodes.size() > 1) continue;
+    }
+    std::uint64_t epoch = 0;
+    (void)consume(loader, epoch, run.stream, 0);
+    const loader_statistics before = loader.statistics();
+    const std::uint64_t first = epoch;
+    const spread runs = repeat(decoder == "cpu" ? 1 : run.options.runs, [&] {
+      return consume(loader, epoch, run.stream, run.options.seconds);
+    });
+    const loader_statistics seen = loader.statistics().since(before);
+    const delivered& median = runs.median();
+    const double samples = median.batches_per_second() * static_cast<double>(loading.batch_size);
+    const double limit = run.bus * (loading.decode_on == decode_on::device ? feed.ratio : 1);
+    std::printf("%-28s %-7s %7d %11.1f %8.2f [%6.2f, %6.2f] %5.1f %% %6.2f %9.1f",
+                feed.data.c_str(), decoder.c_str(), loading.readers, samples,
+                median.bytes_per_second() / 1e9, runs.least().bytes_per_second() / 1e9,
+                runs.most().bytes_per_second() / 1e9, 100 * median.bytes_per_second() / limit,
+                median.busy_cores(), static_cast<double>(loader.plan().device_bytes) / 1e6);
+    if (feed.chunks != 0 && seen.decoded != 0)
+      std::printf("  decoded %.3f", static_cast<double>(seen.decoded) /
+                                        static_cast<double>(feed.chunks * (epoch - first)));
+    std::printf("\n");
+    std::fflush(stdout);
+    run.found.add({{"data", feed.data},
+                   {"decodes", decoder},
+                   {"readers", loading.readers},
+                   {"samples_per_second", samples},
+                   {"ratio", feed.ratio}},
+                  runs);
+  }
+}
+
+void drop_store(const array_options& options, const std::filesystem::path& store) {
+  if (!options.keep) std::filesystem::remove_all(store);
+}
+
+}  // namespace feedline::bench
+
+using namespace feedline;
+using namespace feedline::bench;
+
+namespace {
+
+void run(const array_options& options) {
+  results found{"arrays", machine_facts()};
+  std::printf("%s", describe_machine().c_str());
+  constexpr std::size_t copied = std::size_t{64} << 20U;
+  const double bus = pinned_copies{0, copied}.rate(options.seconds);
+  std::printf(
+      "method:    stream placement; where the device decodes, median of %d runs of %.1f s [least, "
+      "most];\n           stores in the page cache of %s; plain copies: %.2f GB/s\n\n",
+      options.runs, options.seconds, options.folder.c_str(), bus / 1e9);
+  std::printf("%-28s %-7s %7s %11s %8s %16s %7s %6s %9s\n", "data", "decodes", "readers",
+              "samples/s", "GB/s", "", "limit", "cores", "GPU MB");
+  std::filesystem::create_directories(options.folder);
+  const gpu_stream stream;
+  const array_run all{options, stream, bus, found};
+  for (const std::string& each : options.cases) {
+    if (each == "rows") measure_rows(all);
+    if (each == "weather") measure_weather(all);
+    if (each == "patches") measure_patches(all);
+    if (each == "cells") measure_cells(all);
+  }
+  found.write(options.json);
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  test::command_line line{"Arrays of Zarr: rows, windows, patches, sparse rows"};
+  array_options options;
+  options.runs = 3;
+  add_run_options(line, options);
+  line.add_option("--case", options.cases, "some of rows, weather, patches, cells")
+      .one_of({"rows", "weather", "patches", "cells"});
+  line.add_option("--encoding", options.encodings, "some of zstd, blosc-lz4, gzip; none: all");
+  line.add_option("--decodes", options.decodes, "who does: some of cpu, device")
+      .one_of({"cpu", "device"});
+  line.add_option("--readers", options.readers, "number of readers");
+  line.add_option("--step-ms", options.step_ms, "length of a training step");
+  line.add_option("--mebibytes", options.mebibytes, "decoded size of rows, of volumes and weather");
+  line.add_option("--folder", options.folder, "where the stores are written");
+  line.add_flag("--keep", options.keep, "leaves the stores there");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
+}
