@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "arrays/box_list.hpp"
+#include "arrays/window_regions.hpp"
 #include "dataset/choose_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/known_value.hpp"
@@ -218,35 +219,6 @@ window_positions positions_along(const window_plan& plan, std::size_t number) {
           reach};
 }
 
-/// Chunks of consecutive samples: those whose first window begins in one slab of chunks.
-chunking chunks_of(const window_plan& plan) {
-  chunking most;
-  const window& first = plan.windows.front();
-  if (first.position == window_position::random) return most;
-  const std::uint64_t others = plan.samples / plan.positions.front().count();
-  for (const window_part& part : plan.parts) {
-    const array_spec& spec = part.array->spec();
-    if (spec.chunk.empty() || spec.chunks_kept == 0) continue;
-    std::uint64_t slab_chunks = 1;
-    std::size_t bytes = size_bytes(spec.type);
-    std::uint64_t along = 0;
-    for (std::size_t d = 0; d < part.axes.size(); ++d) {
-      bytes *= spec.chunk[d];
-      if (part.axes[d].window == std::size_t{0})
-        along = spec.chunk[d];
-      else
-        slab_chunks *= divide_up(spec.shape[d], spec.chunk[d]);
-    }
-    const auto samples = checked_multiply(along / first.stride, others);
-    const auto slab_bytes = checked_multiply<std::size_t>(bytes, slab_chunks);
-    const std::uint64_t kept = spec.chunks_kept / slab_chunks;
-    if (!samples || !slab_bytes || *samples <= 1 || kept == 0 || *slab_bytes <= most.bytes)
-      continue;
-    most = {.samples = *samples, .bytes = *slab_bytes, .kept = kept};
-  }
-  return most;
-}
-
 }  // namespace
 
 window_plan plan_windows(std::vector<window> windows, const std::vector<window_field>& fields,
@@ -285,6 +257,7 @@ window_plan plan_windows(std::vector<window> windows, const std::vector<window_f
   std::ranges::stable_sort(plan.parts, {}, [](const window_part& each) {
     return reinterpret_cast<std::uintptr_t>(each.array.get());
   });
+  plan.regions = regions_of(plan);
   plan.chunks = chunks_of(plan);
   return plan;
 }

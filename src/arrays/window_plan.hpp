@@ -37,6 +37,8 @@ struct window_plan {
   std::vector<std::size_t> field_bytes = {};
   std::vector<window_part> parts = {};  ///< those of one array follow each other
   std::uint64_t draws = 1;
+  /// Regions along each window; consecutive draws are in one, and the last window's change fastest.
+  std::vector<std::uint64_t> regions = {};
   std::uint64_t samples = 0;
   chunking chunks = {};
 };

@@ -36,7 +36,9 @@ class windows_dataset final : public dataset,
   explicit windows_dataset(window_plan plan)
       : plan_{std::move(plan)}, varies_{std::ranges::any_of(plan_.windows, [](const window& each) {
           return each.position == window_position::random;
-        })} {}
+        })} {
+    for (const std::uint64_t regions : plan_.regions) draws_of_region_ /= regions;
+  }
 
   std::uint64_t size() const override { return plan_.samples; }
   std::vector<field> fields() const override { return plan_.fields; }
@@ -139,11 +141,19 @@ class windows_dataset final : public dataset,
     sample_random random = context.random(positions_stream);
     for (std::size_t w = 0; w < all.size(); ++w)
       if (plan_.windows[w].position == window_position::random)
-        all[w] = plan_.positions[w][random.below(plan_.positions[w].count())];
+        all[w] = static_cast<std::int64_t>(random.below(plan_.positions[w].count()));
     std::uint64_t number = sample.value / plan_.draws;
+    std::uint64_t region = sample.value % plan_.draws / draws_of_region_;
     for (std::size_t w = all.size(); w-- > 0;) {
-      if (plan_.windows[w].position == window_position::random) continue;
       const std::uint64_t count = plan_.positions[w].count();
+      if (plan_.windows[w].position == window_position::random) {
+        // Uniform over all positions if the region is: regions share positions between them.
+        const std::uint64_t regions = plan_.regions[w];
+        const std::uint64_t drawn = region % regions * count + static_cast<std::uint64_t>(all[w]);
+        all[w] = plan_.positions[w][drawn / regions];
+        region /= regions;
+        continue;
+      }
       all[w] = plan_.positions[w][number % count];
       number /= count;
     }
@@ -245,6 +255,7 @@ class windows_dataset final : public dataset,
 
   const window_plan plan_;
   const bool varies_;
+  std::uint64_t draws_of_region_ = plan_.draws;
 };
 
 void warn_of_packing(const window_plan& plan) {

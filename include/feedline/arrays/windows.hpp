@@ -52,6 +52,17 @@ struct window {
   std::vector<index_range> excluded = {};
   /// Whether samples keep the axis. False requires size 1 in all fields.
   bool keep_axis = true;
+  /// Extent of regions along the axis, in elements; 0: there are none. Consecutive samples have
+  /// their positions in one region, so that `shuffle{.within = chunks(n)}` stays among n regions,
+  /// and reads each chunk of these once. A region also needs the chunks that its windows reach
+  /// into: regions of c chunks along each axis read about (1 + (s + 1) / c)^axes times the array in
+  /// an epoch, for windows of s chunks.
+  ///
+  /// Random positions are divided into regions of equal numbers of positions, of at most this
+  /// extent, and each region has the same number of samples in each epoch: each position is as
+  /// likely as without regions. On a grid only the first window can have regions, if no random one
+  /// has.
+  std::uint64_t region = 0;
 };
 
 /// How a field's window differs from the sample's along one axis.
@@ -98,13 +109,16 @@ struct window_options {
 /// extents along one window's axis are equal.
 ///
 /// A chunk that several samples of a read need is decoded once, and kept while memory allows.
-/// `chunks()` follows the chunks along the first axis: `shuffle{.within = …}` then stays among
-/// those that are kept. Packed numbers (`array_spec::packing`) are read as stored, and the log
-/// warns of it: use `unpack`. Readers do all the work; devices do not decode.
+/// `chunks()` follows the regions, or without them the chunks along the first axis:
+/// `shuffle{.within = …}` then stays among those that are kept. Packed numbers
+/// (`array_spec::packing`) are read as stored, and the log warns of it: use `unpack`. Readers do
+/// all the work; devices do not decode.
 /// @param windows At least one. @param fields At least one.
 /// @throws usage_error naming array, axis and value: no such axis, sizes, strides or steps of 0,
 /// windows larger than the array, extents or types that differ, no position left by the excluded
-/// ranges, more samples than 62 bits count, a pad that is no value of the type.
+/// ranges, more samples than 62 bits count, a pad that is no value of the type, regions along a
+/// window that cannot have them, draws that are not a multiple of the number of regions, at least
+/// 2 of each.
 [[nodiscard]] dataset_ptr make_windows(std::vector<window> windows,
                                        std::vector<window_field> fields,
                                        const window_options& options = {});

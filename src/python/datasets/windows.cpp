@@ -229,14 +229,16 @@ void bind_windows_of_arrays(nb::module_& module) {
           [](window* self, const axis_argument& axis, std::uint64_t size, std::uint64_t stride,
              std::uint64_t step, const named<window_position>& position,
              const named<window_edges>& edges, const std::vector<range_argument>& excluded,
-             bool keep_axis) {
-            new (self) window{as_axis(axis), size, stride, step, position, edges, {}, keep_axis};
+             bool keep_axis, std::uint64_t region) {
+            new (self)
+                window{as_axis(axis), size, stride, step, position, edges, {}, keep_axis, region};
             for (const auto& [begin, end] : excluded) self->excluded.push_back({begin, end});
           },
           "axis"_a, "size"_a = usual.size, "stride"_a = usual.stride, "step"_a = usual.step,
           nb::kw_only(), "position"_a = named<window_position>{usual.position},
           "edges"_a = named<window_edges>{usual.edges},
-          "excluded"_a = std::vector<range_argument>{}, "keep_axis"_a = usual.keep_axis)
+          "excluded"_a = std::vector<range_argument>{}, "keep_axis"_a = usual.keep_axis,
+          "region"_a = usual.region)
       .def_prop_ro("axis", [](const window& self) { return spelled(self.axis); })
       .def_ro("size", &window::size)
       .def_ro("stride", &window::stride)
@@ -251,7 +253,8 @@ void bind_windows_of_arrays(nb::module_& module) {
                        ranges.emplace_back(each.begin, each.end);
                      return ranges;
                    })
-      .def_ro("keep_axis", &window::keep_axis);
+      .def_ro("keep_axis", &window::keep_axis)
+      .def_ro("region", &window::region);
 
   nb::class_<field_window>(module, "FieldWindow",
                            "How a field's window differs from the sample's along one axis.")

@@ -124,6 +124,21 @@ def test_random_windows_are_the_same_for_any_readers_and_after_resuming():
     assert len(corners) > 25  # of 30: positions differ
 
 
+def test_samples_of_a_region_have_their_positions_in_it():
+    array = feedline.make_memory_array(numbered(40, 24), "x")
+    window = feedline.Window(0, 4, position="random", region=10)
+    assert window.region == 10
+    across = feedline.Window(1, 4, position="random")
+    field = feedline.WindowField("x", [array])
+    samples = feedline.make_windows([window, across], [field], draws=4 * 8)  # 37 positions
+    rows = samples.read(range(32))["x"][:, 0, 0] // 24
+    for region, begin in enumerate(range(0, 32, 8)):
+        assert rows[begin : begin + 8].min() >= region * 37 // 4
+        assert rows[begin : begin + 8].max() <= ((region + 1) * 37 - 1) // 4
+    with pytest.raises(feedline.UsageError, match="there are 4 regions, 4 along axis 0, and draws"):
+        feedline.make_windows([window, across], [field], draws=30)
+
+
 def test_windows_refuse_what_cannot_be():
     t = feedline.make_memory_array(numbered(4), "t", ["time"])
     field = feedline.WindowField("t", [t])
