@@ -18,7 +18,7 @@ namespace feedline::bench {
 
 struct array_options : common_options {
   std::vector<std::string> cases{"rows", "weather", "patches", "cells"};
-  std::vector<std::string> encodings{};  ///< of rows; empty: all
+  std::vector<std::string> encodings{};  ///< encodings of rows; empty: all
   std::vector<std::string> decodes{"device", "cpu"};
   int readers = 4;
   double step_ms = 50;
@@ -51,11 +51,11 @@ void measure_feed(const array_run& run, const array_feed& feed);
 /// Deletes the store, unless stores are kept.
 void drop_store(const array_options& options, const std::filesystem::path& store);
 
-/// Rows of 4,096 f32 in chunks of 256 KiB, with and without shards, shuffled within windows of chunks.
+/// Rows of 4,096 f32 in chunks of 256 KiB, with and without shards.
 void measure_rows(const array_run& run);
 /// 70 variables, windows of 2 + 1 times: their rate, and what a training step waits for them.
 void measure_weather(const array_run& run);
-/// Patches of 64³ at random positions of volumes of 512³, from u16 to normalized f16.
+/// Patches of 64³ at random positions of volumes, from u16 to normalized f16.
 void measure_patches(const array_run& run);
 /// Dense rows of a sparse matrix: 100,000 cells, 30,000 genes.
 void measure_cells(const array_run& run);

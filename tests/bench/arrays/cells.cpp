@@ -93,7 +93,7 @@ void measure_cells(const array_run& run) {
   const auto arrays =
       open_zarr_arrays(store.string(), {"X/data", "X/indices", "X/indptr"},
                        {.max_host_cache_bytes =
-                            2 * window_chunks_of_cells * 2 * (chunk_values * sizeof(float) + 512)});
+                            3 * window_chunks_of_cells * 2 * (chunk_values * sizeof(float) + 512)});
   measure_feed(run,
                {.data = "cells",
                 .samples = make_csr_dataset("X", {arrays[0], arrays[1], arrays[2], genes}),

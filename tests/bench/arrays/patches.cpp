@@ -37,8 +37,29 @@ std::vector<std::vector<std::byte>> encode_volume(const zarr_encoding& as) {
 
 }  // namespace
 
-void measure_patches(const array_run& run) {
-  const zarr_encoding as = zarr_encodings(sizeof(std::uint16_t)).front();
+namespace {
+
+/// Random patches along the last three axes. @param region 0: none.
+std::vector<window> patch_windows(std::uint64_t region) {
+  std::vector<window> windows;
+  for (const char* const axis : {"z", "y", "x"})
+    windows.push_back(
+        {.axis = axis, .size = edge, .position = window_position::random, .region = region});
+  return windows;
+}
+
+loader_options patch_loading() {
+  return {.batch_size = 32,
+          .transforms = {{.field = "scan",
+                          .to = element_type::f16,
+                          .scale = 1 / 4095.0,
+                          .mean = {0.37},
+                          .stddev = {0.2}}}};
+}
+
+/// Volumes of 512³, some of which are mixed.
+void measure_volumes(const array_run& run, const zarr_encoding& as,
+                     std::span<const std::vector<std::byte>> encoded) {
   const std::uint64_t volumes =
       std::max(2 * window_volumes, (run.options.mebibytes << 20U) / volume_bytes);
   const auto store = run.options.folder / "patches.zarr";
@@ -48,26 +69,60 @@ void measure_patches(const array_run& run) {
                                          .shape = {volumes, volume_side, volume_side, volume_side},
                                          .chunk = {1, edge, edge, edge},
                                          .dimensions = {"scan", "z", "y", "x"}},
-                                        as, encode_volume(as));
+                                        as, encoded);
   const array_ptr scans = open_zarr_array(
       store.string(), "",
       {.max_host_cache_bytes = 2 * window_volumes * (volume_bytes + volume_chunks * 512)});
-  std::vector<feedline::window> windows{{.axis = "scan", .keep_axis = false}};
-  for (const char* const axis : {"z", "y", "x"})
-    windows.push_back({.axis = axis, .size = edge, .position = window_position::random});
+  std::vector<window> windows = patch_windows(0);
+  windows.insert(windows.begin(), {.axis = "scan", .keep_axis = false});
   measure_feed(run,
                {.data = "patches_" + as.name,
                 .samples = make_windows(windows, {{"scan", {scans}}}, {.draws = patches_of_volume}),
                 .order = shuffle{.seed = 1, .within = feedline::chunks(window_volumes)},
-                .loading = {.batch_size = 32,
-                            .transforms = {{.field = "scan",
-                                            .to = element_type::f16,
-                                            .scale = 1 / 4095.0,
-                                            .mean = {0.37},
-                                            .stddev = {0.2}}}},
+                .loading = patch_loading(),
                 .ratio = written.ratio(),
                 .chunks = volumes * volume_chunks});
   drop_store(run.options, store);
+}
+
+/// One volume of 1024³, some of whose regions are mixed.
+void measure_regions(const array_run& run, const zarr_encoding& as,
+                     std::span<const std::vector<std::byte>> encoded) {
+  constexpr std::uint64_t large = 2 * volume_side;
+  constexpr std::uint64_t region = 256;
+  constexpr std::uint64_t regions = 64;            // 961 positions along an axis are 4 regions
+  constexpr std::uint64_t patches_of_region = 64;  // the bytes of a region
+  constexpr std::uint64_t window_regions = 8;
+  constexpr std::uint64_t region_chunks = 6 * 6 * 6;
+  const auto store = run.options.folder / "volume.zarr";
+  const zarr_bytes written = write_zarr(store,
+                                        {.path = "",
+                                         .type = "uint16",
+                                         .shape = {large, large, large},
+                                         .chunk = {edge, edge, edge},
+                                         .dimensions = {"z", "y", "x"}},
+                                        as, encoded);
+  const array_ptr volume =
+      open_zarr_array(store.string(), "",
+                      {.max_host_cache_bytes = 2 * window_regions * region_chunks *
+                                               (edge * edge * edge * sizeof(std::uint16_t) + 512)});
+  measure_feed(run, {.data = "regions_" + as.name,
+                     .samples = make_windows(patch_windows(region), {{"scan", {volume}}},
+                                             {.draws = regions * patches_of_region}),
+                     .order = shuffle{.seed = 1, .within = feedline::chunks(window_regions)},
+                     .loading = patch_loading(),
+                     .ratio = written.ratio(),
+                     .chunks = 8 * volume_chunks});
+  drop_store(run.options, store);
+}
+
+}  // namespace
+
+void measure_patches(const array_run& run) {
+  const zarr_encoding as = zarr_encodings(sizeof(std::uint16_t)).front();
+  const auto encoded = encode_volume(as);
+  measure_volumes(run, as, encoded);
+  measure_regions(run, as, encoded);
 }
 
 }  // namespace feedline::bench

@@ -22,6 +22,7 @@ constexpr std::uint64_t height = 181;
 constexpr std::uint64_t width = 360;
 constexpr std::size_t time_bytes = variables * height * width * sizeof(float);
 constexpr std::uint64_t drawn_times = 20;
+constexpr std::uint64_t window_chunks_of_times = 2;
 constexpr std::uint64_t batch_samples = 2;
 
 std::string name_of(std::uint64_t variable) {
@@ -58,7 +59,9 @@ double write_weather(const std::filesystem::path& store, const zarr_encoding& as
 }
 
 /// Inputs at two times, and the target at the next one.
-dataset_ptr open_weather(const std::filesystem::path& store, std::size_t cache) {
+/// @param region Consecutive times that share chunks of single times; 0: the chunks are larger.
+dataset_ptr open_weather(const std::filesystem::path& store, std::size_t cache,
+                         std::uint64_t region) {
   std::vector<std::string> names;
   for (std::uint64_t variable = 0; variable < variables; ++variable)
     names.push_back(name_of(variable));
@@ -71,7 +74,7 @@ dataset_ptr open_weather(const std::filesystem::path& store, std::size_t cache) 
                             .arrays = arrays,
                             .windows = {{.axis = "time", .offset = 2}},
                             .channel_axis = 1};
-  return make_windows({{"time"}}, {input, target});
+  return make_windows({{.axis = "time", .region = region}}, {input, target});
 }
 
 /// Steps of one length, and the share of the loop's time that they wait for batches.
@@ -134,12 +137,13 @@ void measure_weather(const array_run& run) {
   for (const std::uint64_t chunk_times : {std::uint64_t{1}, drawn_times}) {
     const auto store = run.options.folder / ("weather_" + std::to_string(chunk_times) + ".zarr");
     const double ratio = write_weather(store, as, times, chunk_times);
-    const array_feed feed{.data = "weather_" + std::to_string(chunk_times) + "_" + as.name,
-                          .samples = open_weather(store, times * time_bytes / 2),
-                          .order = shuffle{.seed = 1, .within = feedline::chunks()},
-                          .loading = {.batch_size = batch_samples},
-                          .ratio = ratio,
-                          .chunks = variables * times / chunk_times};
+    const array_feed feed{
+        .data = "weather_" + std::to_string(chunk_times) + "_" + as.name,
+        .samples = open_weather(store, times * time_bytes / 2, chunk_times == 1 ? drawn_times : 0),
+        .order = shuffle{.seed = 1, .within = feedline::chunks(window_chunks_of_times)},
+        .loading = {.batch_size = batch_samples},
+        .ratio = ratio,
+        .chunks = variables * times / chunk_times};
     measure_feed(run, feed);
     measure_steps(run, feed);
     drop_store(run.options, store);
