@@ -52,11 +52,28 @@ add_executable(feedline_bench_python_overhead bench/python/overhead.cpp)
 target_link_libraries(feedline_bench_python_overhead PRIVATE feedline::core)
 feedline_private_options(feedline_bench_python_overhead)
 if(FEEDLINE_HAS_REMOTE)
-  add_executable(feedline_bench_remote bench/storage/remote.cpp bench/support/child_server.cpp
+  add_executable(feedline_bench_remote
+    bench/remote/bare_client.cpp
+    bench/remote/file_server.cpp
+    bench/remote/forms.cpp
+    bench/remote/remote.cpp
+    bench/support/child_server.cpp
     bench/support/delivered.cpp)
-  target_include_directories(feedline_bench_remote PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(feedline_bench_remote
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(feedline_bench_remote
-    PRIVATE feedline::formats feedline_test_http feedline_command_line)
+    PRIVATE feedline::formats feedline_test_http feedline_command_line spdlog::spdlog)
+  if(FEEDLINE_HAS_HDF5)
+    target_sources(feedline_bench_remote PRIVATE
+      bench/hdf5/encodings.cpp bench/hdf5/hdf5_files.cpp bench/support/shapes.cpp)
+    target_link_libraries(feedline_bench_remote
+      PRIVATE feedline_test_hdf5 feedline_test_encoders ZLIB::ZLIB)
+    target_compile_definitions(feedline_bench_remote PRIVATE FEEDLINE_BENCH_HDF5)
+  endif()
+  if(TARGET feedline::cuda)
+    target_link_libraries(feedline_bench_remote PRIVATE feedline::cuda CUDA::cudart_static)
+    target_compile_definitions(feedline_bench_remote PRIVATE FEEDLINE_BENCH_CUDA)
+  endif()
   feedline_private_options(feedline_bench_remote)
   add_executable(feedline_bench_cache bench/storage/cache.cpp)
   target_include_directories(feedline_bench_cache
