@@ -1,19 +1,19 @@
 #include "ragged/part_values.hpp"
 
-#include "rows/scratch_pool.hpp"
-
 #include <algorithm>
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace feedline::detail {
 namespace {
 
 class part_values final : public coded_values {
  public:
-  part_values(coded_values_ptr of, record_decoder_ptr by, std::size_t field, std::string name)
-      : of_{std::move(of)}, by_{std::move(by)}, field_{field}, name_{std::move(name)} {}
+  part_values(record_reads_ptr records, record_decoder_ptr by, std::size_t field, std::string name)
+      : records_{std::move(records)},
+        of_{records_->of()},
+        by_{std::move(by)},
+        field_{field},
+        name_{std::move(name)} {}
 
   std::uint64_t size() const override { return of_->size(); }
   /// The size of the record, which is at least as large.
@@ -22,11 +22,9 @@ class part_values final : public coded_values {
   }
 
   std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override {
-    const auto records = records_.take();
-    const auto record =
-        of_->read(sample, [&](std::size_t bytes) { return room_in(*records, bytes); });
+    const auto read = records_->read(sample);
     try {
-      const auto part = by_->coded_value(record, field_);
+      const auto part = by_->coded_value(read.record(), field_);
       const auto out = memory(part.size());
       std::ranges::copy(part, out.begin());
       return out;
@@ -50,19 +48,19 @@ class part_values final : public coded_values {
   unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
 
  private:
+  record_reads_ptr records_;
   coded_values_ptr of_;
   record_decoder_ptr by_;
   std::size_t field_;
   std::string name_;
-  mutable scratch_pool<std::vector<std::byte>> records_{
-      [] { return std::make_unique<std::vector<std::byte>>(); }};
 };
 
 }  // namespace
 
-coded_values_ptr make_part_values(coded_values_ptr of, record_decoder_ptr by, std::size_t field,
-                                  std::string name) {
-  return std::make_shared<const part_values>(std::move(of), std::move(by), field, std::move(name));
+coded_values_ptr make_part_values(record_reads_ptr records, record_decoder_ptr by,
+                                  std::size_t field, std::string name) {
+  return std::make_shared<const part_values>(std::move(records), std::move(by), field,
+                                             std::move(name));
 }
 
 }  // namespace feedline::detail

@@ -6,6 +6,7 @@
 #include "ragged/offsets.hpp"
 #include "ragged/part_values.hpp"
 #include "ragged/record_columns.hpp"
+#include "ragged/record_reads.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
@@ -31,8 +32,9 @@ std::unique_ptr<record_worker> make_worker(std::unique_ptr<record_row> row) {
 
 class decoded_dataset final : public dataset {
  public:
-  decoded_dataset(coded_values_ptr of, record_columns columns)
-      : of_{std::move(of)}, columns_{std::move(columns)} {}
+  /// @param shared Reads records for several such datasets; null: this one alone reads them.
+  decoded_dataset(coded_values_ptr of, record_columns columns, record_reads_ptr shared = nullptr)
+      : of_{std::move(of)}, columns_{std::move(columns)}, shared_{std::move(shared)} {}
 
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return columns_.fields(); }
@@ -68,12 +70,16 @@ class decoded_dataset final : public dataset {
     if (!is_coded) return nullptr;
     if (fields.size() == 1) {
       const std::size_t column = *columns_.coded_column(0);
+      const auto records = shared_ ? shared_ : std::make_shared<record_reads>(of_, 1);
       return make_value_blocks(
-          make_part_values(of_, columns_.decodes_by(), column, fields.front().name),
+          make_part_values(records, columns_.decodes_by(), column, fields.front().name),
           columns_.decodes_by()->coded_by(column), fields.front());
     }
+    const auto shared = std::make_shared<record_reads>(of_, fields.size());
     std::vector<dataset_ptr> parts;
-    for (std::size_t i = 0; i < fields.size(); ++i) parts.push_back(select({&i, 1}));
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      parts.push_back(
+          std::make_shared<const decoded_dataset>(of_, columns_.select({&i, 1}), shared));
     return make_joined_blocks(parts);
   }
 
@@ -81,19 +87,30 @@ class decoded_dataset final : public dataset {
     require_in_range(request.samples, size());
     const auto worker = workers_.take();
     for (std::size_t i = 0; i < request.samples.size(); ++i) {
-      const auto stored = of_->read(request.samples[i].value, [&](std::size_t bytes) {
-        return room_in(worker->stored, bytes);
-      });
-      try {
-        columns_.decode(stored, request.out, i, request.context[i], *worker->row);
-      } catch (const dataset_error& fault) {
-        of_->refuse(fault, request.samples[i].value);
+      const std::uint64_t sample = request.samples[i].value;
+      if (shared_) {
+        const auto read = shared_->read(sample);
+        decode(read.record(), request, i, *worker);
+      } else {
+        const auto stored =
+            of_->read(sample, [&](std::size_t bytes) { return room_in(worker->stored, bytes); });
+        decode(stored, request, i, *worker);
       }
+    }
+  }
+
+  void decode(std::span<const std::byte> record, const read_request& request, std::size_t i,
+              record_worker& worker) const {
+    try {
+      columns_.decode(record, request.out, i, request.context[i], *worker.row);
+    } catch (const dataset_error& fault) {
+      of_->refuse(fault, request.samples[i].value);
     }
   }
 
   coded_values_ptr of_;
   record_columns columns_;
+  record_reads_ptr shared_;
   mutable scratch_pool<record_worker> workers_{[this] { return make_worker(columns_.make_row()); }};
   mutable std::once_flag blocks_made_;
   mutable std::shared_ptr<const encoded_blocks> blocks_;

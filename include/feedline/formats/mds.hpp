@@ -36,7 +36,7 @@ inline namespace FEEDLINE_ABI {
 /// whole when a record is read, and kept as memory allows (`chunks()`: use `shuffle{.within = …}`).
 /// Other codecs are refused. A shard that is there both ways is read uncompressed. Samples are read
 /// in any order by any number of threads. Images are decoded by readers, or by devices that can
-/// (`encoded()`); the record is then read once for each field.
+/// (`encoded()`).
 /// @param folders Folders, or their index.json; patterns as in `expand_paths`. All have the same
 /// columns.
 /// @throws dataset_error naming file and sample: no index, or a damaged one, shards that differ

@@ -81,8 +81,7 @@ struct tfrecord_options {
 /// extension) makes that needless: it is used if its records make up the file as it is now, and if
 /// the heads of 17 of them agree; otherwise the log says that it is not. The checksum of a record
 /// is checked each time it is read. Samples are read in any order, without a
-/// lock. Images are decoded by readers, or by devices that can (`encoded()`); the record is then
-/// read once for each field.
+/// lock. Images are decoded by readers, or by devices that can (`encoded()`).
 /// @param files Paths or patterns: see `expand_paths`.
 /// @throws dataset_error naming file, byte and sample: no record, a wrong checksum, cut short,
 /// compressed (gzip and zlib cannot be read in any order: decompress the file), no protocol buffer.

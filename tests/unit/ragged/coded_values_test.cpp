@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "ragged/record_columns.hpp"
+#include "ragged/record_reads.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
@@ -62,6 +63,7 @@ class values_in_memory final : public coded_values {
   std::uint64_t size() const override { return values.size(); }
   std::uint64_t stored_bytes(std::uint64_t sample) const override { return told[sample]; }
   std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override {
+    ++reads;
     const auto out = memory(values[sample].size());
     std::ranges::copy(values[sample], out.begin());
     return out;
@@ -77,6 +79,7 @@ class values_in_memory final : public coded_values {
   std::vector<byte_vector> values;
   std::vector<std::uint64_t> told;
   mutable std::size_t hinted = 0;
+  mutable std::size_t reads = 0;
 };
 
 byte_vector value_of(std::size_t bytes, int first) {
@@ -174,4 +177,74 @@ TEST_CASE("decoded values: hints go to where the values are", "[dataset][host]")
   CHECK(data->wants_prefetch());
   data->prefetch(std::vector<sample_index>(3));
   CHECK(values->hinted == 3);
+}
+
+namespace {
+
+/// A record's number and a value that devices decode, which is the rest of the record.
+class number_and_value final : public record_decoder {
+ public:
+  std::vector<described_field> describe(std::span<const std::byte>) const override {
+    return {{folded}, {{"number", element_type::u8, {}}}};
+  }
+  void decode(std::span<const std::byte> stored, record_output& out,
+              const sample_context& context) const override {
+    if (out.wants(0)) by_->decode(stored.subspan(1), folded, out.fixed(0), context);
+    if (out.wants(1)) out.fixed(1)[0] = stored[0];
+  }
+  decoder_ptr coded_by(std::size_t field) const override { return field == 0 ? by_ : nullptr; }
+  std::span<const std::byte> coded_value(std::span<const std::byte> stored,
+                                         std::size_t) const override {
+    return stored.subspan(1);
+  }
+
+ private:
+  decoder_ptr by_ = std::make_shared<const folding_decoder>();
+};
+
+}  // namespace
+
+TEST_CASE("record blocks: a record is read once for all of its fields", "[dataset][host]") {
+  std::vector<byte_vector> all;
+  for (int i = 0; i < 6; ++i)
+    all.push_back({std::byte(i), std::byte(2 * i), std::byte{9}, std::byte{5}});
+  const auto values = std::make_shared<values_in_memory>(all);
+  const auto data =
+      make_record_dataset("test", values, std::make_shared<const number_and_value>(), {});
+  test::check_encoded(*data);
+  const auto blocks = data->encoded();
+  REQUIRE(blocks != nullptr);
+  values->reads = 0;
+  const auto read = [&](std::size_t field, std::uint64_t block) {
+    byte_vector out(blocks->stored(field, block).bytes);
+    out.resize(blocks->read(field, block, out, {}).bytes);
+    return out;
+  };
+  for (std::uint64_t i = 0; i < all.size(); ++i) {
+    CHECK(read(0, i) == byte_vector(all[i].begin() + 1, all[i].end()));
+    CHECK(read(1, i) == byte_vector{all[i][0]});
+    CHECK(values->reads == i + 1);
+  }
+  // A field that is read again, and fields that are read by themselves, are read from the record.
+  (void)read(0, 5);
+  (void)read(0, 5);
+  CHECK(values->reads == 7);
+  for (std::uint64_t i = 0; i < all.size(); ++i) CHECK(read(1, i) == byte_vector{all[i][0]});
+}
+
+TEST_CASE("record reads: records whose other fields are never read give way", "[dataset][host]") {
+  std::vector<byte_vector> all;
+  for (int i = 0; i < 100; ++i) all.push_back({std::byte(i)});
+  const auto values = std::make_shared<values_in_memory>(all);
+  record_reads records{values, 3};
+  for (std::uint64_t i = 0; i < all.size(); ++i) CHECK(records.read(i).record()[0] == std::byte(i));
+  for (int again = 0; again < 2; ++again) CHECK(records.read(99).record()[0] == std::byte{99});
+  CHECK(values->reads == 100);
+  CHECK(records.read(99).record()[0] == std::byte{99});
+  CHECK(values->reads == 101);
+  // Two at once do not share memory.
+  const auto one = records.read(1);
+  const auto other = records.read(2);
+  CHECK(one.record()[0] == std::byte{1});
+  CHECK(other.record()[0] == std::byte{2});
 }
