@@ -30,7 +30,11 @@ if(NOT FEEDLINE_PARQUET STREQUAL "OFF" AND NOT FEEDLINE_STATIC_DEPENDENCIES)
     endforeach()
   endif()
   if(NOT feedline_parquet_libraries AND feedline_pyarrow)
+    set(exports_openssl OFF)
     if(FEEDLINE_HAS_REMOTE OR FEEDLINE_PYTHON)
+      feedline_exports_openssl("${feedline_pyarrow}" exports_openssl)
+    endif()
+    if(exports_openssl)
       set(feedline_arrow_fault "pyarrow's libparquet exports an OpenSSL of its own, which takes \
 the place of the system's: libcurl and Python's ssl crash then; use Arrow's own packages \
 (libparquet-dev of Apache's), or build feedline for C++ with -D FEEDLINE_WITHOUT=libcurl")

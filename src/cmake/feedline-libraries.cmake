@@ -73,6 +73,20 @@ function(feedline_find_library name)
     INTERFACE_LINK_LIBRARIES "${files}")
 endfunction()
 
+# feedline_exports_openssl(FOLDER RESULT): ON if the libparquet of a wheel gives its own OpenSSL to
+# the whole process. Also ON if that cannot be told, for want of `nm`.
+function(feedline_exports_openssl folder result)
+  set(${result} OFF PARENT_SCOPE)
+  file(GLOB parquet LIST_DIRECTORIES OFF "${folder}/libparquet.so.*")
+  foreach(library IN LISTS parquet)
+    execute_process(COMMAND "${CMAKE_NM}" -D --defined-only "${library}"
+      OUTPUT_VARIABLE symbols RESULT_VARIABLE code ERROR_QUIET)
+    if(NOT code EQUAL 0 OR symbols MATCHES " T (SSL_CTX_new|EVP_MD_CTX_new)[@\n]")
+      set(${result} ON PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # feedline_arrow_in(FOLDER): the target feedline_libraries::parquet, of a wheel's libraries. They
 # have no links for the linker, so that each is named by its whole path.
 function(feedline_arrow_in folder)

@@ -39,8 +39,19 @@ if(NOT code EQUAL 0 OR NOT output MATCHES
   message(FATAL_ERROR "found and missing libraries were not told:\n${output}")
 endif()
 
-configure(-D CMAKE_CXX_COMPILER=${CXX} -D FEEDLINE_PYARROW=${WORK})
-refused("pyarrow's libparquet exports an OpenSSL of its own")
+# A libparquet with an OpenSSL that others see, and one without.
+foreach(exported SSL_CTX_new other)
+  set(wheel ${WORK}/${exported})
+  file(WRITE ${wheel}/exported.cpp "extern \"C\" void ${exported}() {}\n")
+  execute_process(COMMAND ${CXX} -shared -fPIC -o ${wheel}/libparquet.so.1 ${wheel}/exported.cpp
+    COMMAND_ERROR_IS_FATAL ANY)
+  configure(-D CMAKE_CXX_COMPILER=${CXX} -D FEEDLINE_PYARROW=${wheel})
+  if(exported STREQUAL "SSL_CTX_new")
+    refused("pyarrow's libparquet exports an OpenSSL of its own")
+  else()
+    refused("is not the folder of a pyarrow: it needs libparquet.so.*")
+  endif()
+endforeach()
 
 # Debian's spdlog is a shared library; its zlib is both.
 configure(-D CMAKE_CXX_COMPILER=${CXX} -D FEEDLINE_STATIC_DEPENDENCIES=ON)
