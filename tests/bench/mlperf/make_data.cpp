@@ -2,6 +2,7 @@
 
 #include "bench/mlperf/data.hpp"
 #include "detail/checksums/crc32c.hpp"
+#include "detail/threads.hpp"
 #include "support/files/npy_bytes.hpp"
 #include "support/files/tfrecord_bytes.hpp"
 #include "support/files/zip_bytes.hpp"
@@ -16,6 +17,7 @@
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 namespace feedline::bench {
 namespace {
@@ -129,6 +131,28 @@ std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
+/// A file to make.
+struct file_plan {
+  std::filesystem::path path;
+  std::array<std::uint64_t, 2> extent;
+  std::uint64_t samples;
+  std::uint64_t first;  ///< number of its first sample
+};
+
+byte_vector content_of(const workload& of, const file_plan& file) {
+  switch (of.form) {
+    case sample_form::npz:
+      return npz_file(file.extent, file.first);
+    case sample_form::tfrecord:
+      return tfrecord_file(file.extent, file.samples, file.first);
+    case sample_form::jpeg:
+      return jpeg_file(file.extent, file.first);
+    case sample_form::parquet:
+      return parquet_file(of, file.samples, file.first);
+  }
+  return {};
+}
+
 }  // namespace
 
 made_data make_data(const workload& of, std::uint64_t samples,
@@ -146,30 +170,19 @@ made_data make_data(const workload& of, std::uint64_t samples,
   made_data made{.samples = samples};
   extents sizes{of};
   std::string list;
+  std::vector<file_plan> plans;
   for (std::uint64_t first = 0; first < samples; first += of.samples_per_file) {
     const std::uint64_t count = std::min(of.samples_per_file, samples - first);
-    const auto extent = sizes.next();
     std::ostringstream name;
     name << "img_" << std::setw(7) << std::setfill('0') << made.files.size() << suffix(of.form);
     made.files.push_back(name.str());
     list += name.str() + " 0\n";
-    const auto path = folder / name.str();
-    if (before.empty()) switch (of.form) {
-        case sample_form::npz:
-          write(path, npz_file(extent, first));
-          break;
-        case sample_form::tfrecord:
-          write(path, tfrecord_file(extent, count, first));
-          break;
-        case sample_form::jpeg:
-          write(path, jpeg_file(extent, first));
-          break;
-        case sample_form::parquet:
-          write(path, parquet_file(of, count, first));
-          break;
-      }
-    made.bytes += std::filesystem::file_size(path);
+    plans.push_back({folder / name.str(), sizes.next(), count, first});
   }
+  if (before.empty())
+    detail::parallel_for(plans.size(),
+                         [&](std::size_t i) { write(plans[i].path, content_of(of, plans[i])); });
+  for (const file_plan& each : plans) made.bytes += std::filesystem::file_size(each.path);
   if (of.form == sample_form::jpeg) {
     write(folder / "list.txt", std::as_bytes(std::span{list}));
     made.files = {"list.txt"};

@@ -36,7 +36,7 @@ std::shared_ptr<arrow::Array> noise_column(const parquet_column& of, std::uint64
       arrow::AllocateBuffer(count * static_cast<std::int64_t>(width)).ValueOrDie();
   std::uint8_t* out = buffer->mutable_data();
   for (std::int64_t i = 0; i < count; ++i, out += width) {
-    const std::uint32_t bits = random();
+    const auto bits = static_cast<std::uint32_t>(random());
     const float single = static_cast<float>(bits >> 8U) / 16'777'216.0F;
     const double twice = single;
     const auto half = static_cast<std::uint16_t>(bits & 0x3bffU);  // finite, below 1

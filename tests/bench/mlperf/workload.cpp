@@ -194,6 +194,7 @@ const workload& find_workload(std::string_view model, std::string_view accelerat
 
 workload scaled(workload of, double scale) {
   of.computation_seconds *= scale;
+  if (of.form == sample_form::parquet) return of;
   of.record_bytes *= scale;
   of.record_stdev *= scale;
   of.resized_bytes *= scale;

@@ -52,7 +52,7 @@ struct workload {
 [[nodiscard]] const workload& find_workload(std::string_view model, std::string_view accelerator);
 
 /// A workload whose samples and steps are smaller by the same factor, so that an accelerator asks
-/// for as many bytes a second.
+/// for as many bytes a second. Rows of Parquet files keep their size.
 /// @param scale More than 0; 1: as published.
 [[nodiscard]] workload scaled(workload of, double scale);
 

@@ -108,6 +108,8 @@ TEST_CASE("Parquet, bad input: a page with another checksum is an error", "[data
   const auto found = std::search(bytes.begin(), bytes.end(), value.begin(), value.end());
   REQUIRE(found != bytes.end());
   *found ^= std::byte{1};
-  CHECK(contains(fault_of(folder.write("a", bytes)),
-                 "field 'id', sample 0: row group 0: could not verify page integrity, CRC"));
+  const std::string fault = fault_of(folder.write("a", bytes));
+  INFO(fault);
+  CHECK(contains(fault, "field 'id', sample 0: row group 0: "));
+  CHECK(contains(fault, "could not verify page integrity, CRC"));  // older Arrows begin with a code
 }
