@@ -6,8 +6,8 @@
 ///     its own python3 tests/bench/images_peer.py FOLDER     # DataLoader and torchvision on the
 ///     same folder
 ///
-/// Method: images of 500 x 375 pixels, quality 90, as many different ones as --different says, each
-/// in several copies; one epoch to warm up (files come into memory), then epochs back to back for
+/// Method: images of 500 x 375 pixels (--width, --height), quality 90, as many different ones as
+/// --different says, each in several copies; one epoch to warm up, then epochs back to back for
 /// the time asked; the median of the runs. Scaling is beside one reader times their number; a
 /// core's rate is images by CPU seconds of all threads. The bound is the decoder alone, on as many
 /// threads as there are readers, each out of memory and into memory of its own: cores that slow
@@ -50,6 +50,8 @@ struct options : common_options {
   std::string folder;
   std::uint32_t images = 2048;
   std::uint32_t different = 128;
+  std::uint32_t height = 375;
+  std::uint32_t width = 500;
   bool png = false;
   std::vector<int> readers{1, 2, 4, 8, 14};
   std::uint64_t batch_size = 64;
@@ -71,8 +73,9 @@ void make_folder(const std::filesystem::path& root, const options& options) {
     std::filesystem::create_directories(root / ("class" + std::to_string(i)));
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < std::min(options.different, options.images); ++i) {
-    const auto file = options.png ? test::png_bytes(test::paint(256, 256, 3, i))
-                                  : test::jpeg_bytes(test::paint(375, 500, 3, i));
+    const auto file = options.png
+                          ? test::png_bytes(test::paint(256, 256, 3, i))
+                          : test::jpeg_bytes(test::paint(options.height, options.width, 3, i));
     bytes += file.size();
     for (std::uint32_t copy = i; copy < options.images; copy += options.different)
       write_file(root / ("class" + std::to_string(copy % classes)) /
@@ -211,6 +214,8 @@ int main(int argc, char* argv[]) {
   line.add_flag("--png", options.png, "images that are made are PNGs of 256 x 256");
   line.add_option("--folder", options.folder, "of images by class; default: one is made");
   line.add_option("--images", options.images, "in a folder that is made").positive();
+  line.add_option("--height", options.height, "of JPEGs that are made").positive();
+  line.add_option("--width", options.width, "of JPEGs that are made").positive();
   line.add_option("--different", options.different, "of them").positive();
   line.add_option("--readers", options.readers, "numbers of reader threads; begin with 1");
   line.add_option("--batch-size", options.batch_size, "samples");

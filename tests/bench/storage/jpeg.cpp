@@ -4,6 +4,7 @@
 ///     feedline_bench_jpeg --folder FOLDER --readers 1,2,4,8
 ///     tar -cf SHARD -C FOLDER .
 ///     feedline_bench_jpeg --shards SHARD --readers 1,2,4,8
+///     feedline_bench_jpeg --folder FOLDER --form folder,tfrecord,mds,parquet --decodes device
 ///     feedline_bench_jpeg --folder FOLDER --window original
 ///     feedline_bench_images --make PNGS --png      # 256 x 256
 ///     feedline_bench_jpeg --folder PNGS --window original --readers 1,2,4,8
@@ -15,15 +16,17 @@
 /// `--recipe` adds TrivialAugmentWide and RandomErasing(0.1), as torchvision's recipe does.
 /// Batches are shuffled, and taken in stream placement by a consumer that does nothing; files are
 /// in the page cache after the first epoch, which is not counted. Cores are those that all
-/// threads keep busy. Content is not checked here: tests do that.
+/// threads keep busy. Content is not checked here: tests do that. `--form` stores the folder's
+/// images in other forms first; "beside" is the rate over that of the first form with as many
+/// readers.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/tar.hpp>
-#include <feedline/image/folder.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "bench/storage/image_forms.hpp"
 #include "bench/support/consume.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
@@ -35,6 +38,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -50,6 +54,7 @@ struct options : common_options {
   std::vector<std::string> shards;
   std::vector<int> readers{1, 2, 4, 8};
   std::vector<std::string> decodes{"cpu", "device"};
+  std::vector<std::string> forms{"folder"};
   std::uint64_t batch_size = 256;
   std::string window = "resized";
   bool recipe = false;
@@ -78,11 +83,20 @@ loader_options loading(const options& options, decode_on who, int readers) {
   return made;
 }
 
-/// @param decoder One of `decodings`.
-void run_loader(const dataset_ptr& images, const std::string& decoder, int readers,
-                const options& options, const gpu_stream& stream, results& found) {
-  const decode_on who = decodings.at(decoder);
-  loader loader{images, shuffle{.seed = 1}, make_cuda_device(0), loading(options, who, readers)};
+/// Images, how they are stored, and who decodes them.
+struct measured_case {
+  std::string form;
+  dataset_ptr images;
+  std::string decoder;  ///< one of `decodings`
+  int readers;
+};
+
+/// @return Images a second.
+double run_loader(const measured_case& one, const options& options, const gpu_stream& stream,
+                  double beside, results& found) {
+  const decode_on who = decodings.at(one.decoder);
+  loader loader{one.images, shuffle{.seed = 1}, make_cuda_device(0),
+                loading(options, who, one.readers)};
   if (loader.plan().decode_on != who)
     throw usage_error{"readers decode: " + loader.plan().decode_note};
   std::uint64_t epoch = 0;
@@ -93,15 +107,21 @@ void run_loader(const dataset_ptr& images, const std::string& decoder, int reade
     return run.batches_per_second() * static_cast<double>(options.batch_size);
   };
   const delivered& median = runs.median();
-  std::printf("%-7s %8d %12.0f [%6.0f, %6.0f] %10.2f %9.2f\n", decoder.c_str(), readers,
-              images_of(median), images_of(runs.least()), images_of(runs.most()),
-              median.busy_cores(), static_cast<double>(loader.plan().device_bytes) / 1e6);
+  const double rate = images_of(median);
+  std::printf("%-8s %-7s %8d %12.0f [%6.0f, %6.0f] %7.2f %10.2f %9.2f\n", one.form.c_str(),
+              one.decoder.c_str(), one.readers, rate, images_of(runs.least()),
+              images_of(runs.most()), beside == 0 ? 1 : rate / beside, median.busy_cores(),
+              static_cast<double>(loader.plan().device_bytes) / 1e6);
   std::fflush(stdout);
-  found.add({{"decodes", decoder}, {"readers", readers}, {"images_per_second", images_of(median)}},
+  found.add({{"form", one.form},
+             {"decodes", one.decoder},
+             {"readers", one.readers},
+             {"images_per_second", rate}},
             runs);
+  return rate;
 }
 
-dataset_ptr open_images(const options& options) {
+image_options image_of(const options& options) {
   image_options image{
       .height = 256, .width = 256, .shorter_side = 256, .allow_damaged = options.allow_damaged};
   if (options.window != "resized") image.height = image.width = 224;
@@ -110,29 +130,44 @@ dataset_ptr open_images(const options& options) {
     image.shorter_side = 0;
     image.resized_crop = crop_ranges{};
   }
-  if (options.shards.empty()) return open_image_folder(options.folder, {.image = image}).dataset;
-  return open_tar(options.shards, {{"image", {"jpg", "jpeg", "png"}, make_image_decoder(image)}});
+  return image;
+}
+
+dataset_ptr open_shards(const options& options) {
+  return open_tar(options.shards,
+                  {{"image", {"jpg", "jpeg", "png"}, make_image_decoder(image_of(options))}});
 }
 
 void run(const options& options) {
-  const dataset_ptr images = open_images(options);
   results found{"jpeg", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
-      "method:    %ju images of %s, shuffled, batches of %ju, stream placement, empty "
-      "consumer;\n           windows: %s%s; scans %s checked for damage; medians of %d runs of "
-      "%.1f "
-      "s [least, most]\n\n",
-      std::uintmax_t{images->size()}, options.shards.empty() ? "a folder" : "tar shards",
+      "method:    images shuffled, batches of %ju, stream placement, empty consumer;\n           "
+      "windows: %s%s; scans %s checked for damage; medians of %d runs of %.1f s [least, most]\n\n",
       std::uintmax_t{options.batch_size}, options.window.c_str(),
       options.recipe ? ", TrivialAugmentWide, erasing" : "",
       options.allow_damaged ? "are not" : "are", options.runs, options.seconds);
-  std::printf("%-7s %8s %12s %16s %10s %9s\n", "decodes", "readers", "images/s", "", "busy cores",
-              "GPU MB");
+  std::printf("%-8s %-7s %8s %12s %16s %7s %10s %9s\n", "form", "decodes", "readers", "images/s",
+              "", "beside", "busy cores", "GPU MB");
   const gpu_stream stream;
-  for (const std::string& decoder : options.decodes)
-    for (const int readers : options.readers)
-      run_loader(images, decoder, readers, options, stream, found);
+  std::map<std::pair<std::string, int>, double> first;  // rates of the first form
+  const auto run_all = [&](const std::string& form, const dataset_ptr& images) {
+    for (const std::string& decoder : options.decodes)
+      for (const int readers : options.readers) {
+        double& beside = first[{decoder, readers}];
+        const double rate =
+            run_loader({form, images, decoder, readers}, options, stream, beside, found);
+        if (beside == 0) beside = rate;
+      }
+  };
+  if (!options.shards.empty()) {
+    run_all("tar", open_shards(options));
+  } else {
+    for (const std::string& form : options.forms) {
+      const stored_images stored{form, options.folder};
+      run_all(form, stored.open(image_of(options)));
+    }
+  }
   found.write(options.json);
 }
 
@@ -145,6 +180,8 @@ int main(int argc, char* argv[]) {
   line.add_option("--folder", options.folder, "images in a folder for each class");
   line.add_option("--shards", options.shards, "tar shards with images");
   line.require_one("source", {"--folder", "--shards"});
+  line.add_option("--form", options.forms, "how the folder's images are stored")
+      .one_of(image_forms());
   line.add_option("--readers", options.readers, "numbers of readers to try");
   line.add_option("--batch-size", options.batch_size, "samples");
   line.add_option("--decodes", options.decodes, "who does: some of cpu, device")
