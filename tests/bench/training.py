@@ -5,6 +5,7 @@ under feedline, SPDL and DALI where their packages are installed.
 
     python3 tests/bench/training.py [--networks resnet18,resnet50] [--workers 8] [--steps 20]
         [--runs 5] [--seconds 60] [--json FILE]
+    python3 tests/bench/training.py --folder FOLDER [--workers 0] …
 
 DataLoader  fetches whole batches by index (the fast way to use it), shuffled, pinned, by workers
             that live on; the next batch is copied and normalized on a side stream
@@ -12,6 +13,11 @@ SPDL        the same by its pipeline: as many threads fetch and pin, one copies 
 DALI        its reader of .npy files, one an image, which lie in the page cache; it copies them and
             normalizes to f16 (it has no bf16); as many threads
 feedline    its package (pip install .): placement stream, normalized by its own kernel
+
+With --folder the images are JPEGs, in a folder of folders (`feedline_bench_images --make FOLDER`),
+and get torchvision's whole recipe (recipe.py): the GPU decodes and changes feedline's, workers
+those of the DataLoader, if there are any. Labels are shares of classes then, on the fixed batch,
+too.
 
 Method: as training.cpp. Each round is a line when it is done; the results are rewritten when a
 network is done.
@@ -34,9 +40,10 @@ import numpy
 import torch
 from torch import nn
 
+import recipe
 from rows import Rows
 
-BATCH, SAMPLES, SIZE = 256, 4_096, 224
+BATCH, SAMPLES, SIZE, CLASSES = 256, 4_096, 224, 1000
 PREFETCHED = 2  # batches a worker of the DataLoader has under way
 FEEDLINE_AHEAD = 8  # batches of this size that its slots hold, at most
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -66,7 +73,7 @@ class Block(nn.Module):
         return output.add_(self.shortcut(images) if self.shortcut else images).relu_()
 
 
-def resnet(bottlenecks):
+def resnet(bottlenecks, classes=CLASSES):
     """ResNet-18 or ResNet-50, as torchvision has them."""
     parts = [*convolution(3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
     channels = width = 64
@@ -76,7 +83,7 @@ def resnet(bottlenecks):
             channels = 4 * width if bottlenecks else width
         width *= 2
     network = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-                            nn.Linear(channels, 1000))
+                            nn.Linear(channels, classes))
     for module in network.modules():
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
@@ -111,10 +118,12 @@ def normalized(images):
     return (images * factor).sub_(shift).to(torch.bfloat16).permute(0, 3, 1, 2)
 
 
-def fixed_batch():
+def fixed_batch(shares=False):
     torch.manual_seed(2)
     images = torch.randint(0, 256, (BATCH, SIZE, SIZE, 3), dtype=torch.uint8, device="cuda")
     labels = torch.randint(0, 10, (BATCH,), device="cuda")
+    if shares:
+        labels = nn.functional.one_hot(labels, CLASSES).float()
     batch = normalized(images), labels
     while True:
         yield batch
@@ -285,39 +294,18 @@ def run_network(network, feeds, options):
                "most_ratio": max(ratios), "loss": loss}
 
 
-def main():
-    networks = ["resnet18", "resnet50"]
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=lambda text: text.split(","), default=networks,
-                        help="of resnet18,resnet50")
-    parser.add_argument("--workers", type=int, default=8, help="of the DataLoader, at least 1")
-    parser.add_argument("--steps", type=int, default=20, help="of a turn")
-    parser.add_argument("--warm-up", type=int, default=3,
-                        help="steps before each turn that are not measured, beside those on "
-                             "batches that lie ready")
-    parser.add_argument("--runs", type=int, default=5, help="rounds, of which the median counts")
-    parser.add_argument("--seconds", type=float, default=60,
-                        help="for a network: a round that would end later is left out, but for "
-                             "the first")
-    parser.add_argument("--json", help="file that the results go to, for report.py")
-    options = parser.parse_args()
-    if unknown := set(options.networks) - set(networks):
-        parser.error(f"--networks: {', '.join(unknown)}: there are {', '.join(networks)}")
-    if min(options.workers, options.steps, options.warm_up, options.runs) < 1:
-        parser.error("--workers, --steps, --warm-up and --runs are at least 1")
-    if not torch.cuda.is_available():
-        print("no GPU: nothing to measure")
-        return
-    torch.backends.cudnn.benchmark = True
-    versions = {"python": sys.version.split()[0], "torch": torch.__version__}
-    print(", ".join(f"{name} {version}" for name, version in versions.items()), end="")
-    print(f"; {torch.cuda.get_device_name(0)}, {torch.get_num_threads()} threads")
-    print(f"method:    bf16 by autocast, channels last; {options.steps} steps a turn after "
-          f"{options.warm_up} and those on\n           batches that lie ready, which are not "
-          "measured; ratio: to the fixed batch, [least, most]\n")
-    print(f"{'network':10} {'feed':30} {'round':>7} {'ms a step':>10} {'images/s':>10} "
-          f"{'ratio':>8} {'':14} {'last loss':>9}", flush=True)
+def feeds_of_folder(options):
+    made = recipe.Recipe(options.folder, CLASSES, BATCH, SIZE)
+    feeds = [Feed("a fixed batch", fixed_batch(shares=True), 0),
+             Feed("feedline, JPEGs, recipe", recipe.feedline_forever(made), FEEDLINE_AHEAD)]
+    if options.workers:
+        feeds.append(Feed(f"DataLoader, recipe, {options.workers} workers",
+                          recipe.torchvision_forever(made, options.workers),
+                          PREFETCHED * options.workers + 1))
+    return feeds
+
+
+def feeds_of_rows(options):
     words = torch.randint(-2**63, 2**63 - 1, (SAMPLES, SIZE * SIZE * 3 // 8))
     rows = Rows(words.view(torch.uint8).view(SAMPLES, SIZE, SIZE, 3),
                 torch.randint(0, 10, (SAMPLES,), dtype=torch.uint8))
@@ -332,6 +320,46 @@ def main():
                           PREFETCHED + 1))
     if importlib.util.find_spec("feedline"):
         feeds.append(Feed("feedline", feedline_loader(rows), FEEDLINE_AHEAD))
+    return feeds
+
+
+def main():
+    networks = ["resnet18", "resnet50"]
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", type=lambda text: text.split(","), default=networks,
+                        help="of resnet18,resnet50")
+    parser.add_argument("--workers", type=int, default=8,
+                        help="of the DataLoader; 0, with --folder: none")
+    parser.add_argument("--folder", help="JPEGs in folders, instead of bytes in memory")
+    parser.add_argument("--steps", type=int, default=20, help="of a turn")
+    parser.add_argument("--warm-up", type=int, default=3,
+                        help="steps before each turn that are not measured, beside those on "
+                             "batches that lie ready")
+    parser.add_argument("--runs", type=int, default=5, help="rounds, of which the median counts")
+    parser.add_argument("--seconds", type=float, default=60,
+                        help="for a network: a round that would end later is left out, but for "
+                             "the first")
+    parser.add_argument("--json", help="file that the results go to, for report.py")
+    options = parser.parse_args()
+    if unknown := set(options.networks) - set(networks):
+        parser.error(f"--networks: {', '.join(unknown)}: there are {', '.join(networks)}")
+    least = 0 if options.folder else 1
+    if min(options.workers + 1 - least, options.steps, options.warm_up, options.runs) < 1:
+        parser.error("--workers, --steps, --warm-up and --runs are at least 1")
+    if not torch.cuda.is_available():
+        print("no GPU: nothing to measure")
+        return
+    torch.backends.cudnn.benchmark = True
+    versions = {"python": sys.version.split()[0], "torch": torch.__version__}
+    print(", ".join(f"{name} {version}" for name, version in versions.items()), end="")
+    print(f"; {torch.cuda.get_device_name(0)}, {torch.get_num_threads()} threads")
+    print(f"method:    bf16 by autocast, channels last; {options.steps} steps a turn after "
+          f"{options.warm_up} and those on\n           batches that lie ready, which are not "
+          "measured; ratio: to the fixed batch, [least, most]\n")
+    print(f"{'network':10} {'feed':30} {'round':>7} {'ms a step':>10} {'images/s':>10} "
+          f"{'ratio':>8} {'':14} {'last loss':>9}", flush=True)
+    feeds = feeds_of_folder(options) if options.folder else feeds_of_rows(options)
     found = []
     for network in options.networks:
         found += run_network(network, feeds, options)
