@@ -214,8 +214,8 @@ int main(int argc, char* argv[]) {
   line.add_flag("--png", options.png, "images that are made are PNGs of 256 x 256");
   line.add_option("--folder", options.folder, "of images by class; default: one is made");
   line.add_option("--images", options.images, "in a folder that is made").positive();
-  line.add_option("--height", options.height, "of JPEGs that are made").positive();
-  line.add_option("--width", options.width, "of JPEGs that are made").positive();
+  line.add_option("--make-height", options.height, "of JPEGs that are made").positive();
+  line.add_option("--make-width", options.width, "of JPEGs that are made").positive();
   line.add_option("--different", options.different, "of them").positive();
   line.add_option("--readers", options.readers, "numbers of reader threads; begin with 1");
   line.add_option("--batch-size", options.batch_size, "samples");
