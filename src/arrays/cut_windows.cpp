@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,7 +31,35 @@ std::size_t decoded_bytes_of(const array_spec& spec) noexcept {
   return bytes;
 }
 
-/// How many chunks a sample may need along an axis, and of how many pieces it may consist.
+/// Elements of a window along an axis, from its position on.
+struct axis_reach {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+axis_reach reach_of(const part_axis& axis) {
+  const auto span = static_cast<std::int64_t>((axis.count - 1) * axis.step);
+  return {axis.offset, axis.offset + span};
+}
+
+/// No window has elements in more chunks along an axis.
+std::uint64_t chunks_along(const window_plan& plan, const array_spec& spec, std::size_t d,
+                           std::size_t window, const axis_reach& reach) {
+  const std::uint64_t chunk = spec.chunk[d];
+  const auto& along = plan.windows[window];
+  const auto span = static_cast<std::uint64_t>(reach.last - reach.first) + 1;
+  // Windows on a grid begin at the same elements of chunks again and again.
+  std::uint64_t last = chunk - 1;  // last element of a chunk at which a window begins
+  if (along.position == window_position::grid && along.excluded.empty() &&
+      along.edges == window_edges::drop) {
+    const std::uint64_t apart = std::gcd(along.stride, chunk);
+    const auto first = static_cast<std::uint64_t>(plan.positions[window][0] + reach.first);
+    last = first % apart + chunk - apart;
+  }
+  return std::min((last + span - 1) / chunk + 1, divide_up(spec.shape[d], chunk));
+}
+
+/// The most chunks that a part of a sample needs along an axis, and the most pieces.
 struct axis_counts {
   std::uint64_t chunks;
   std::uint64_t pieces;
@@ -39,25 +68,36 @@ struct axis_counts {
 axis_counts count_axis(const window_plan& plan, const window_part& part, std::size_t d) {
   const array_spec& spec = part.array->spec();
   const part_axis& axis = part.axes[d];
-  const std::uint64_t extent = spec.shape[d];
-  const std::uint64_t chunk = spec.chunk[d];
-  const std::uint64_t grid = divide_up(extent, chunk);
+  const std::uint64_t grid = divide_up(spec.shape[d], spec.chunk[d]);
   if (!axis.window) return {grid, grid};
-  const window& along = plan.windows[*axis.window];
-  const window_positions& positions = plan.positions[*axis.window];
-  const std::uint64_t span = (axis.count - 1) * axis.step + 1;
-  // Windows on a grid begin at the same elements of chunks again and again.
-  std::uint64_t last = chunk - 1;  // last element of a chunk at which a window begins
-  if (along.position == window_position::grid && along.excluded.empty() &&
-      along.edges == window_edges::drop) {
-    const std::uint64_t apart = std::gcd(along.stride, chunk);
-    const auto first = static_cast<std::uint64_t>(positions[0] + axis.offset);
-    last = first % apart + chunk - apart;
-  }
-  const std::uint64_t most = std::min({(last + span - 1) / chunk + 1, axis.count, grid});
-  if (along.edges != window_edges::reflect) return {most, most};
-  const std::uint64_t runs = 3 * (span / std::max<std::uint64_t>(extent - 1, 1) + 2);
+  const axis_reach reach = reach_of(axis);
+  const std::uint64_t most = std::min(chunks_along(plan, spec, d, *axis.window, reach), axis.count);
+  if (plan.windows[*axis.window].edges != window_edges::reflect) return {most, most};
+  const auto span = static_cast<std::uint64_t>(reach.last - reach.first) + 1;
+  const std::uint64_t runs = 3 * (span / std::max<std::uint64_t>(spec.shape[d] - 1, 1) + 2);
   return {std::min(grid, axis.count), std::min(axis.count, runs * most)};
+}
+
+/// The most chunks of an array that the parts of a sample need together, as far as that follows
+/// from how far they reach.
+std::uint64_t chunks_within_reach(const window_plan& plan, const array_source& array) {
+  const array_spec& spec = array.spec();
+  std::uint64_t chunks = 1;
+  for (std::size_t d = 0; d < spec.shape.size(); ++d) {
+    std::optional<std::size_t> window;
+    axis_reach all;
+    for (const window_part& part : plan.parts) {
+      if (part.array.get() != &array || !part.axes[d].window) continue;
+      const part_axis& axis = part.axes[d];
+      const axis_reach own = reach_of(axis);
+      all = window ? axis_reach{std::min(all.first, own.first), std::max(all.last, own.last)} : own;
+      window = axis.window;
+    }
+    chunks *= window && plan.windows[*window].edges != window_edges::reflect
+                  ? chunks_along(plan, spec, d, *window, all)
+                  : divide_up(spec.shape[d], spec.chunk[d]);
+  }
+  return chunks;
 }
 
 /// The chunks of several arrays; an array is a field.
@@ -204,7 +244,8 @@ class cut_windows final : public window_blocks {
     for (std::size_t d = 0; d < spec.shape.size(); ++d)
       chunks *= count_axis(plan(), part, d).chunks;
     array& counted = arrays_[number];
-    counted.max_chunks = std::min(counted.max_chunks + chunks, counted.chunks);
+    counted.max_chunks =
+        std::min(counted.max_chunks + chunks, chunks_within_reach(plan(), *part.array));
   }
 
   /// @return Whether all elements of the part are the array's.

@@ -26,7 +26,6 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
   sample_context context;
   if (plan_->order.rows() == 1) context = context_of(epoch, index, block);
   std::exception_ptr failed;
-  if (plan_->windows) failed = read_chunks(slot, load);
   for (std::size_t field = 0; field < plan_->fields; ++field, ++entry) {
     if (plan_->windows && plan_->windows->is_window(field)) {
       entry->missing = 0;  // it has been written; a missing chunk has a state of its own
@@ -50,29 +49,26 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
   if (failed) keep({epoch, block.value}, std::move(failed));
 }
 
-std::exception_ptr block_reader::read_chunks(staging_slot& slot,
-                                             std::uint32_t load) const noexcept {
+void block_reader::read_chunk(staging_slot& slot, std::uint64_t epoch,
+                              std::uint32_t number) noexcept {
   const auto& carried = carried_blocks::of(*slot.work.blocks);
-  const auto chunks = plan_->windows->chunks();
-  std::exception_ptr failed;
-  const std::uint32_t first = load == 0 ? 0 : carried.extras[load - 1].chunks_end;
-  auto* entry =
+  const carried_blocks::chunk& chunk = carried.chunks[number];
+  auto* const entry =
       reinterpret_cast<block_load*>(slot.data + table_at_ +
                                     block_plan::table_bytes(carried.loads * plan_->fields)) +
-      first;
-  for (std::uint32_t i = first; i < carried.extras[load].chunks_end; ++i, ++entry) {
-    try {
-      const auto stored = chunks->read(carried.chunks[i].array, carried.chunks[i].number,
-                                       {slot.data + std::size_t{entry->at} * 16, entry->bytes}, {});
-      entry->bytes = static_cast<std::uint32_t>(stored.bytes);
-      entry->skipped = stored.skipped;
-      entry->missing = 0;
-    } catch (...) {  // it is missing, as the entry says
-      failed = std::current_exception();
-    }
+      number;
+  try {
+    const auto stored = plan_->windows->chunks()->read(
+        chunk.array, chunk.number, {slot.data + std::size_t{entry->at} * 16, entry->bytes}, {});
+    entry->bytes = static_cast<std::uint32_t>(stored.bytes);
+    entry->skipped = stored.skipped;
+    entry->missing = 0;
+    count_read({.decoded = 1});
+  } catch (...) {  // it is missing, as the entry says
+    sample_index block{};
+    plan_->order.blocks(epoch, carried.first_load + chunk.load, {&block, 1});
+    keep({epoch, block.value}, std::current_exception());
   }
-  count_read({.decoded = carried.extras[load].chunks_end - first});
-  return failed;
 }
 
 void block_reader::keep(place of, std::exception_ptr why) noexcept {

@@ -29,6 +29,9 @@ class block_reader {
   /// @param index In the epoch's order of blocks. @param load Number of the block in the slot.
   void read(staging_slot& slot, std::uint64_t epoch, std::uint64_t index,
             std::uint32_t load) noexcept;
+  /// Reads a chunk that windows are cut from. If that fails, it stays marked as missing, and so do
+  /// the windows that need it. @param number Index in the slot's chunks.
+  void read_chunk(staging_slot& slot, std::uint64_t epoch, std::uint32_t number) noexcept;
   /// Context of the sample that is the block at an index, if blocks are samples.
   [[nodiscard]] sample_context context_of(std::uint64_t epoch, std::uint64_t index,
                                           sample_index block) const noexcept {
@@ -46,8 +49,6 @@ class block_reader {
  private:
   using place = std::pair<std::uint64_t, std::uint64_t>;  ///< epoch and block
 
-  /// Reads the chunks that a block brings. Returns the exception of the last one that failed.
-  std::exception_ptr read_chunks(staging_slot& slot, std::uint32_t load) const noexcept;
   void keep(place of, std::exception_ptr why) noexcept;
 
   std::shared_ptr<const block_plan> plan_;

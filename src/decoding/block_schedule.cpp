@@ -14,7 +14,7 @@ block_schedule::block_schedule(std::shared_ptr<const block_plan> plan, std::size
       fills_{fills},
       lot_{std::max<std::uint64_t>(
           1, std::min<std::uint64_t>(
-                 {max_requests(), plan_->loads_bytes / std::max<std::size_t>(plan_->usual_bytes, 1),
+                 {max_blocks(), plan_->loads_bytes / std::max<std::size_t>(plan_->usual_bytes, 1),
                   plan_->ahead / 8U}))} {
   if (plan_->windows) windows_.emplace(plan_);
 }
@@ -78,7 +78,7 @@ void block_schedule::add_ahead(staging_slot& slot, slot_work& work) {
 
 std::shared_ptr<carried_blocks> block_schedule::load(staging_slot& slot, std::uint64_t end) {
   const std::uint64_t first = loaded_;
-  const std::uint64_t most = std::min<std::uint64_t>(std::max(first, end) - first, max_requests());
+  const std::uint64_t most = std::min<std::uint64_t>(std::max(first, end) - first, max_blocks());
   numbers_.resize(most);
   plan_->order.blocks(epoch_, first, numbers_);
   auto made = std::make_shared<carried_blocks>(reader_);
@@ -135,7 +135,9 @@ void block_schedule::load_windows(staging_slot& slot, std::uint64_t first, carri
       windows_->plan(reader_.context_of(epoch_, first + blocks, numbers_[blocks]), next);
     kept_ = std::max(kept_, blocks + 1);
     const std::size_t more = next.chunks.size();
-    if (tables(blocks + 1, chunks + more) + bytes + next.bytes > plan_->loads_bytes) break;
+    if (tables(blocks + 1, chunks + more) + bytes + next.bytes > plan_->loads_bytes ||
+        chunks + more > max_chunks())
+      break;
     bytes += next.bytes;
     chunks += more;
   }
@@ -166,7 +168,7 @@ void block_schedule::load_windows(staging_slot& slot, std::uint64_t first, carri
     }
     for (const planned_window::chunk& each : window.chunks) {
       put(chunk, each.array, each.place, each.stored);
-      made.chunks.push_back({each.array, each.number});
+      made.chunks.push_back({each.array, each.number, static_cast<std::uint32_t>(b)});
     }
     made.extras.push_back(
         {static_cast<std::uint32_t>(made.chunks.size()), at, window.begins_group});

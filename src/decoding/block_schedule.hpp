@@ -9,6 +9,7 @@
 #include "staging/slot_blocks.hpp"
 #include "staging/staging_slot.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,7 +48,7 @@ class block_schedule final : public block_feed {
                  bool fills = true);
 
   [[nodiscard]] std::size_t max_requests() const noexcept override {
-    return plan_->max_loads / plan_->fields;
+    return max_blocks() + max_chunks();
   }
   void begin(const epoch_pass& pass, bool begins_pass, position first, position end) override;
   bool add(staging_slot& slot, slot_work& work) override;
@@ -57,6 +58,13 @@ class block_schedule final : public block_feed {
   void add_ahead(staging_slot& slot, slot_work& work) override;
 
  private:
+  /// The most blocks of a slot.
+  [[nodiscard]] std::size_t max_blocks() const noexcept { return plan_->max_loads / plan_->fields; }
+  /// The most chunks of a slot.
+  [[nodiscard]] std::size_t max_chunks() const noexcept {
+    constexpr std::uint64_t usual = 1024;
+    return plan_->windows ? std::max(plan_->max_chunks(), usual) : 0;
+  }
   /// Number of blocks of a window that the samples before `end` use up.
   [[nodiscard]] static std::uint64_t passed(const block_order::window& of, position end) noexcept;
   /// Whether the ticket, whose samples have been sent, carries blocks for others.

@@ -16,12 +16,17 @@ struct carried_blocks final : slot_blocks {
   /// Borrows the reader until the slot is filled.
   explicit carried_blocks(block_reader& reads_with) : reader{&reads_with} {}
 
-  [[nodiscard]] std::uint32_t requests() const noexcept override { return loads; }
+  /// Each block, then each chunk.
+  [[nodiscard]] std::uint32_t requests() const noexcept override {
+    return loads + static_cast<std::uint32_t>(chunks.size());
+  }
   void read(staging_slot& slot, std::uint32_t number) const noexcept override {
-    reader->read(slot, slot.work.pass->epoch, first_load + number, number);
+    const std::uint64_t epoch = slot.work.pass->epoch;
+    if (number < loads) return reader->read(slot, epoch, first_load + number, number);
+    reader->read_chunk(slot, epoch, number - loads);
   }
   [[nodiscard]] position needed_at(std::uint32_t number) const noexcept override {
-    return reader->needed_at(first_load + number);
+    return reader->needed_at(first_load + (number < loads ? number : chunks[number - loads].load));
   }
   [[nodiscard]] bool is_ahead() const noexcept override { return ahead; }
   [[nodiscard]] bool may_pass(const slot_blocks& other) const noexcept override {
@@ -40,6 +45,7 @@ struct carried_blocks final : slot_blocks {
   struct chunk {
     std::uint32_t array;
     std::uint64_t number;
+    std::uint32_t load;  ///< the first block in the slot that needs it
   };
   /// Chunks of a block, and its end.
   struct extra {
