@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
+#include "dataset/sized_fields.hpp"
 #include "detail/sample_range.hpp"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ class plain_blocks final : public encoded_blocks {
       : of_{std::move(of)},
         size_{of_->size()},
         rows_{rows},
-        row_bytes_{sample_bytes(of_->fields().front())} {}
+        spec_{of_->fields().front()},
+        row_bytes_{sample_bytes(spec_)} {}
 
   std::uint64_t rows() const noexcept override { return rows_; }
   std::span<const block_step> steps(std::size_t) const noexcept override { return {}; }
@@ -31,36 +33,35 @@ class plain_blocks final : public encoded_blocks {
   }
   std::size_t max_stored_bytes(std::size_t) const noexcept override { return rows_ * row_bytes_; }
 
-  stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
+  stored_block read(std::size_t, std::uint64_t block, std::span<std::byte> out,
                     const sample_context& context) const override {
     std::uint64_t next = block * rows_;
     std::vector<sample_index> samples(std::min(rows_, size_ - next));
     for (sample_index& each : samples) each.value = next++;
-    const auto rows = out.first(samples.size() * row_bytes_);
+    const std::size_t row_bytes = sample_bytes(spec_, context.size);
+    const auto rows = out.first(samples.size() * row_bytes);
     read_context of_samples{samples};
     if (rows_ == 1 && context.epoch)
       of_samples = {context.seed,
                     *context.epoch,
                     {&context.sample, 1},
                     context.position.value_or(position{})};
-    of_->read({samples, {&rows, 1}, of_samples});
-    std::ranges::fill(out.subspan(rows.size()), std::byte{0});
-    return stored(field, block);
+    of_->read({samples, {&rows, 1}, of_samples.with(context.size)});
+    const auto rest = out.first(rows_ * row_bytes).subspan(rows.size());  // in the last block
+    std::ranges::fill(rest, std::byte{0});
+    return {.bytes = rows.size() + rest.size()};
   }
 
   void decode(std::size_t, std::span<const std::byte> bytes, const stored_block&,
               std::span<std::byte> out) const override {
-    if (bytes.size() != out.size())
-      throw dataset_error{{.path = {}, .field = of_->fields().front().name},
-                          "a block of rows has " + std::to_string(bytes.size()) +
-                              " bytes, but should have " + std::to_string(out.size())};
-    std::memcpy(out.data(), bytes.data(), out.size());
+    copy_block_rows(spec_, bytes, out);
   }
 
  private:
   dataset_ptr of_;
   std::uint64_t size_;
   std::uint64_t rows_;
+  field spec_;
   std::size_t row_bytes_;
 };
 

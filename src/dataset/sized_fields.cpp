@@ -64,6 +64,15 @@ class sizes_of_chosen final : public batch_sizes {
 
 }  // namespace
 
+void copy_block_rows(const field& of, std::span<const std::byte> rows, std::span<std::byte> out) {
+  const bool fits = of.by_batch ? rows.size() <= out.size() : rows.size() == out.size();
+  if (!fits)
+    throw dataset_error{{.path = {}, .field = of.name},
+                        "a block of rows has " + std::to_string(rows.size()) +
+                            " bytes, but should have " + std::to_string(out.size())};
+  std::ranges::copy(rows, out.begin());
+}
+
 batch_sizes_ptr checked_sizes(const dataset& of) {
   const std::vector<field> fields = of.fields();
   if (!any_by_batch(fields)) return nullptr;

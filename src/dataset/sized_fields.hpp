@@ -31,6 +31,10 @@ namespace feedline::detail {
   return std::ranges::any_of(fields, [](const field& each) { return each.by_batch.has_value(); });
 }
 
+/// Copies rows of a field that come as they are. @param out Rows of the largest size; a row of a
+/// smaller batch is at the begin. @throws dataset_error if there are other bytes.
+void copy_block_rows(const field& of, std::span<const std::byte> rows, std::span<std::byte> out);
+
 /// The sizes of a dataset's batches, for a loader; null: all have one size.
 /// @throws usage_error if the dataset's fields and sizes do not fit together.
 [[nodiscard]] batch_sizes_ptr checked_sizes(const dataset& of);

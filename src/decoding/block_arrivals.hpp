@@ -58,7 +58,7 @@ class block_arrivals {
  private:
   /// Appends loads, whose blocks have moved, to a table.
   /// @param at Offset in the table's memory.
-  void append(std::span<block_load> loads, std::size_t at, std::ptrdiff_t moved, copy_meter& copies,
+  void append(std::span<const block_load> loads, std::size_t at, copy_meter& copies,
               stream_ref stream);
 
   std::size_t fields_;

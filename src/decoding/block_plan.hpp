@@ -32,7 +32,8 @@ struct block_plan {
   std::uint32_t group = 0;   ///< blocks that are decoded at once; these three are 0 until
                              ///< they are decided
   std::uint32_t places = 0;  ///< blocks that the store has room for
-  std::size_t group_bytes = 0;  ///< room for a group's blocks as they are stored
+  std::size_t group_bytes = 0;    ///< room for a group's blocks as they are stored
+  std::vector<bool> varies = {};  ///< for each field, whether rows differ in size; empty: none does
   /// The same blocks, if the device cuts them out of chunks; null: it does not.
   std::shared_ptr<const window_blocks> windows = nullptr;
   /// Number of chunks of each array of `windows` that the device keeps decoded: at least as many as

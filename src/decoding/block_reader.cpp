@@ -25,6 +25,8 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
   auto* entry = reinterpret_cast<block_load*>(slot.data + table_at_) + load * plan_->fields;
   sample_context context;
   if (plan_->order.rows() == 1) context = context_of(epoch, index, block);
+  if (const image_in_row& row = entry->in_row; row.row_height != 0)
+    context.size = image_size{row.row_height, row.row_width};
   std::exception_ptr failed;
   for (std::size_t field = 0; field < plan_->fields; ++field, ++entry) {
     if (plan_->windows && plan_->windows->is_window(field)) {
@@ -39,6 +41,7 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
       entry->height = stored.height;
       entry->width = stored.width;
       entry->window = stored.window;
+      entry->in_row = stored.in_row;
       entry->format = stored.format;
       entry->pixel_bits = stored.pixel_bits;
       entry->missing = 0;

@@ -34,6 +34,12 @@ void block_row_writer::read(staging_slot& slot, sample_run run, reader_scratch& 
     sources[i] = static_cast<std::uint32_t>(row < ring ? row : row - ring);
   }
   words_at(layout_.entry_at(slot.work.layout.run_of(run.begin)))[0] = 0;  // no rows arrive
+  if (const auto size = slot.work.size_at(run.begin)) {
+    std::size_t row_bytes = 0;
+    for (std::size_t place = 0; place < layout_.fields(); ++place)
+      row_bytes += layout_.row_bytes(place, size);
+    use.clock.count_bytes((run.end - run.begin) * row_bytes);
+  }
 }
 
 void block_row_writer::replace(staging_slot& /*slot*/, std::uint64_t /*index*/, sample_index /*to*/,

@@ -7,11 +7,12 @@
 namespace feedline::detail {
 
 block_schedule::block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at,
-                               block_reader& reader, bool fills)
+                               block_reader& reader, bool fills, std::optional<batch_sizer> sizer)
     : plan_{std::move(plan)},
       table_at_{table_at},
       reader_{reader},
       fills_{fills},
+      sizer_{std::move(sizer)},
       lot_{std::max<std::uint64_t>(
           1, std::min<std::uint64_t>(
                  {max_blocks(), plan_->loads_bytes / std::max<std::size_t>(plan_->usual_bytes, 1),
@@ -103,10 +104,27 @@ std::shared_ptr<carried_blocks> block_schedule::load(staging_slot& slot, std::ui
   return made;
 }
 
-void block_schedule::write(staging_slot& slot, std::uint64_t first) const {
+image_in_row block_schedule::row_of(std::uint64_t index) {
+  if (!sizer_) return {};
+  const std::uint64_t batch = index / sizer_->batch_size();  // a block is a sample
+  if (batch == sized_batch_ && epoch_ == sized_epoch_) return sized_;
+  image_size size = sizer_->largest();
+  try {
+    size = sizer_->of(epoch_, batch);
+  } catch (...) {  // the batch fails when its own ticket asks
+  }
+  sized_batch_ = batch;
+  sized_epoch_ = epoch_;
+  sized_ = {.row_height = static_cast<std::uint16_t>(size.height),
+            .row_width = static_cast<std::uint16_t>(size.width)};
+  return sized_;
+}
+
+void block_schedule::write(staging_slot& slot, std::uint64_t first) {
   auto* load = reinterpret_cast<block_load*>(slot.data + table_at_);
   std::size_t at = table_at_ + block_plan::table_bytes(numbers_.size() * plan_->fields);
   for (const sample_index block : numbers_) {
+    const image_in_row row = row_of(first);
     const auto place = static_cast<std::uint32_t>(first++ % plan_->places);
     for (std::size_t field = 0; field < plan_->fields; ++field) {
       const auto stored = plan_->stored(field, block);
@@ -115,7 +133,8 @@ void block_schedule::write(staging_slot& slot, std::uint64_t first) const {
                  .bytes = static_cast<std::uint32_t>(stored.bytes),
                  .at = static_cast<std::uint32_t>(at / 16),
                  .skipped = stored.skipped,
-                 .missing = 1};  // until it is read
+                 .missing = 1,  // until it is read
+                 .in_row = row};
       at += block_plan::rounded(stored.bytes);
     }
   }

@@ -6,6 +6,7 @@
 #include "decoding/block_reader.hpp"
 #include "decoding/carried_blocks.hpp"
 #include "decoding/window_planner.hpp"
+#include "reader/batch_sizer.hpp"
 #include "staging/slot_blocks.hpp"
 #include "staging/staging_slot.hpp"
 
@@ -44,8 +45,9 @@ class block_schedule final : public block_feed {
   /// Borrows the reader for its life.
   /// @param table_at Offset of the table of loads in a staging slot.
   /// @param fills Whether pieces with blocks that are ahead are filled up.
+  /// @param sizer Empty where all batches have one size; else blocks are single samples.
   block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at, block_reader& reader,
-                 bool fills = true);
+                 bool fills = true, std::optional<batch_sizer> sizer = {});
 
   [[nodiscard]] std::size_t max_requests() const noexcept override {
     return max_blocks() + max_chunks();
@@ -71,7 +73,10 @@ class block_schedule final : public block_feed {
   [[nodiscard]] bool is_due() const noexcept;
   /// Gives a piece the blocks before `end`, as far as there is room, and writes the table of loads.
   [[nodiscard]] std::shared_ptr<carried_blocks> load(staging_slot& slot, std::uint64_t end);
-  void write(staging_slot& slot, std::uint64_t first) const;
+  void write(staging_slot& slot, std::uint64_t first);
+  /// The extents of a block's row, as the batch of its sample has them.
+  /// @param index In the epoch's order of blocks.
+  [[nodiscard]] image_in_row row_of(std::uint64_t index);
   /// Does the same for blocks that are windows, and writes which boxes they consist of.
   void load_windows(staging_slot& slot, std::uint64_t first, carried_blocks& made);
 
@@ -79,6 +84,10 @@ class block_schedule final : public block_feed {
   std::size_t table_at_;
   block_reader& reader_;
   bool fills_;
+  std::optional<batch_sizer> sizer_;
+  std::uint64_t sized_epoch_ = 0;  ///< epoch and number of the batch whose size was asked for last
+  std::uint64_t sized_batch_ = UINT64_MAX;
+  image_in_row sized_ = {};
   std::uint64_t lot_;                  ///< blocks that are worth a piece, roughly
   std::uint64_t epoch_ = 0;            ///< epoch of the pass that the counts below belong to
   bool begins_pass_ = false;           ///< no slot of the pass was given blocks yet

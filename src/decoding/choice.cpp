@@ -23,6 +23,8 @@ constexpr std::uint64_t max_blocks = 2048;
 constexpr std::uint32_t max_images = 512;
 /// The same where all images are PNGs: a warp inflates one, so a call takes as long for many.
 constexpr std::uint32_t max_pngs = 1024;
+/// Images that a piece should have room for.
+constexpr std::size_t images_of_piece = 32;
 /// Groups of images in flight at once: one is decoded while the next one arrives. Each has a
 /// decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 2;
@@ -75,6 +77,24 @@ std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& f
     if (const std::size_t bytes = blocks.max_stored_bytes(place); bytes > max_stored_bytes)
       return "field '" + fields[place].name + "' has a block of " + std::to_string(bytes) +
              " bytes, and " + std::to_string(max_stored_bytes) + " are the most";
+  }
+  return {};
+}
+
+/// Why the device cannot decode blocks whose rows differ in size from batch to batch; empty if
+/// they do not, or if it can.
+std::string refusal_of_sizes(const encoded_blocks& blocks, const std::vector<field>& fields) {
+  constexpr std::uint32_t longest_side = 65535;
+  for (std::size_t place = 0; place < fields.size(); ++place) {
+    if (!fields[place].by_batch) continue;
+    const std::string who = "field '" + fields[place].name + "': the size differs from batch to ";
+    const image_size largest = largest_size(fields[place]);
+    if (blocks.rows() != 1) return who + "batch, and a block has several samples";
+    if (std::max(largest.height, largest.width) > longest_side)
+      return who + "batch, and a side may have more than 65535 pixels";
+    for (const block_step& step : blocks.steps(place))
+      if (step.filter != block_filter::image)
+        return who + "batch, and devices decode only images to different sizes";
   }
   return {};
 }
@@ -137,9 +157,6 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   };
   if (const std::string why = first_obstacle(device, options, where); !why.empty())
     return refuse(why);
-  if (any_by_batch(dataset.fields()))
-    return refuse(
-        "the size of the images differs from batch to batch, and devices decode to one size");
   const auto blocks = dataset.encoded();
   if (!blocks)
     return refuse(dataset.rows().empty()
@@ -148,6 +165,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   const std::vector<field> fields = dataset.fields();
   if (!has_steps(*blocks, fields.size()))
     return refuse("the dataset's files store rows uncompressed, so there is nothing to decode");
+  if (const std::string why = refusal_of_sizes(*blocks, fields); !why.empty()) return refuse(why);
   if (const std::string why = refusal_of(*blocks, fields, device); !why.empty()) return refuse(why);
   std::string why;
   auto placed = block_order::of(order, share, dataset.size(), blocks->rows(), why);
@@ -167,6 +185,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
       .max_group = blocks_in(wanted_group_bytes),
       .usual_bytes = 0,
       .windows = std::dynamic_pointer_cast<const window_blocks>(blocks)};
+  for (const field& each : fields) plan.varies.push_back(each.by_batch.has_value());
   const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();
   plan.loads_bytes = round_up(std::max(piece_bytes, one), std::size_t{256});
   const std::uint64_t all = divide_up(dataset.size(), blocks->rows());
@@ -176,6 +195,12 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   if (is_of_images) {
     plan.max_group = are_pngs(plan, all) ? std::min(plan.max_group, max_pngs) : worth;
     plan.lanes = image_lanes;
+    // A file has room for its row, so large rows need larger pieces, unless memory is limited.
+    if (options.expert.piece_bytes == 0 && options.memory.pinned == 0)
+      plan.loads_bytes =
+          std::max(plan.loads_bytes,
+                   round_up(std::min(images_of_piece * plan.usual_bytes, max_block_slot_bytes),
+                            std::size_t{256}));
   }
   if (plan.windows) {
     plan.max_group = blocks_in(wanted_window_bytes);
@@ -197,10 +222,10 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
 
 bool has_decoders_for(const dataset& dataset, const device_capabilities& device) {
   if (device.reads_staging || !device.decodes || !device.assembles) return false;
-  if (any_by_batch(dataset.fields())) return false;
   const auto blocks = dataset.encoded();
   const std::vector<field> fields = dataset.fields();
-  return blocks && has_steps(*blocks, fields.size()) && refusal_of(*blocks, fields, device).empty();
+  return blocks && has_steps(*blocks, fields.size()) && refusal_of_sizes(*blocks, fields).empty() &&
+         refusal_of(*blocks, fields, device).empty();
 }
 
 }  // namespace feedline::detail

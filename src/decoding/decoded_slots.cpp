@@ -42,16 +42,19 @@ failure decoded_slots::failure_of(const slot_work& work, std::uint64_t bad) cons
     const position at{work.first.value + bad};
     sample_index sample{};
     source_.indices(work.pass->epoch, at, {&sample, 1});
+    const auto size = work.size_at(bad);
     std::vector<std::byte> row(rows_.sample_bytes());
     std::vector<std::span<std::byte>> out;
     std::size_t begin = 0;
-    for (const std::size_t bytes : rows_.row_bytes()) {
+    for (std::size_t place = 0; place < rows_.fields().size(); ++place) {
+      const std::size_t bytes = rows_.row_bytes(place, size);
       out.push_back(std::span{row}.subspan(begin, bytes));
       begin += bytes;
     }
     std::vector<unreadable_sample> none;
     const std::span samples{&sample, 1};
-    source_.read(*work.pass, {samples, out, {source_.seed(), work.pass->epoch, samples, at}}, none);
+    const read_context context{source_.seed(), work.pass->epoch, samples, at};
+    source_.read(*work.pass, {samples, out, context.with(size)}, none);
     if (const auto why = reader_.failure(work.pass->epoch, sample)) std::rethrow_exception(why);
     throw dataset_error{{.path = {}, .field = {}, .sample = sample.value, .offset = {}},
                         device_.capabilities().name +

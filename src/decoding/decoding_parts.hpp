@@ -17,10 +17,12 @@ struct decoding_parts {
   /// @param table_at Offset of the table of loads in a staging slot.
   /// @param has_readers Readers have threads of their own.
   /// @param rows Layout of the dataset's rows.
+  /// @param sizer Empty where all batches have one size.
   decoding_parts(const std::shared_ptr<const block_plan>& plan, std::size_t table_at,
-                 bool has_readers, device& device, sample_source& source, const slot_layout& rows)
+                 bool has_readers, device& device, sample_source& source, const slot_layout& rows,
+                 std::optional<batch_sizer> sizer)
       : reader{plan, table_at, source.seed()},
-        feed{plan, table_at, reader, has_readers},
+        feed{plan, table_at, reader, has_readers, std::move(sizer)},
         slots{device, source, reader, rows} {}
 
   block_reader reader;

@@ -30,6 +30,7 @@ block_store decoding_stage::store_of(const block_plan& plan, std::span<const std
     store.fields.push_back(
         {.blocks = cache == nullptr ? nullptr : const_cast<std::byte*>(cache->field(place)),
          .block_bytes = plan.order.rows() * row_bytes[place],
+         .varies = !plan.varies.empty() && plan.varies[place],
          .steps = {steps.begin(), steps.end()},
          .max_stored_bytes = plan.max_field_bytes(place)});
   }

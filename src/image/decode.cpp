@@ -1,3 +1,4 @@
+#include <feedline/dataset/read_counts.hpp>
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
@@ -39,14 +40,18 @@ struct image_worker {
   std::vector<std::byte> shown;      ///< an image before it is padded
 };
 
-block_step step_of(const image_options& options) {
-  return {.filter = block_filter::image,
-          .image = {.height = options.height,
-                    .width = options.width,
-                    .shorter_side = options.shorter_side,
-                    .layout = options.layout,
-                    .allow_damaged = options.allow_damaged,
-                    .interpolation = options.interpolation}};
+/// @param largest Extents of the largest sample.
+block_step step_of(const image_options& options, image_extents largest) {
+  const bool fills = options.fit == image_fit::stretch;
+  block_step step{.filter = block_filter::image,
+                  .image = {.height = largest.height,
+                            .width = largest.width,
+                            .shorter_side = fills ? options.shorter_side : 0,
+                            .layout = options.layout,
+                            .allow_damaged = options.allow_damaged,
+                            .interpolation = options.interpolation}};
+  if (!fills) std::ranges::copy(options.fill, step.image.fill);
+  return step;
 }
 
 class image_decoder final : public sized_decoder {
@@ -54,7 +59,7 @@ class image_decoder final : public sized_decoder {
   explicit image_decoder(const image_options& options)
       : options_{checked_image_options(options)},
         geometry_{options_},
-        steps_{step_of(options_)},
+        steps_{step_of(options_, geometry_.largest())},
         workers_{[checked = options_, told = palette_told_] {
           return std::make_unique<image_worker>(checked, told);
         }} {}
@@ -93,16 +98,16 @@ class image_decoder final : public sized_decoder {
     static_cast<void>(as);
     placed_image placed;
     decode(stored, out, {}, placed, [&](image_extents original) {
-      placed.window = geometry_.window(original, described.window);
-      placed.sample = placed.window.extents;
+      placed = geometry_.place(original, described.window, described.in_row);
       return placed.window;
     });
   }
 
   std::span<const block_step> steps() const noexcept override {
-    const bool is_plain = options_.fit == image_fit::stretch && options_.sizes.empty() &&
-                          format_of(options_) == pixel_format{};
-    if (!is_plain) return {};  // devices make three bytes a pixel, and all samples of one size
+    const image_extents largest = geometry_.largest();
+    const bool is_plain = format_of(options_) == pixel_format{} &&
+                          std::max(largest.height, largest.width) <= largest_side;
+    if (!is_plain) return {};  // devices make three bytes a pixel
     return steps_;
   }
 
@@ -114,10 +119,10 @@ class image_decoder final : public sized_decoder {
     if (!described || !orientation_of(file).is_upright()) return std::nullopt;  // readers turn
     const image_extents extents{described->height, described->width};
     try {
-      const image_box source = geometry_.window(extents, context).source;
-      const auto narrow = [](std::uint32_t side) { return static_cast<std::uint16_t>(side); };
-      described->window = {narrow(source.top), narrow(source.left), narrow(source.extents.height),
-                           narrow(source.extents.width)};
+      const placed_image placed = geometry_.place(extents, context);
+      described->window = image_geometry::source_of(placed);
+      described->in_row = geometry_.in_row(placed);
+      count_padding(options_, placed);
     } catch (const image_error&) {
       return std::nullopt;
     }
@@ -165,7 +170,7 @@ class image_decoder final : public sized_decoder {
     return {};
   }
 
-  /// @param placed Set by `cut`.
+  /// @param out The sample is at its beginning. @param placed Set by `cut`.
   void decode(std::span<const std::byte> stored, std::span<std::byte> out, orientation turns,
               const placed_image& placed, const image_cut& cut) const {
     const auto worker = workers_.take();
@@ -177,6 +182,7 @@ class image_decoder final : public sized_decoder {
     }
     worker->decoded.convert(format_of(options_));
     const pixel_format format = worker->decoded.format();
+    out = out.first(placed.sample.pixels() * format.pixel_bytes());
     std::span<std::byte> shown = out;
     if (!placed.is_all()) {
       worker->shown.resize(placed.window.extents.pixels() * format.pixel_bytes());
@@ -190,7 +196,8 @@ class image_decoder final : public sized_decoder {
       turns.turn(worker->as_stored, window.extents, format, options_.layout, shown);
     }
     if (!placed.is_all()) place_pixels(shown, placed, format, options_.layout, options_.fill, out);
-    count_placed(options_, placed);
+    count_read({.decoded = 1});
+    count_padding(options_, placed);
   }
 
   image_options options_;

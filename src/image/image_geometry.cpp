@@ -66,6 +66,10 @@ std::uint32_t next_multiple(std::uint32_t side, std::uint32_t of) noexcept {
   return (side + of - 1) / of * of;
 }
 
+std::uint16_t narrow(std::uint32_t side) noexcept {
+  return static_cast<std::uint16_t>(side);
+}
+
 std::string text_of(image_extents extents) {
   return std::to_string(extents.width) + " x " + std::to_string(extents.height);
 }
@@ -143,11 +147,42 @@ bool image_geometry::is_flipped(const sample_context& context) const noexcept {
               choice::flip) < flip_below_;
 }
 
-resample_window image_geometry::window(image_extents original, const source_window& drawn) const {
-  if (drawn.height == 0) return window(original, sample_context{});
+placed_image image_geometry::place(image_extents original, const source_window& drawn,
+                                   const image_in_row& in_row) const {
   check(original);
-  if (!is_within(drawn, original)) throw image_error{"its window is not within it"};
-  return resized_part(box_of(drawn), wanted_);
+  if (drawn.height != 0 && !is_within(drawn, original))
+    throw image_error{"its window is not within it"};
+  const image_extents row = row_extents(in_row, largest_);
+  if (!is_within(in_row, largest_)) throw image_error{"its pixels are not within its row"};
+  if (in_row.height != 0) {
+    const image_extents shown{in_row.height, in_row.width};
+    placed_image placed{middle_window(shown, shown), row, in_row.top, in_row.left, in_row.mirrored};
+    if (drawn.height != 0) placed.window = resized_part(box_of(drawn), shown);
+    return placed;
+  }
+  if (drawn.height != 0) return {resized_part(box_of(drawn), row), row};
+  return place_whole(original, row);
+}
+
+source_window image_geometry::source_of(const placed_image& placed) noexcept {
+  const image_box& source = placed.window.source;
+  return {narrow(source.top), narrow(source.left), narrow(source.extents.height),
+          narrow(source.extents.width)};
+}
+
+image_in_row image_geometry::in_row(const placed_image& placed) const noexcept {
+  image_in_row where;
+  if (by_batch_) {
+    where.row_height = narrow(placed.sample.height);
+    where.row_width = narrow(placed.sample.width);
+  }
+  if (fit_ == image_fit::stretch) return where;
+  where.top = narrow(placed.top);
+  where.left = narrow(placed.left);
+  where.height = narrow(placed.window.extents.height);
+  where.width = narrow(placed.window.extents.width);
+  where.mirrored = placed.is_mirrored;
+  return where;
 }
 
 batch_sizes_ptr sizes_of(const image_options& options) {

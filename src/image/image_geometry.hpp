@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/batch_sizes.hpp>
+#include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/read_context.hpp>
 #include <feedline/image/decode.hpp>
 
@@ -50,9 +51,15 @@ class image_geometry {
                                        const sample_context& context) const {
     return place(original, context).window;
   }
-  /// The same for a window that was drawn before. @throws image_error also if it is not within the
-  /// image.
-  [[nodiscard]] resample_window window(image_extents original, const source_window& drawn) const;
+  /// The same for an image that was placed before, as `source_of` and `in_row` say.
+  /// @throws image_error also if its window is not within the image, or the image not in the row.
+  [[nodiscard]] placed_image place(image_extents original, const source_window& drawn,
+                                   const image_in_row& in_row) const;
+
+  /// The part of an image from which a device makes its row.
+  [[nodiscard]] static source_window source_of(const placed_image& placed) noexcept;
+  /// Where a device writes an image in its row. All sides are at most 65,535.
+  [[nodiscard]] image_in_row in_row(const placed_image& placed) const noexcept;
 
   /// Extents of the largest sample.
   [[nodiscard]] image_extents largest() const noexcept { return largest_; }

@@ -60,7 +60,8 @@ class mask_decoder final : public sized_decoder {
     } catch (const image_error& error) {
       throw dataset_error{{}, std::string{"the mask cannot be decoded: "} + error.what()};
     }
-    count_placed(options_, placed);
+    count_read({.decoded = 1});
+    count_padding(options_, placed);
   }
 
  private:

@@ -70,11 +70,10 @@ void place_pixels(std::span<const std::byte> from, const placed_image& placed, p
   }
 }
 
-void count_placed(const image_options& options, const placed_image& placed) noexcept {
-  if (options.fit == image_fit::stretch) return count_read({.decoded = 1});
+void count_padding(const image_options& options, const placed_image& placed) noexcept {
+  if (options.fit == image_fit::stretch) return;
   const std::uint64_t pixels = placed.sample.pixels();
-  count_read(
-      {.decoded = 1, .pixels = pixels, .padded_pixels = pixels - placed.window.extents.pixels()});
+  count_read({.pixels = pixels, .padded_pixels = pixels - placed.window.extents.pixels()});
 }
 
 }  // namespace feedline::detail

@@ -19,7 +19,7 @@ void place_pixels(std::span<const std::byte> from, const placed_image& placed, p
                   image_layout layout, const std::array<std::uint8_t, 3>& fill,
                   std::span<std::byte> out);
 
-/// Counts a decoded image, and its padding if images are padded.
-void count_placed(const image_options& options, const placed_image& placed) noexcept;
+/// Counts the pixels of a sample and its padding, if images are padded.
+void count_padding(const image_options& options, const placed_image& placed) noexcept;
 
 }  // namespace feedline::detail

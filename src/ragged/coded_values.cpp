@@ -1,5 +1,6 @@
 #include "ragged/coded_values.hpp"
 
+#include "dataset/sized_fields.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
@@ -43,27 +44,24 @@ class value_blocks final : public encoded_blocks {
     auto value = of_->read(block, [&](std::size_t bytes) {
       return bytes <= out.size() ? out.first(bytes) : room_in(*memory, bytes);
     });
+    const std::size_t row_bytes = sample_bytes(decoded_, context.size);
     try {
       if (value.data() == out.data()) {
         if (const auto stored = by_->for_device(value, context)) return *stored;
         memory->assign(value.begin(), value.end());
         value = *memory;
       }
-      by_->decode(value, decoded_, out.first(row_bytes_), context);
+      by_->decode(value, decoded_, out.first(row_bytes), context);
     } catch (const dataset_error& fault) {
       of_->refuse(fault, block);
     }
-    return {.bytes = row_bytes_, .skipped = all_steps()};
+    return {.bytes = row_bytes, .skipped = all_steps()};
   }
 
   void decode(std::size_t, std::span<const std::byte> bytes, const stored_block& stored,
               std::span<std::byte> out) const override {
     if (stored.skipped != all_steps()) return by_->decode_described(bytes, stored, decoded_, out);
-    if (bytes.size() != out.size())
-      throw dataset_error{{.path = {}, .field = decoded_.name},
-                          "a decoded value has " + std::to_string(bytes.size()) +
-                              " bytes, but should have " + std::to_string(out.size())};
-    std::memcpy(out.data(), bytes.data(), out.size());
+    copy_block_rows(decoded_, bytes, out);
   }
 
  private:

@@ -1,22 +1,11 @@
 #include "reader/slot_scheduler.hpp"
 
-#include <feedline/error.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace feedline::detail {
-namespace {
-
-std::string size_text(image_size size) {
-  return std::to_string(size.height) + " x " + std::to_string(size.width);
-}
-
-}  // namespace
 
 slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
                                staging_ring& staging,
@@ -25,8 +14,6 @@ slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
     : plan_{plan},
       partition_{plan, std::move(cached)},
       feed_{feed},
-      sizes_{std::move(sizes)},
-      source_{source},
       schedule_{schedule},
       staging_{staging},
       requests_{staging.max_circulating() *
@@ -34,7 +21,9 @@ slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
                  (feed_ != nullptr ? feed_->max_requests() : 0))},
       active_{plan.readers},
       now_{std::move(now)},
-      growth_{partition_.max_batches()} {}
+      growth_{partition_.max_batches()} {
+  if (sizes) sizer_.emplace(std::move(sizes), *source, plan.batch_size, plan.samples_per_epoch);
+}
 
 std::optional<request> slot_scheduler::next(stage_clock* reader) {
   for (;;) {
@@ -114,7 +103,7 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
   const begun_ticket& ticket = *begun_;
   const scheduled_ticket& next = ticket.ticket;
   if (!std::exchange(begun_->opened, true)) {
-    if (sizes_) begun_->sizes = sizes_of(ticket);
+    if (sizer_) begun_->sizes = sizes_of(ticket);
     schedule_.opened(next, ticket.batches);
     if (plan_.slots_grow) last_ = {next.pass, ticket.batches, now_()};
   }
@@ -146,30 +135,9 @@ std::shared_ptr<const ticket_sizes> slot_scheduler::sizes_of(const begun_ticket&
   auto sizes = std::make_shared<ticket_sizes>();
   sizes->batch_size = plan_.batch_size;
   for (std::uint64_t i = 0; i < ticket.batches; ++i)
-    sizes->of_batches.push_back(size_of(ticket.ticket.pass->epoch, ticket.ticket.first_batch + i));
+    sizes->of_batches.push_back(
+        sizer_->of(ticket.ticket.pass->epoch, ticket.ticket.first_batch + i));
   return sizes;
-}
-
-image_size slot_scheduler::size_of(std::uint64_t epoch, std::uint64_t batch) const {
-  const image_size largest = sizes_->largest();
-  std::vector<sample_index> samples;
-  if (sizes_->depends_on_samples()) {
-    const std::uint64_t first = batch * plan_.batch_size;
-    samples.resize(std::min(plan_.batch_size, plan_.samples_per_epoch - first));
-    try {
-      source_->indices(epoch, position{first}, samples);
-    } catch (...) {  // readers ask for these samples too: their batch then fails, in its turn
-      return largest;
-    }
-  }
-  const image_size size =
-      sizes_->of({.seed = source_->seed(), .epoch = epoch, .number = batch, .samples = samples});
-  if (size.pixels() == 0 || size.height > largest.height || size.width > largest.width)
-    throw usage_error{"batch_sizes::of gives batch " + std::to_string(batch) + " of epoch " +
-                      std::to_string(epoch) + " the size " + size_text(size) +
-                      ", but a size is at least 1 x 1 and at most batch_sizes::largest(), " +
-                      size_text(largest)};
-  return size;
 }
 
 bool slot_scheduler::brings_ahead() const {

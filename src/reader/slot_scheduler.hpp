@@ -5,6 +5,7 @@
 
 #include "detail/channel.hpp"
 #include "reader/active_readers.hpp"
+#include "reader/batch_sizer.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/request_layout.hpp"
@@ -131,7 +132,6 @@ class slot_scheduler {
   std::size_t open_piece(slot_index slot);
   /// @throws usage_error if a size is 0 or above the largest; what the dataset's function throws.
   [[nodiscard]] std::shared_ptr<const ticket_sizes> sizes_of(const begun_ticket& ticket) const;
-  [[nodiscard]] image_size size_of(std::uint64_t epoch, std::uint64_t batch) const;
   /// Whether a slot with blocks for later tickets follows the begun ticket.
   [[nodiscard]] bool brings_ahead() const;
   std::size_t open_ahead(slot_index slot);
@@ -142,8 +142,7 @@ class slot_scheduler {
   const slot_plan plan_;
   const request_partition partition_;
   block_feed* const feed_;  ///< guarded by the lock below
-  const batch_sizes_ptr sizes_;
-  const sample_source* const source_;
+  std::optional<batch_sizer> sizer_ = {};
   epoch_schedule& schedule_;
   staging_ring& staging_;
   channel<request> requests_;

@@ -70,6 +70,7 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
          .in_place = cached_ ? cached_->in_place(place) : field_assembly::rows_in_place{},
          .keep = cached_ ? cached_->keeping(place) : nullptr,
          .row_bytes = formats_.rows.row_bytes(place),
+         .cached_row_bytes = formats_.rows.row_bytes(place),  // for the largest images
          .to_row_bytes = formats_.batches.row_bytes(place),
          .conversion = formats_.conversions[place]});
   }

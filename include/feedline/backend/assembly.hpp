@@ -83,7 +83,7 @@ struct field_conversion : row_conversion {
 
 /// One field of an assembly.
 struct field_assembly {
-  /// Cached rows; row r is at cached + r × row_bytes if it is `in_place`. See `cached_row`.
+  /// Cached rows; row r is at cached + r × cached_row_bytes if it is `in_place`. See `cached_row`.
   const std::byte* cached = nullptr;
   bool cached_on_host = false;  ///< whether they are mapped host memory, read over the bus
   /// Range of the cached rows at `cached`. Rows before `first` and from `first + count` on are at
@@ -100,16 +100,23 @@ struct field_assembly {
   /// here before they are converted. Null: they are converted while they are read. Used only if no
   /// row arrives from staging.
   std::byte* passing = nullptr;
-  std::size_t row_bytes = 0;     ///< size of the dataset's rows
+  std::size_t row_bytes = 0;  ///< size of the dataset's rows
+  /// Distance of cached rows; 0: `row_bytes`. It is larger where batches have images of different
+  /// sizes.
+  std::size_t cached_row_bytes = 0;
   std::size_t to_offset = 0;     ///< offset of the field within a batch of the slot
   std::size_t to_row_bytes = 0;  ///< size of the batch's rows
   field_conversion conversion;
 
+  /// Distance of cached rows in bytes.
+  [[nodiscard]] std::size_t cached_distance() const noexcept {
+    return cached_row_bytes != 0 ? cached_row_bytes : row_bytes;
+  }
   /// Device address of a cached row.
   [[nodiscard]] const std::byte* cached_row(std::uint32_t number) const noexcept {
-    if (number - in_place.first < in_place.count) return cached + number * row_bytes;
+    if (number - in_place.first < in_place.count) return cached + number * cached_distance();
     const std::uint32_t place = number < in_place.first ? number : number - in_place.count;
-    return in_place.apart + place * row_bytes;
+    return in_place.apart + place * cached_distance();
   }
 };
 

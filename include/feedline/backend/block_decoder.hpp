@@ -25,6 +25,8 @@ struct block_load {
   std::uint16_t height = 0;   ///< same as in `encoded_blocks::stored_block`
   std::uint16_t width = 0;
   source_window window = {};
+  /// Same as in `encoded_blocks::stored_block`.
+  image_in_row in_row = {};
   image_format format = image_format::jpeg;
   std::uint8_t pixel_bits = 0;
 
@@ -35,6 +37,7 @@ struct block_load {
             .height = height,
             .width = width,
             .window = window,
+            .in_row = in_row,
             .format = format,
             .pixel_bits = pixel_bits};
   }
@@ -45,6 +48,7 @@ struct block_store {
   struct field {
     std::byte* blocks = nullptr;  ///< device memory; block p's rows are at blocks + p × block_bytes
     std::size_t block_bytes = 0;
+    bool varies = false;  ///< rows may be smaller than `block_bytes`; then `rows` is 1
     std::vector<block_step> steps;
     std::size_t max_stored_bytes = 0;  ///< largest size of a stored block
   };
@@ -93,7 +97,8 @@ class block_decoder {
   virtual ~block_decoder() = default;
 
   /// Issues the decoding of all loads on `stream` and returns. A block that does not decode to
-  /// exactly its size gets a state other than 0. Each block is written only to its own memory.
+  /// exactly its size gets a state other than 0. If the field varies, the size is the load's: that
+  /// of its `in_row`, or of the bytes that arrived. Each block is written only to its own memory.
   /// @throws device_error.
   virtual void decode(const work& what, stream_ref stream) = 0;
   /// Issues work on `stream` that finds the first sample with a block whose state is not 0 in any

@@ -41,12 +41,13 @@ enum class block_filter : std::uint8_t {
 /// The row that an image is decoded to: u8 of height × width × 3. The members are those of
 /// `image_options`.
 struct image_row {
-  std::uint32_t height = 0;
+  std::uint32_t height = 0;  ///< the largest, like the width, if rows differ from batch to batch
   std::uint32_t width = 0;
   std::uint32_t shorter_side = 0;
   image_layout layout = image_layout::hwc;
   bool allow_damaged = false;
   feedline::interpolation interpolation = feedline::interpolation::bilinear;
+  std::uint8_t fill[3] = {};  ///< around images that do not fill their row
 
   friend bool operator==(const image_row&, const image_row&) = default;
 };
@@ -63,6 +64,23 @@ struct source_window {
   std::uint16_t width = 0;
 
   friend bool operator==(const source_window&, const source_window&) = default;
+};
+
+/// Where an image is in its row, if it does not fill the row of `image_row`. In pixels.
+struct image_in_row {
+  /// Extents of the row, at most those of `image_row`: those of the batch (`sample_context::size`).
+  /// The row is dense, from its block's begin on. 0: those of `image_row`.
+  std::uint16_t row_height = 0;
+  std::uint16_t row_width = 0;
+  std::uint16_t top = 0;
+  std::uint16_t left = 0;
+  /// Extents to which the image, or its window, is resized. `image_row::fill` is around it. 0: it
+  /// fills the row.
+  std::uint16_t height = 0;
+  std::uint16_t width = 0;
+  bool mirrored = false;  ///< left and right are exchanged within the image; if it has extents
+
+  friend bool operator==(const image_in_row&, const image_in_row&) = default;
 };
 
 /// Images with more pixels are not given to devices as files, because devices allocate memory to
@@ -97,6 +115,7 @@ class encoded_blocks {
     std::uint16_t height = 0;
     std::uint16_t width = 0;
     source_window window = {};  ///< within the image; it is resized to the row's height × width
+    image_in_row in_row = {};
     image_format format = image_format::jpeg;
     std::uint8_t pixel_bits = 0;  ///< bits of a PNG's pixel, as stored; 0: up to 64
   };
@@ -121,7 +140,8 @@ class encoded_blocks {
 
   /// Reads a block as stored. Blocks. Some blocks need a step undone in a different way than the
   /// field's other blocks, such as an image of another format. Such a step is undone here and set
-  /// in `skipped`.
+  /// in `skipped`. A field that has `field::by_batch` has rows of `context.size`; where all steps
+  /// are skipped, `bytes` is the size of such a row.
   /// @param out A buffer of the size that `stored` returned.
   /// @param context The sample that the block is read for, if `rows()` is 1; else `{}`. Like that
   /// of `decoder::decode`: only values that vary by epoch depend on it.
@@ -132,7 +152,8 @@ class encoded_blocks {
   /// Decodes a block. This is the reference for devices.
   /// @param bytes Bytes that `read` wrote.
   /// @param stored Result of that `read`.
-  /// @param out    `rows()` rows of the field. The content is undefined if this throws.
+  /// @param out    `rows()` rows of the field, of the largest size; a smaller row is at the begin,
+  ///               and the rest stays. The content is undefined if this throws.
   /// @throws std::exception if the bytes do not decode to exactly this size.
   virtual void decode(std::size_t field, std::span<const std::byte> bytes,
                       const stored_block& stored, std::span<std::byte> out) const = 0;

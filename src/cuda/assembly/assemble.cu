@@ -241,6 +241,7 @@ void issue_all_rows(const assembly& work, const slot_frame& frame, cudaStream_t 
     issue_rows(
         gather, plan_frame(gather), [](std::size_t) { return true; }, stream);
     field.cached = field.passing;
+    field.cached_row_bytes = 0;
     field.cached_on_host = false;
     field.in_place = {};
   }

@@ -74,6 +74,7 @@ assembly_part of_field(const assembly& work, std::size_t place, part_kind kind) 
   part.in_place = field.in_place;
   part.to = kind == part_kind::keep ? field.keep : work.slot + field.to_offset;
   part.row_bytes = field.row_bytes;
+  part.cached_row_bytes = field.cached_distance();
   part.to_row_bytes = field.to_row_bytes;
   part.field = static_cast<std::uint32_t>(place);
   part.kind = kind;

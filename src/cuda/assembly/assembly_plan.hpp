@@ -55,6 +55,7 @@ struct assembly_part {
   field_assembly::rows_in_place in_place = {};  ///< the cached rows that are in host memory
   std::byte* to = nullptr;  ///< the field in the slot's first batch, or row 0 of the cached rows
   std::size_t row_bytes = 0;
+  std::size_t cached_row_bytes = 0;  ///< distance of cached rows
   std::size_t to_row_bytes = 0;
   std::uint64_t items = 0;
   divider row_items;  ///< items a row; all below `divider::limit`

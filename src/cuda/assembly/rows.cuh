@@ -40,9 +40,9 @@ __device__ inline std::uint32_t source_of(const slot_frame& frame, std::uint32_t
 __device__ inline const std::byte* cached_row(const assembly_part& part, std::uint32_t number) {
   const field_assembly::rows_in_place& in_place = part.in_place;
   if (number - in_place.first < in_place.count)
-    return part.cached + std::size_t{number} * part.row_bytes;
+    return part.cached + std::size_t{number} * part.cached_row_bytes;
   const std::uint32_t place = number < in_place.first ? number : number - in_place.count;
-  return in_place.apart + std::size_t{place} * part.row_bytes;
+  return in_place.apart + std::size_t{place} * part.cached_row_bytes;
 }
 
 /// The dataset's row of a sample, by its source.

@@ -24,7 +24,8 @@ inline std::size_t address(const void* memory) noexcept {
 }
 /// Alignment of the dataset's rows, cached and arrived.
 inline std::size_t source_alignment(const assembly& work, const field_assembly& field) noexcept {
-  return common_alignment(address(field.cached) | address(work.copy_destination) | field.row_bytes);
+  return common_alignment(address(field.cached) | address(work.copy_destination) | field.row_bytes |
+                          field.cached_distance());
 }
 /// Alignment of the batch's rows.
 inline std::size_t target_alignment(const assembly& work, const field_assembly& field) noexcept {

@@ -33,6 +33,7 @@ void image_decoder::decode(const decode_frame& frame, std::span<const decode_pro
                            .row = program.blocks + load.place * program.block_bytes,
                            .extents = {load.height, load.width},
                            .window = load.window,
+                           .in_row = load.in_row,
                            .format = format,
                            .pixel_bits = load.pixel_bits});
       }
@@ -52,7 +53,7 @@ void image_decoder::decode_images(const image_row& row, std::uint32_t* bad, cuda
                            .memory = memory_.data(),
                            .bad = bad};
     issue_decoding(batch, images.front().format, stream);
-    issue_resizes(batch, row, stream);
+    issue_resizes(batch, row, images, stream);
     rest = rest.subspan(images.size());
   }
 }

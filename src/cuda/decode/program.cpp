@@ -87,6 +87,7 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
   program.block_bytes = field.block_bytes;
   program.max_stored_bytes = field.max_stored_bytes;
   program.places = places;
+  program.varies = field.varies;
   program_writer writer{program};
   for (std::size_t i = field.steps.size(); i-- > 0;) {
     const block_step& step = field.steps[i];

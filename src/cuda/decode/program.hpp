@@ -59,6 +59,7 @@ struct decode_program {
   std::uint64_t max_stored_bytes = 0;
   image_row image = {};  ///< for `decode_image`
   std::uint32_t places = 0;
+  bool varies = false;  ///< rows may be smaller than `block_bytes`
   std::uint32_t steps = 0;
   decode_step step[max_decode_steps];
 };
@@ -140,7 +141,7 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       break;
     case decode_operation::decode_image:
       task.possible = bytes > 0 && is_jpeg_decoded(program.image, {load.height, load.width},
-                                                   load.window, load.format);
+                                                   load.window, load.format, load.in_row);
       task.to_bytes = program.block_bytes;
       break;
     case decode_operation::cut_window:
@@ -148,7 +149,8 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       task.to_bytes = program.block_bytes;
       break;
     case decode_operation::copy:
-      task.possible = bytes == program.block_bytes;
+      task.possible = bytes == program.block_bytes ||
+                      (program.varies && bytes > 0 && bytes < program.block_bytes);
       break;
     case decode_operation::none:
     case decode_operation::join_bytes:

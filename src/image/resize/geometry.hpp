@@ -85,6 +85,24 @@ struct resample_window {
          std::uint32_t{window.left} + window.width <= image.width;
 }
 
+/// The extents of a row. @param largest Those of `image_row`.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr image_extents row_extents(
+    const image_in_row& in_row, image_extents largest) noexcept {
+  if (in_row.row_height == 0) return largest;
+  return {in_row.row_height, in_row.row_width};
+}
+
+/// Whether a row is not larger than the largest, and an image within it.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_within(const image_in_row& in_row,
+                                                            image_extents largest) noexcept {
+  if ((in_row.row_height == 0) != (in_row.row_width == 0)) return false;
+  if ((in_row.height == 0) != (in_row.width == 0)) return false;
+  const image_extents row = row_extents(in_row, largest);
+  return row.height <= largest.height && row.width <= largest.width &&
+         std::uint32_t{in_row.top} + in_row.height <= row.height &&
+         std::uint32_t{in_row.left} + in_row.width <= row.width;
+}
+
 /// A part of an image, resized without a cut. @param wanted Extents of the result.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr resample_window resized_part(
     const image_box& part, image_extents wanted) noexcept {

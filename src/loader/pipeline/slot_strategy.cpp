@@ -6,6 +6,7 @@
 #include "transfer/assembling_transfer.hpp"
 #include "transfer/slot_transfer.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace feedline::detail {
@@ -43,9 +44,12 @@ slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device,
       .slot_transfer = std::make_unique<decoded_transfer>(device, formats_of(plan.memory), store,
                                                           std::move(function), std::move(decoding)),
       .cached = store};
+  std::optional<batch_sizer> sizer;
+  if (plan.sizes)
+    sizer.emplace(plan.sizes, source, plan.slots.batch_size, plan.slots.samples_per_epoch);
   made.decoding = std::make_unique<decoding_parts>(plan.blocks, copy_destination.chunks_at(),
                                                    plan.report.readers > 0, *device, source,
-                                                   plan.memory.rows());
+                                                   plan.memory.rows(), std::move(sizer));
   return made;
 }
 

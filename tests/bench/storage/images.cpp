@@ -28,6 +28,7 @@
 #include "support/files/temporary_directory.hpp"
 #include "support/images/image_bytes.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -53,6 +54,7 @@ struct options : common_options {
   std::uint32_t height = 375;
   std::uint32_t width = 500;
   bool png = false;
+  bool coco = false;
   std::vector<int> readers{1, 2, 4, 8, 14};
   std::uint64_t batch_size = 64;
   image_options image = {};
@@ -66,6 +68,20 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> by
   if (!file) throw std::runtime_error{"cannot write " + path.string()};
 }
 
+/// Heights and widths of photographs, about as frequent as in COCO's set of 2017.
+constexpr std::array<std::array<std::uint32_t, 2>, 20> coco_shapes{{
+    {480, 640}, {427, 640}, {480, 640}, {640, 480}, {426, 640}, {480, 640}, {640, 427},
+    {480, 640}, {427, 640}, {375, 500}, {480, 640}, {640, 480}, {427, 640}, {360, 640},
+    {480, 640}, {640, 480}, {612, 612}, {425, 640}, {480, 640}, {500, 333},
+}};
+
+std::vector<std::byte> made_image(std::uint32_t number, const options& options) {
+  if (options.png) return test::png_bytes(test::paint(256, 256, 3, number));
+  const auto [height, width] = options.coco ? coco_shapes[number % coco_shapes.size()]
+                                            : std::array{options.height, options.width};
+  return test::jpeg_bytes(test::paint(height, width, 3, number));
+}
+
 /// Ten classes, in which each image is in turn.
 void make_folder(const std::filesystem::path& root, const options& options) {
   constexpr std::uint32_t classes = 10;
@@ -73,9 +89,7 @@ void make_folder(const std::filesystem::path& root, const options& options) {
     std::filesystem::create_directories(root / ("class" + std::to_string(i)));
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < std::min(options.different, options.images); ++i) {
-    const auto file = options.png
-                          ? test::png_bytes(test::paint(256, 256, 3, i))
-                          : test::jpeg_bytes(test::paint(options.height, options.width, 3, i));
+    const auto file = made_image(i, options);
     bytes += file.size();
     for (std::uint32_t copy = i; copy < options.images; copy += options.different)
       write_file(root / ("class" + std::to_string(copy % classes)) /
@@ -212,6 +226,7 @@ int main(int argc, char* argv[]) {
   add_common_options(line, options);
   line.add_option("--make", options.make, "make a folder of images there, and measure nothing");
   line.add_flag("--png", options.png, "images that are made are PNGs of 256 x 256");
+  line.add_flag("--coco", options.coco, "images that are made have shapes like those of COCO");
   line.add_option("--folder", options.folder, "of images by class; default: one is made");
   line.add_option("--images", options.images, "in a folder that is made").positive();
   line.add_option("--make-height", options.height, "of JPEGs that are made").positive();

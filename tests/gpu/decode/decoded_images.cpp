@@ -39,6 +39,7 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
                      .height = image.height,
                      .width = image.width,
                      .window = image.window,
+                     .in_row = image.in_row,
                      .format = image.format,
                      .pixel_bits = image.pixel_bits});
     memory.insert(memory.end(), image.stored.begin(), image.stored.end());
@@ -58,6 +59,7 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
       detail::make_cuda_block_decoders(0, "cuda:0")
           ->make({.fields = {{.blocks = blocks.data(),
                               .block_bytes = row_bytes,
+                              .varies = true,
                               .steps = {{.filter = block_filter::image, .image = row}},
                               .max_stored_bytes = largest}},
                   .states = reinterpret_cast<std::uint32_t*>(states.data()),
@@ -91,16 +93,17 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
 }
 
 byte_vector decode_on_cpu(const image_row& row, const byte_vector& file,
-                          const source_window& window) {
+                          const source_window& window, const image_in_row& in_row) {
   const auto decoder = make_image_decoder({.height = row.height,
                                            .width = row.width,
                                            .shorter_side = row.shorter_side,
                                            .interpolation = row.interpolation,
                                            .layout = row.layout,
-                                           .reduced_decoding = false});
-  byte_vector out(std::size_t{3} * row.height * row.width);
-  decoder->decode_described(file, {.bytes = file.size(), .window = window}, decoder->describe(file),
-                            out);
+                                           .reduced_decoding = false,
+                                           .fill = {row.fill[0], row.fill[1], row.fill[2]}});
+  byte_vector out(std::size_t{3} * row.height * row.width, untouched);
+  decoder->decode_described(file, {.bytes = file.size(), .window = window, .in_row = in_row},
+                            decoder->describe(file), out);
   return out;
 }
 

@@ -16,6 +16,7 @@ struct arriving_image {
   std::uint16_t width = 0;
   std::uint32_t skipped = 0;
   source_window window = {};
+  image_in_row in_row = {};
   image_format format = image_format::jpeg;
   std::uint8_t pixel_bits = 0;
 };
@@ -29,8 +30,10 @@ struct decoded_images {
 [[nodiscard]] decoded_images decode_on_gpu(const image_row& row,
                                            const std::vector<arriving_image>& images);
 
-/// Decodes with the CPU's decoder, at full size.
+/// Decodes with the CPU's decoder, at full size. Bytes after a smaller row are those that
+/// `decode_on_gpu` has there.
 [[nodiscard]] byte_vector decode_on_cpu(const image_row& row, const byte_vector& file,
-                                        const source_window& window = {});
+                                        const source_window& window = {},
+                                        const image_in_row& in_row = {});
 
 }  // namespace feedline::test

@@ -88,6 +88,55 @@ TEST_CASE("decode program: images that cannot be right are not worked at", "[cud
                     image_load(1, 65535)));
 }
 
+TEST_CASE("decode program: images are within their rows", "[cuda][decode][host]") {
+  const decode_program program = image_program();
+  const auto placed = [&](image_in_row in_row) {
+    block_load load = image_load(30, 40);
+    load.in_row = in_row;
+    return can_decode(program, load);
+  };
+  CHECK(placed({.row_height = 10, .row_width = 20}));
+  CHECK(placed({.row_height = 1, .row_width = 1}));
+  CHECK(!placed({.row_height = 11, .row_width = 20}));
+  CHECK(!placed({.row_height = 10, .row_width = 21}));
+  CHECK(!placed({.row_height = 10}));
+  CHECK(!placed({.row_width = 10}));
+  CHECK(placed({.top = 3, .left = 4, .height = 7, .width = 16}));
+  CHECK(!placed({.top = 4, .left = 4, .height = 7, .width = 16}));
+  CHECK(!placed({.top = 3, .left = 5, .height = 7, .width = 16}));
+  CHECK(!placed({.top = 65535, .height = 7, .width = 16}));
+  CHECK(!placed({.height = 7}));
+  CHECK(!placed({.width = 7}));
+  CHECK(placed({.row_height = 5, .row_width = 6, .left = 1, .height = 5, .width = 5}));
+  CHECK(!placed({.row_height = 5, .row_width = 6, .left = 2, .height = 5, .width = 5}));
+  // Any sides can become these, though no row is as long as the whole image would be.
+  const decode_program cut = image_program({.height = 10, .width = 20, .shorter_side = 16385});
+  block_load load = image_load(1, 65535);
+  load.in_row = {.height = 1, .width = 20};
+  CHECK(can_decode(cut, load));
+}
+
+TEST_CASE("decode program: rows that differ in size are copied as they are",
+          "[cuda][decode][host]") {
+  for (const bool varies : {false, true}) {
+    const decode_program program = make_program(
+        {.block_bytes = 600, .varies = varies, .steps = {image_step()}, .max_stored_bytes = 1200},
+        10);
+    block_load load = image_load(0, 0, 600);
+    load.skipped = 1;
+    const auto copied = [&](std::uint32_t bytes) {
+      load.bytes = bytes;
+      return can_decode(program, load);
+    };
+    CHECK(copied(600));
+    CHECK(copied(599) == varies);
+    CHECK(!copied(601));
+    CHECK(!copied(0));
+    load.bytes = 120;
+    if (varies) CHECK(task_at(program, load, 1).to_bytes == 120);
+  }
+}
+
 TEST_CASE("decode program: an image's steps and rows that no kernel makes are refused",
           "[cuda][decode][host]") {
   const auto refusal = [](std::vector<block_step> steps) { return refusal_of_program(steps); };

@@ -62,6 +62,7 @@ feedline_add_tests(feedline_batch_size_tests
   support/images/image_bytes.cpp
   unit/image/sets/drawn_sizes_test.cpp
   unit/image/sets/padded_batches_test.cpp
+  unit/image/sets/sized_blocks_test.cpp
 )
 foreach(format TIFF WEBP)
   target_compile_definitions(feedline_image_tests PRIVATE

@@ -15,7 +15,7 @@ namespace feedline::detail {
 /// Most images that are decoded at once: the number of blocks in a group.
 inline constexpr std::size_t max_jpeg_batch = 1024;
 /// Most images that one kernel is given: a kernel's parameters have 4 KB.
-inline constexpr std::size_t max_given_images = 60;
+inline constexpr std::size_t max_given_images = 56;
 /// The largest image that the GPU decodes, in pixels.
 inline constexpr std::uint64_t max_jpeg_pixels = max_image_pixels;
 
@@ -29,16 +29,26 @@ struct jpeg_image {
   std::uint64_t taps_at = 0;    ///< offset of the taps with which it is resized
   image_extents extents;
   source_window window = {};  ///< the part that becomes its row; no height: as the row says
+  image_in_row in_row = {};   ///< passes `is_jpeg_decoded`
   image_format format = image_format::jpeg;
   std::uint8_t pixel_bits = 0;  ///< the load's
 };
 
+/// The extents of the image within its row.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr image_extents shown_extents(
+    const image_row& row, const image_in_row& in_row) noexcept {
+  if (in_row.height != 0) return {in_row.height, in_row.width};
+  return row_extents(in_row, {row.height, row.width});
+}
+
 /// The part of an image that becomes such a row.
-/// @param window The load's; passes `is_jpeg_decoded`.
+/// @param window The load's; it and `in_row` pass `is_jpeg_decoded`.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr resample_window window_of(
-    const image_row& row, image_extents extents, const source_window& window) noexcept {
-  const image_extents wanted{row.height, row.width};
+    const image_row& row, image_extents extents, const source_window& window,
+    const image_in_row& in_row) noexcept {
+  const image_extents wanted = shown_extents(row, in_row);
   if (window.height != 0) return resized_part(box_of(window), wanted);
+  if (in_row.height != 0) return resized_part({0, 0, extents}, wanted);
   resample_window middle =
       middle_window(resized_extents(extents, wanted, row.shorter_side), wanted);
   middle.source = {0, 0, extents};
@@ -48,11 +58,13 @@ struct jpeg_image {
 /// Whether an image may have this size and window, and can be resized to such a row.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_jpeg_decoded(
     const image_row& row, image_extents extents, const source_window& window = {},
-    image_format format = image_format::jpeg) noexcept {
+    image_format format = image_format::jpeg, const image_in_row& in_row = {}) noexcept {
   if (extents.pixels() == 0 || extents.pixels() > max_jpeg_pixels) return false;
   if (format == image_format::png && extents.pixels() > max_png_pixels) return false;
+  if (!is_within(in_row, {row.height, row.width})) return false;
   if (window != source_window{}) return is_within(window, extents);
-  return resized_extents(extents, {row.height, row.width}, row.shorter_side).pixels() != 0;
+  if (in_row.height != 0) return true;
+  return resized_extents(extents, shown_extents(row, in_row), row.shorter_side).pixels() != 0;
 }
 
 /// The reason why no image can be resized to such a row; empty if images can.

@@ -38,8 +38,10 @@ void issue_samples(const jpeg_batch& batch, cudaStream_t stream);
 /// Makes pixels from samples.
 void issue_pixels(const jpeg_batch& batch, cudaStream_t stream);
 
-/// Resizes decoded images to their rows: bit for bit like `resampler` on the same pixels.
-/// @param row The row for which the images were placed.
-void issue_resizes(const jpeg_batch& batch, const image_row& row, cudaStream_t stream);
+/// Resizes decoded images to their rows, and fills the rest of these: bit for bit like `resampler`
+/// and `place_pixels` on the same pixels.
+/// @param row The row for which the images were placed. @param images The batch's, on the host.
+void issue_resizes(const jpeg_batch& batch, const image_row& row,
+                   std::span<const jpeg_image> images, cudaStream_t stream);
 
 }  // namespace feedline::detail

@@ -1,7 +1,10 @@
 #include "cuda/check.hpp"
 #include "cuda/decode/jpeg/kernels.hpp"
+#include "cuda/kernel/warp.cuh"
 #include "cuda/load_kernels.hpp"
 #include "image/resize/packed_taps.hpp"
+
+#include <algorithm>
 
 namespace feedline::detail {
 namespace {
@@ -19,6 +22,8 @@ constexpr std::uint32_t chunk_words = chunk_columns / 2;
 /// Thread blocks that share the taps of an axis.
 constexpr std::uint32_t tap_shares = 2;
 constexpr std::uint32_t tap_threads = 128;
+/// Thread blocks that share the padding of a row.
+constexpr std::uint32_t fill_shares = 16;
 
 /// Sums of an image's rows: lines of its three channels for each row of a tile.
 using tile_lines = std::uint32_t[tile_height][3][chunk_words];
@@ -37,6 +42,25 @@ __device__ jpeg_taps* taps_of(const jpeg_batch& batch, const jpeg_image& image) 
   return reinterpret_cast<jpeg_taps*>(batch.memory + image.taps_at);
 }
 
+/// The row of an image.
+struct row_memory {
+  std::byte* begin;
+  std::uint32_t width;
+  std::size_t pixel_stride;
+  std::size_t channel_stride;
+
+  __device__ row_memory(const image_row& row, const jpeg_image& image) : begin{image.row} {
+    const image_extents extents = row_extents(image.in_row, {row.height, row.width});
+    const bool in_planes = row.layout == image_layout::chw;
+    width = extents.width;
+    pixel_stride = in_planes ? 1 : 3;
+    channel_stride = in_planes ? extents.pixels() : 1;
+  }
+  __device__ std::byte* pixel(std::uint32_t y, std::uint32_t x) const {
+    return begin + (std::size_t{y} * width + x) * pixel_stride;
+  }
+};
+
 /// Computes an axis' records. @param number Index of this thread among `count`.
 __device__ void write_records(const packed_taps& taps, std::uint32_t elements, std::uint32_t* words,
                               std::uint32_t number, std::uint32_t count) {
@@ -53,7 +77,7 @@ __device__ void write_records(const packed_taps& taps, std::uint32_t elements, s
 __global__ void __launch_bounds__(tap_threads)
     tap_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
   const jpeg_image& image = batch.images[blockIdx.y];
-  const resample_window window = window_of(row, image.extents, image.window);
+  const resample_window window = window_of(row, image.extents, image.window, image.in_row);
   const image_box& from = window.source;
   const packed_taps rows{row.interpolation,   packed_taps::packing::halves,
                          from.extents.height, window.resized.height,
@@ -67,9 +91,10 @@ __global__ void __launch_bounds__(tap_threads)
   constexpr std::uint32_t count = tap_shares * tap_threads;
   if (blockIdx.x % 2 == 0) {
     if (number == 0) *taps = {rows.pairs(), columns.pairs()};
-    write_records(rows, row.height, words, number, count);
+    write_records(rows, window.extents.height, words, number, count);
   } else {
-    write_records(columns, row.width, words + row.height * (1 + rows.pairs()), number, count);
+    write_records(columns, window.extents.width, words + window.extents.height * (1 + rows.pairs()),
+                  number, count);
   }
 }
 
@@ -128,15 +153,17 @@ __global__ void __launch_bounds__(threads, 5)
     resize_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
   alignas(sizeof(uint4)) __shared__ tile_lines lines;
   const jpeg_image image = batch.images[blockIdx.z];
+  const image_extents shown = shown_extents(row, image.in_row);
   const std::uint32_t top = blockIdx.y * tile_height;
   const std::uint32_t left = blockIdx.x * tile_width;
-  const std::uint32_t height = min(tile_height, row.height - top);
-  const std::uint32_t width = min(tile_width, row.width - left);
+  if (top >= shown.height || left >= shown.width) return;  // another image of the batch is larger
+  const std::uint32_t height = min(tile_height, shown.height - top);
+  const std::uint32_t width = min(tile_width, shown.width - left);
   const std::uint32_t x = threadIdx.x % tile_width;
   const auto* const pixels = reinterpret_cast<const std::uint8_t*>(batch.memory + image.pixels_at);
   const jpeg_taps* const taps = taps_of(batch, image);
   const tap_records rows{reinterpret_cast<const std::uint32_t*>(taps + 1), taps->row_pairs};
-  const tap_records columns{rows.of(row.height), taps->column_pairs};
+  const tap_records columns{rows.of(shown.height), taps->column_pairs};
 
   // The columns of the image that the tile needs, limited to those that exist.
   const std::uint32_t begin = columns.of(left)[0] / 8 * 8;
@@ -153,16 +180,37 @@ __global__ void __launch_bounds__(threads, 5)
   }
   if (x >= width) return;
 
-  const bool in_planes = row.layout == image_layout::chw;
-  const std::size_t pixel_stride = in_planes ? 1 : 3;
-  const std::size_t channel_stride = in_planes ? std::size_t{row.height} * row.width : 1;
+  const row_memory memory{row, image};
+  const std::uint32_t column = image.in_row.mirrored ? shown.width - 1 - left - x : left + x;
   std::uint32_t y = top + threadIdx.x / tile_width;
-  std::byte* to = image.row + (std::size_t{y} * row.width + left + x) * pixel_stride;
-  for (std::uint32_t i = 0; i < thread_pixels && y < row.height; ++i) {
+  std::byte* to = memory.pixel(image.in_row.top + y, image.in_row.left + column);
+  for (std::uint32_t i = 0; i < thread_pixels && y < shown.height; ++i) {
     for (std::uint32_t channel = 0; channel < 3; ++channel)
-      to[channel * channel_stride] = static_cast<std::byte>(pixel_of(sums[i][channel]));
+      to[channel * memory.channel_stride] = static_cast<std::byte>(pixel_of(sums[i][channel]));
     y += rows_at_once;
-    to += std::size_t{rows_at_once} * row.width * pixel_stride;
+    to += std::size_t{rows_at_once} * memory.width * memory.pixel_stride;
+  }
+}
+
+/// Fills what images leave of their rows: a warp takes a line of pixels.
+__global__ void __launch_bounds__(threads)
+    fill_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
+  const jpeg_image image = batch.images[blockIdx.y];
+  const image_extents all = row_extents(image.in_row, {row.height, row.width});
+  const image_extents shown = shown_extents(row, image.in_row);
+  if (shown == all) return;
+  const row_memory memory{row, image};
+  constexpr std::uint32_t warps = threads / warp_team::width;
+  for (std::uint32_t y = blockIdx.x * warps + threadIdx.x / warp_team::width; y < all.height;
+       y += fill_shares * warps) {
+    const bool is_beside = y >= image.in_row.top && y - image.in_row.top < shown.height;
+    const std::uint32_t left_out = is_beside ? shown.width : 0;
+    for (std::uint32_t i = threadIdx.x % warp_team::width; i < all.width - left_out;
+         i += warp_team::width) {
+      std::byte* const to = memory.pixel(y, i < image.in_row.left ? i : i + left_out);
+      for (std::uint32_t channel = 0; channel < 3; ++channel)
+        to[channel * memory.channel_stride] = static_cast<std::byte>(row.fill[channel]);
+    }
   }
 }
 
@@ -173,10 +221,19 @@ constexpr std::uint32_t tiles_of(std::uint32_t side, std::uint32_t tile) {
 }  // namespace
 
 void load_resize_kernels() {
-  load_kernels(tap_kernel, resize_kernel);
+  load_kernels(tap_kernel, resize_kernel, fill_kernel);
 }
 
-void issue_resizes(const jpeg_batch& batch, const image_row& row, cudaStream_t stream) {
+void issue_resizes(const jpeg_batch& batch, const image_row& row,
+                   std::span<const jpeg_image> images, cudaStream_t stream) {
+  image_extents most;  // extents of the images in their rows
+  bool any_padded = false;
+  for (const jpeg_image& image : images) {
+    const image_extents shown = shown_extents(row, image.in_row);
+    most = {std::max(most.height, shown.height), std::max(most.width, shown.width)};
+    any_padded =
+        any_padded || shown != row_extents(image.in_row, image_extents{row.height, row.width});
+  }
   jpeg_batch given = batch;
   image_row wanted = row;
   void* parameters[] = {&given, &wanted};
@@ -184,8 +241,11 @@ void issue_resizes(const jpeg_batch& batch, const image_row& row, cudaStream_t s
                                        dim3{tap_threads}, parameters, 0, stream));
   FEEDLINE_CUDA_CHECK(cudaLaunchKernel(
       resize_kernel,
-      dim3{tiles_of(row.width, tile_width), tiles_of(row.height, tile_height), batch.count},
+      dim3{tiles_of(most.width, tile_width), tiles_of(most.height, tile_height), batch.count},
       dim3{threads}, parameters, 0, stream));
+  if (!any_padded) return;
+  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(fill_kernel, dim3{fill_shares, batch.count}, dim3{threads},
+                                       parameters, 0, stream));
 }
 
 }  // namespace feedline::detail

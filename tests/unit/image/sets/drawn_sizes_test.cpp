@@ -261,8 +261,7 @@ TEST_CASE("multi-scale: a user's function sees the size of each batch", "[loader
   }
 }
 
-TEST_CASE("multi-scale: what does not fit is refused, and devices say why they do not decode",
-          "[loader][host]") {
+TEST_CASE("multi-scale: what does not fit is refused", "[loader][host]") {
   const photo_tree tree;
   const auto data = opened(tree, with(three));
   CHECK(to_string(data->fields()[0]) == "image: uint8[up to 48, up to 40, 3]");
@@ -289,9 +288,6 @@ TEST_CASE("multi-scale: what does not fit is refused, and devices say why they d
                  "differs from batch to batch"));
   CHECK(contains(refused({.batch_size = 4, .placement = placement::resident}),
                  "differ from epoch to epoch"));
-  const loader loading{
-      data, shuffle{}, there.device, {.batch_size = 4, .decode_on = decode_on::automatic}};
-  CHECK(contains(loading.plan().decode_note, "differs from batch to batch"));
   CHECK(contains(message_of<usage_error>([] {
                    (void)make_image_decoder(with({{0, 4}}));
                  }),
