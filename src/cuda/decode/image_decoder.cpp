@@ -26,6 +26,8 @@ void image_decoder::decode(const decode_frame& frame, std::span<const decode_pro
         if (load.field != field || load.format != format || !can_decode(program, load) ||
             task_at(program, load, 0).does != decode_operation::decode_image)
           continue;
+        const resample_window window =
+            window_of(program.image, {load.height, load.width}, load.window, load.in_row);
         images_.push_back({.file = reinterpret_cast<const unsigned char*>(frame.copy_destination) +
                                    std::size_t{load.at} * 16,
                            .bytes = load.bytes,
@@ -35,7 +37,8 @@ void image_decoder::decode(const decode_frame& frame, std::span<const decode_pro
                            .window = load.window,
                            .in_row = load.in_row,
                            .format = format,
-                           .pixel_bits = load.pixel_bits});
+                           .pixel_bits = load.pixel_bits,
+                           .keeps_size = keeps_size(window)});
       }
       decode_images(program.image, frame.bad, stream);
     }

@@ -58,6 +58,12 @@ struct resample_window {
   return extents;
 }
 
+/// Whether an image, or its part, is not made larger or smaller: its pixels stay what they are.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool keeps_size(
+    const resample_window& window) noexcept {
+  return window.source.extents == window.resized;
+}
+
 /// Begin of a centered window that leaves `rest` pixels over. A half pixel is rounded to the even
 /// side, as Python's round does.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t middle_of(std::uint32_t rest) noexcept {

@@ -1,5 +1,6 @@
 #include "image/resize/resampler.hpp"
 
+#include "image/resize/four_pixels.hpp"
 #include "image/resize/resample_taps.hpp"
 #include "support/checks/catch.hpp"
 #include "support/images/image_bytes.hpp"
@@ -133,7 +134,20 @@ TEST_CASE("resampler: black stays black and white stays white", "[dataset][host]
 TEST_CASE("resampler: an image of the size wanted passes unchanged", "[dataset][host]") {
   const auto image = test::paint(19, 23);
   const image_extents size{19, 23};
-  CHECK(resize(image, {size, 0, 0, size}) == image.values);
+  for (const auto filter :
+       {interpolation::bilinear, interpolation::bicubic, interpolation::nearest})
+    CHECK(resize(image, {size, 0, 0, size}, image_layout::hwc, filter) == image.values);
+}
+
+TEST_CASE("four pixels: one after the other, and in reverse", "[dataset][host]") {
+  const detail::four_pixels pixels{{0x03020100, 0x13121110, 0x23222120}};
+  std::uint32_t words[3];
+  pixels.interleave(words);
+  CHECK(std::vector(words, words + 3) ==
+        std::vector<std::uint32_t>{0x01201000, 0x12022111, 0x23130322});
+  CHECK(pixels.mirrored().channel[0] == 0x00010203);
+  CHECK(pixels.mirrored().channel[1] == 0x10111213);
+  CHECK(pixels.mirrored().channel[2] == 0x20212223);
 }
 
 TEST_CASE("resampler: a window is that part of the whole", "[dataset][host]") {

@@ -15,7 +15,7 @@ namespace feedline::detail {
 /// Most images that are decoded at once: the number of blocks in a group.
 inline constexpr std::size_t max_jpeg_batch = 1024;
 /// Most images that one kernel is given: a kernel's parameters have 4 KB.
-inline constexpr std::size_t max_given_images = 56;
+inline constexpr std::size_t max_given_images = 50;
 /// The largest image that the GPU decodes, in pixels.
 inline constexpr std::uint64_t max_jpeg_pixels = max_image_pixels;
 
@@ -32,6 +32,7 @@ struct jpeg_image {
   image_in_row in_row = {};   ///< passes `is_jpeg_decoded`
   image_format format = image_format::jpeg;
   std::uint8_t pixel_bits = 0;  ///< the load's
+  bool keeps_size = false;      ///< its window is copied to its row, and not resized
 };
 
 /// The extents of the image within its row.

@@ -2,6 +2,7 @@
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/kernel/warp.cuh"
 #include "cuda/load_kernels.hpp"
+#include "image/resize/four_pixels.hpp"
 #include "image/resize/packed_taps.hpp"
 
 #include <algorithm>
@@ -77,6 +78,7 @@ __device__ void write_records(const packed_taps& taps, std::uint32_t elements, s
 __global__ void __launch_bounds__(tap_threads)
     tap_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
   const jpeg_image& image = batch.images[blockIdx.y];
+  if (image.keeps_size) return;
   const resample_window window = window_of(row, image.extents, image.window, image.in_row);
   const image_box& from = window.source;
   const packed_taps rows{row.interpolation,   packed_taps::packing::halves,
@@ -149,14 +151,32 @@ __device__ void add_columns(std::uint32_t (&sums)[thread_pixels][3], const tile_
       sums[i][channel] += added[i][channel].sum();
 }
 
+/// Writes a thread's pixels.
+/// @param y The tile's first line. @param x Column of the pixels, before images are mirrored.
+__device__ void store_pixels(const std::uint32_t (&sums)[thread_pixels][3], const jpeg_image& image,
+                             const image_row& row, std::uint32_t y, std::uint32_t x) {
+  const row_memory memory{row, image};
+  const image_extents shown = shown_extents(row, image.in_row);
+  const std::uint32_t column = image.in_row.mirrored ? shown.width - 1 - x : x;
+  y += threadIdx.x / tile_width;
+  std::byte* to = memory.pixel(image.in_row.top + y, image.in_row.left + column);
+  for (std::uint32_t i = 0; i < thread_pixels && y < shown.height; ++i) {
+    for (std::uint32_t channel = 0; channel < 3; ++channel)
+      to[channel * memory.channel_stride] = static_cast<std::byte>(pixel_of(sums[i][channel]));
+    y += rows_at_once;
+    to += std::size_t{rows_at_once} * memory.width * memory.pixel_stride;
+  }
+}
+
 __global__ void __launch_bounds__(threads, 5)
     resize_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
   alignas(sizeof(uint4)) __shared__ tile_lines lines;
-  const jpeg_image image = batch.images[blockIdx.z];
+  const jpeg_image& image = batch.images[blockIdx.z];
   const image_extents shown = shown_extents(row, image.in_row);
   const std::uint32_t top = blockIdx.y * tile_height;
   const std::uint32_t left = blockIdx.x * tile_width;
   if (top >= shown.height || left >= shown.width) return;  // another image of the batch is larger
+  if (image.keeps_size) return;
   const std::uint32_t height = min(tile_height, shown.height - top);
   const std::uint32_t width = min(tile_width, shown.width - left);
   const std::uint32_t x = threadIdx.x % tile_width;
@@ -178,18 +198,50 @@ __global__ void __launch_bounds__(threads, 5)
     __syncthreads();
     if (x < width) add_columns(sums, lines, chunk, columns.of(left + x), columns.pairs);
   }
-  if (x >= width) return;
+  if (x < width) store_pixels(sums, image, row, top, left + x);
+}
 
+/// Copies images that keep their size: a thread copies four pixels side by side. Resizing would
+/// leave them as they are.
+__global__ void __launch_bounds__(threads)
+    copy_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
+  constexpr std::uint32_t across = tile_width / four_pixels::count;
+  static_assert(across * tile_height == threads);
+  const jpeg_image image = batch.images[blockIdx.z];
+  const image_extents shown = shown_extents(row, image.in_row);
+  const std::uint32_t y = blockIdx.y * tile_height + threadIdx.x / across;
+  const std::uint32_t x = blockIdx.x * tile_width + threadIdx.x % across * four_pixels::count;
+  if (!image.keeps_size || y >= shown.height || x >= shown.width) return;
+  const resample_window window = window_of(row, image.extents, image.window, image.in_row);
+  const std::uint32_t row_bytes = jpeg_row_bytes(image.extents.width);
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(batch.memory + image.pixels_at) +
+                           std::size_t{3} * (window.source.top + window.top + y) * row_bytes +
+                           window.source.left + window.left + x;
   const row_memory memory{row, image};
-  const std::uint32_t column = image.in_row.mirrored ? shown.width - 1 - left - x : left + x;
-  std::uint32_t y = top + threadIdx.x / tile_width;
-  std::byte* to = memory.pixel(image.in_row.top + y, image.in_row.left + column);
-  for (std::uint32_t i = 0; i < thread_pixels && y < shown.height; ++i) {
-    for (std::uint32_t channel = 0; channel < 3; ++channel)
-      to[channel * memory.channel_stride] = static_cast<std::byte>(pixel_of(sums[i][channel]));
-    y += rows_at_once;
-    to += std::size_t{rows_at_once} * memory.width * memory.pixel_stride;
+  const std::uint32_t count = min(four_pixels::count, shown.width - x);
+  const bool mirrored = image.in_row.mirrored;
+  const std::uint32_t first = mirrored ? shown.width - count - x : x;
+  std::byte* const to = memory.pixel(image.in_row.top + y, image.in_row.left + first);
+  const bool in_planes = memory.pixel_stride == 1;
+  const std::uintptr_t all = reinterpret_cast<std::uintptr_t>(from) |
+                             reinterpret_cast<std::uintptr_t>(to) |
+                             (in_planes ? memory.channel_stride : 0);
+  if (count < four_pixels::count || all % sizeof(std::uint32_t) != 0) {
+    for (std::uint32_t i = 0; i < count; ++i)
+      for (std::uint32_t channel = 0; channel < 3; ++channel)
+        to[(mirrored ? count - 1 - i : i) * memory.pixel_stride + channel * memory.channel_stride] =
+            static_cast<std::byte>(from[channel * row_bytes + i]);
+    return;
   }
+  four_pixels pixels;
+  for (std::uint32_t channel = 0; channel < 3; ++channel)
+    pixels.channel[channel] = load_word(from + channel * row_bytes);
+  if (mirrored) pixels = pixels.mirrored();
+  std::uint32_t words[3] = {pixels.channel[0], pixels.channel[1], pixels.channel[2]};
+  if (!in_planes) pixels.interleave(words);
+  for (std::uint32_t i = 0; i < 3; ++i)
+    *reinterpret_cast<std::uint32_t*>(to + (in_planes ? i * memory.channel_stride : 4 * i)) =
+        words[i];
 }
 
 /// Fills what images leave of their rows: a warp takes a line of pixels.
@@ -221,31 +273,38 @@ constexpr std::uint32_t tiles_of(std::uint32_t side, std::uint32_t tile) {
 }  // namespace
 
 void load_resize_kernels() {
-  load_kernels(tap_kernel, resize_kernel, fill_kernel);
+  load_kernels(tap_kernel, resize_kernel, copy_kernel, fill_kernel);
 }
 
 void issue_resizes(const jpeg_batch& batch, const image_row& row,
                    std::span<const jpeg_image> images, cudaStream_t stream) {
   image_extents most;  // extents of the images in their rows
+  bool any_resized = false;
+  bool any_copied = false;
   bool any_padded = false;
   for (const jpeg_image& image : images) {
     const image_extents shown = shown_extents(row, image.in_row);
     most = {std::max(most.height, shown.height), std::max(most.width, shown.width)};
+    any_copied = any_copied || image.keeps_size;
+    any_resized = any_resized || !image.keeps_size;
     any_padded =
         any_padded || shown != row_extents(image.in_row, image_extents{row.height, row.width});
   }
+  const dim3 tiles{tiles_of(most.width, tile_width), tiles_of(most.height, tile_height),
+                   batch.count};
   jpeg_batch given = batch;
   image_row wanted = row;
   void* parameters[] = {&given, &wanted};
-  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(tap_kernel, dim3{2 * tap_shares, batch.count},
-                                       dim3{tap_threads}, parameters, 0, stream));
-  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(
-      resize_kernel,
-      dim3{tiles_of(most.width, tile_width), tiles_of(most.height, tile_height), batch.count},
-      dim3{threads}, parameters, 0, stream));
-  if (!any_padded) return;
-  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(fill_kernel, dim3{fill_shares, batch.count}, dim3{threads},
-                                       parameters, 0, stream));
+  const auto issue = [&](auto* kernel, dim3 blocks, std::uint32_t block_threads) {
+    FEEDLINE_CUDA_CHECK(
+        cudaLaunchKernel(kernel, blocks, dim3{block_threads}, parameters, 0, stream));
+  };
+  if (any_resized) {
+    issue(tap_kernel, dim3{2 * tap_shares, batch.count}, tap_threads);
+    issue(resize_kernel, tiles, threads);
+  }
+  if (any_copied) issue(copy_kernel, tiles, threads);
+  if (any_padded) issue(fill_kernel, dim3{fill_shares, batch.count}, threads);
 }
 
 }  // namespace feedline::detail
