@@ -42,9 +42,10 @@ block_plan make_plan_of(std::uint32_t group, std::size_t group_bytes) {
 
 /// A slot with some blocks, of which each byte says which block it is.
 struct filled_slot {
-  filled_slot(const device_ptr& device, std::uint32_t blocks)
+  /// @param gap Bytes after each block that belong to no block.
+  filled_slot(const device_ptr& device, std::uint32_t blocks, std::size_t gap = 0)
       : staged{device, memory_kind::staging,
-               table_at + block_plan::table_bytes(blocks * fields) + blocks * 80},
+               table_at + block_plan::table_bytes(blocks * fields) + blocks * (80 + gap)},
         slot{device},
         blocks{blocks} {
     slot.data = staged.data();
@@ -60,6 +61,7 @@ struct filled_slot {
         std::memset(slot.data + at, static_cast<int>(10 * (block + 1) + field), bytes);
         at += block_plan::rounded(bytes);
       }
+      at += gap;
     }
   }
   device_memory staged;
@@ -123,4 +125,28 @@ TEST_CASE("block_arrivals: no more blocks come than there are bytes for", "[deco
         std::min(fitting, 4 - fitting));
   on.device->drain(on.stream);
   CHECK(byte_of(arrivals.content(), 0) == 10 * (fitting + 1));
+}
+
+TEST_CASE("block_arrivals: large gaps between blocks are not copied, small ones are",
+          "[decoding][host]") {
+  const scripted on;
+  constexpr std::size_t large = std::size_t{128} << 10;
+  const auto copied = [&](std::size_t gap, std::size_t room) {
+    block_arrivals arrivals{on.device, make_plan_of(100, room), table_at};
+    copy_meter copies{on.device};
+    filled_slot from{on.device, 4, gap};
+    CHECK(arrivals.add(from.slot, 0, from.blocks, copies, on.stream) == 4);
+    on.device->drain(on.stream);
+    const block_decoder::work group = arrivals.content();
+    const std::vector<std::uint32_t> expected{10, 11, 20, 21, 30, 31, 40, 41};
+    REQUIRE(group.loads == expected.size());
+    for (std::uint32_t i = 0; i < group.loads; ++i) CHECK(byte_of(group, i) == expected[i]);
+    return copies.bytes() - 8 * sizeof(block_load);
+  };
+  CHECK(copied(0, 4096) == 4 * 80);
+  CHECK(copied(160, 4096) == 4 * 80 + 3 * 160);
+  CHECK(copied(large, 4 * (80 + large)) == 4 * 80 + 3 * large);
+  CHECK(copied(large + 16, 4096) == 4 * 80);
+  // The group has room for the blocks alone.
+  CHECK(copied(large + 16, 4 * 80) == 4 * 80);
 }

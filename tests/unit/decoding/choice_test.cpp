@@ -17,9 +17,12 @@
 #include "support/devices/scripted_device.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -63,7 +66,87 @@ dataset_ptr many_blocks() {
   return made;
 }
 
+/// Rows that differ in size from batch to batch, in blocks that a user's dataset gives.
+class sized_rows final : public dataset {
+ public:
+  sized_rows(std::uint64_t rows, block_filter filter, image_size largest)
+      : largest_{largest}, blocks_{std::make_shared<blocks>(rows, filter)} {}
+
+  std::uint64_t size() const override { return 100; }
+  std::vector<field> fields() const override {
+    return {{.name = "image",
+             .type = element_type::u8,
+             .shape = {largest_.height, largest_.width, 3},
+             .by_batch = size_by_batch{}}};
+  }
+  bool varies_by_epoch() const override { return true; }
+  std::shared_ptr<const encoded_blocks> encoded() const override { return blocks_; }
+
+ private:
+  struct blocks final : encoded_blocks {
+    blocks(std::uint64_t rows, block_filter filter)
+        : of{rows}, step{block_step{.filter = filter}} {}
+    std::uint64_t rows() const noexcept override { return of; }
+    std::span<const block_step> steps(std::size_t) const noexcept override { return step; }
+    stored_block stored(std::size_t, std::uint64_t) const noexcept override { return {.bytes = 9}; }
+    std::size_t max_stored_bytes(std::size_t) const noexcept override { return 9; }
+    stored_block read(std::size_t, std::uint64_t, std::span<std::byte>,
+                      const sample_context&) const override {
+      return {.bytes = 9};
+    }
+    void decode(std::size_t, std::span<const std::byte>, const stored_block&,
+                std::span<std::byte>) const override {}
+
+    std::uint64_t of;
+    std::array<block_step, 1> step;
+  };
+
+  void do_read(const read_request&) const override {}
+
+  image_size largest_;
+  std::shared_ptr<const encoded_blocks> blocks_;
+};
+
 }  // namespace
+
+TEST_CASE("decoding_choice: rows of different sizes are images, one a block", "[decoding][host]") {
+  const scripted_device device;
+  const auto choose = [&](std::uint64_t rows, block_filter filter, image_size largest) {
+    const sized_rows data{rows, filter, largest};
+    const loader_options options{.decode_on = decode_on::device};
+    return choose_decoding(data, sequential{}, share_of(sequential{}, data, options),
+                           device.capabilities(), options, placement::stream, row_bytes_of(data),
+                           usual_piece_bytes(placement::stream));
+  };
+  using enum block_filter;
+  CHECK(choose(1, image, {40, 30}).blocks);
+  CHECK(choose(1, image, {40, 30}).blocks->varies == std::vector{true});
+  CHECK(choose(5, image, {40, 30}).why_not ==
+        "field 'image': the size differs from batch to batch, and a block has several samples");
+  CHECK(choose(1, deflate, {40, 30}).why_not ==
+        "field 'image': the size differs from batch to batch, and devices decode only images to "
+        "different sizes");
+  CHECK(choose(1, image, {65536, 1}).why_not ==
+        "field 'image': the size differs from batch to batch, and a side may have more than 65535 "
+        "pixels");
+  CHECK_FALSE(has_decoders_for(sized_rows{5, image, {40, 30}}, device.capabilities()));
+  CHECK(has_decoders_for(sized_rows{1, image, {40, 30}}, device.capabilities()));
+}
+
+TEST_CASE("decoding_choice: pieces have room for images that readers decode", "[decoding][host]") {
+  const auto script = std::make_shared<encoded_script>();
+  script->filter = block_filter::image;
+  const auto loads_bytes = [&](std::size_t row_bytes, loader_options options) {
+    return chosen{make_encoded(make_identity_rows(200, row_bytes), 1, script), std::move(options)}
+        .blocks->loads_bytes;
+  };
+  const std::size_t usual = usual_piece_bytes(placement::stream);
+  CHECK(loads_bytes(100'000, {}) == usual);
+  CHECK(loads_bytes(1'000'000, {}) >= 32'000'000);
+  CHECK(loads_bytes(1'000'000, {}) < 33'000'000);
+  CHECK(loads_bytes(4'000'000, {}) == 64U << 20);
+  CHECK(loads_bytes(1'000'000, {.memory = {.pinned = 100'000'000}}) == usual);
+}
 
 TEST_CASE("decoding_choice: three groups of blocks are ahead, and a group is as many as pay",
           "[decoding][host]") {
