@@ -90,7 +90,8 @@ written_form write_npy(const fs::path& folder, const form_sizes& sizes) {
           .stored_bytes = head.size() + bytes,
           .request_bytes = sizes.row_bytes,
           .open = [](const std::string& address) { return feedline::open(address + "rows.npy"); },
-          .order = order_of(sizes, false)};
+          .order = order_of(sizes, false),
+          .is_one_array = true};
 }
 
 /// The same rows: npy has no chunks, so runs of rows stand in for them.

@@ -28,6 +28,7 @@ struct written_form {
   std::function<dataset_ptr(const std::string& address)> open;  ///< @param address Ends in '/'.
   sampler order;
   decode_on decodes = decode_on::cpu;
+  bool is_one_array = false;  ///< one file of rows, one after the other
 };
 
 /// A way in which rows are stored and taken.

@@ -2,14 +2,15 @@
 /// GPU with --gpu. Prints the machine, the method and tables.
 ///
 ///     feedline_bench_remote --gpu --data-mib 6144
-///     feedline_bench_remote --forms npy-shuffle --latency 50 --max-in-flight 4096
+///     feedline_bench_remote --forms npy-shuffle --peer "python3 tests/bench/remote/peer.py --gpu"
 ///
 /// Method: files are written to a folder in memory and served from there by another process, by
 /// sendfile, on cores of its own; each answer begins after the latency. The client has some cores
 /// alone, and is a new process for each row of the table. Before it, a bare client measures on the
 /// same cores what the kernel's copies allow. Rates are of rows in batches; GB/s of the network are
 /// the server's count. "open" and "first" end with the opened dataset and the first batch, each
-/// from its own beginning; round trips are their sum over the latency. A consumer does nothing.
+/// from its own beginning; round trips are their sum over the latency. "steady" is the rate after
+/// an epoch's first quarter. A consumer does nothing.
 
 #include <feedline/error.hpp>
 #include <feedline/remote/mount.hpp>
@@ -23,7 +24,9 @@
 #include "bench/support/delivered.hpp"
 #include "bench/support/destination.hpp"
 #include "bench/support/measure.hpp"
+#include "remote/cache/object_cache.hpp"
 #include "support/command_line.hpp"
+#include "support/datasets/simulated_reads.hpp"
 
 #include <spdlog/spdlog.h>
 #include <sys/statvfs.h>
@@ -63,6 +66,8 @@ struct settings {
   double bare_seconds = 0.5;
   int bare_connections = 64;
   std::string folder;
+  std::string peer;
+  double cache_share = 0;
   bool gpu = false;
   bool counts = false;
 };
@@ -119,6 +124,8 @@ void run_loader(const form& of, const written_form& data, const file_server& ser
                  .decode_on = how.gpu ? data.decodes : decode_on::cpu}};
   double first_seconds = 0;
   std::vector<double> rates;
+  std::vector<double> steady;
+  const std::uint64_t quarter = rows->size() / 4 * data.row_bytes;
   const meter timer;
   std::uint64_t bytes = 0;
   const double server_cpu = server.cpu_seconds();
@@ -128,14 +135,21 @@ void run_loader(const form& of, const written_form& data, const file_server& ser
   for (int epoch = 0; epoch < how.epochs; ++epoch) {
     const auto epoch_begun = clock_type::now();
     std::uint64_t of_epoch = 0;
+    std::uint64_t at_quarter = 0;
+    auto quarter_passed = epoch_begun;
     for (batch& each : loader.epoch(static_cast<std::uint64_t>(epoch), to.stream())) {
       if (first_seconds == 0) {
         to.wait();
         first_seconds = seconds_since(begun);
       }
       of_epoch += each.size() * data.row_bytes;
+      if (at_quarter == 0 && of_epoch >= quarter) {
+        at_quarter = of_epoch;
+        quarter_passed = clock_type::now();
+      }
     }
     to.wait();
+    steady.push_back(static_cast<double>(of_epoch - at_quarter) / seconds_since(quarter_passed));
     rates.push_back(static_cast<double>(of_epoch) / seconds_since(epoch_begun));
     bytes += of_epoch;
   }
@@ -151,10 +165,12 @@ void run_loader(const form& of, const written_form& data, const file_server& ser
   std::vector<double> later(rates.begin() + (rates.size() > 1 ? 1 : 0), rates.end());
   std::ranges::sort(later);
   std::printf(
-      "%-12s %7d %8.2f %8.2f [%6.2f, %6.2f] %8.2f %7.0f %7.0f %6s %8.3f %6.2f %7.2f %9llu %6llu\n",
+      "%-12s %7d %8.2f %8.2f [%6.2f, %6.2f] %8.2f %8.2f %7.0f %7.0f %6s %8.3f %6.2f %7.2f %9llu "
+      "%6llu\n",
       of.name.c_str(), latency_ms, rates.front() / 1e9, later[later.size() / 2] / 1e9,
-      later.front() / 1e9, later.back() / 1e9, from_server / all.seconds / 1e9, open_seconds * 1e3,
-      first_seconds * 1e3, trips.c_str(), all.cpu_seconds / from_server * 1e9, all.busy_cores(),
+      later.front() / 1e9, later.back() / 1e9, median(steady) / 1e9,
+      from_server / all.seconds / 1e9, open_seconds * 1e3, first_seconds * 1e3, trips.c_str(),
+      all.cpu_seconds / from_server * 1e9, all.busy_cores(),
       (server.cpu_seconds() - server_cpu) / all.seconds,
       static_cast<unsigned long long>(server.requests() - requests),
       static_cast<unsigned long long>(remote_counts().most_in_flight));
@@ -189,6 +205,62 @@ void run_bare(const written_form& data, const file_server& server, const shared_
   row("two copies, by 128 KiB", cores.client, bare_use::two_copies);
 }
 
+/// Downloads of each epoch by the server's count, with a cache in memory of a part of the data; and
+/// of a cache that drops what was used least recently, by a simulation.
+void run_cached(const written_form& data, const file_server& server, const settings& how) {
+  remote_options options{.second_requests = false};  // requests are counted
+  const std::uint64_t block = options.cache.block_bytes;
+  const std::uint64_t blocks = (data.stored_bytes + block - 1) / block;
+  const auto kept = static_cast<std::uint64_t>(how.cache_share * static_cast<double>(blocks) + 0.5);
+  options.cache.memory_bytes = std::max<std::uint64_t>(kept, 1) * block;
+  mount_remote_files(options);
+  const destination to{how.gpu};
+  loader loader{data.open("http://127.0.0.1:" + std::to_string(server.port()) + "/"),
+                data.order,
+                to.device(),
+                {.batch_size = how.batch, .readers = how.readers}};
+  std::string counted;
+  std::string rates;
+  const auto percent = [](double part) {
+    char text[16];  // NOLINT(modernize-avoid-c-arrays)
+    (void)std::snprintf(text, sizeof text, " %6.2f", part);
+    return std::string{text};
+  };
+  for (int epoch = 0; epoch < how.epochs; ++epoch) {
+    detail::object_cache::settle_all();
+    const std::uint64_t before = server.body_bytes();
+    const auto begun = clock_type::now();
+    std::uint64_t bytes = 0;
+    for (batch& each : loader.epoch(static_cast<std::uint64_t>(epoch), to.stream()))
+      bytes += each.size() * data.row_bytes;
+    to.wait();
+    rates += percent(static_cast<double>(bytes) / seconds_since(begun) / 1e9);
+    counted += percent(100 * static_cast<double>(server.body_bytes() - before) /
+                       static_cast<double>(data.stored_bytes));
+  }
+  std::printf("cache of %.0f %%: parts of epochs that the server sent, in %%:%s; GB/s:%s\n",
+              100 * how.cache_share, counted.c_str(), rates.c_str());
+  const test::simulated_reads reads{data.stored_bytes / data.row_bytes, data.row_bytes, block,
+                                    data.order, how.batch};
+  std::string dropped;
+  for (const std::uint64_t each : reads.with_lru(options.cache.memory_bytes, data.row_bytes,
+                                                 static_cast<std::uint64_t>(how.epochs)))
+    dropped += percent(100 * static_cast<double>(each) / static_cast<double>(reads.bytes()));
+  std::printf("LRU of as many bytes in rows, simulated:           %s\n", dropped.c_str());
+}
+
+/// A program that reads the same file, on the client's cores.
+void run_peer(const written_form& data, const file_server& server, const shared_out& cores,
+              const settings& how) {
+  in_process([&] {
+    stay_on(cores.client);
+    const std::string command =
+        how.peer + " http://127.0.0.1:" + std::to_string(server.port()) + "/" + data.files.front();
+    if (std::system(command.c_str()) != 0)  // NOLINT(cert-env33-c): the user's own
+      std::printf("failed: %s\n", command.c_str());
+  });
+}
+
 void run_form(const form& of, const shared_out& cores, const settings& how) {
   const fs::path folder = how.folder;
   const written_form data =
@@ -205,13 +277,19 @@ void run_form(const form& of, const shared_out& cores, const settings& how) {
     if (latency == 0 && has_bare) run_bare(data, server, cores, how);
     has_bare = false;
     if (latency == how.latencies.front())
-      std::printf("%-12s %7s %8s %8s %16s %8s %7s %7s %6s %8s %6s %7s %9s %6s\n", "form", "latency",
-                  "epoch 0", "later", "[least, most]", "network", "open", "first", "trips",
-                  "ns/byte", "cores", "server", "requests", "flight");
+      std::printf("%-12s %7s %8s %8s %16s %8s %8s %7s %7s %6s %8s %6s %7s %9s %6s\n", "form",
+                  "latency", "epoch 0", "later", "[least, most]", "steady", "network", "open",
+                  "first", "trips", "ns/byte", "cores", "server", "requests", "flight");
     in_process([&] {
       stay_on(cores.client);
       run_loader(of, data, server, latency, how);
     });
+    if (!how.peer.empty()) run_peer(data, server, cores, how);
+    if (how.cache_share > 0 && data.is_one_array)
+      in_process([&] {
+        stay_on(cores.client);
+        run_cached(data, server, how);
+      });
   }
   for (const std::string& each : data.files) fs::remove(folder / each);
 }
@@ -273,6 +351,9 @@ int main(int argc, char** argv) {
   line.add_option("--bare-seconds", how.bare_seconds, "time of each bare client; 0: none");
   line.add_option("--bare-connections", how.bare_connections, "of a bare client").positive();
   line.add_option("--folder", how.folder, "folder of the files; a new one in memory by default");
+  line.add_option("--peer", how.peer, "command that is run with the address after each row");
+  line.add_option("--cache", how.cache_share,
+                  "part of the data that a cache keeps, in a further run of npy files");
   line.add_flag("--gpu", how.gpu, "to GPU 0 instead of the host device");
   line.add_flag("--counts", how.counts, "print remote_counts() of each run");
   if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
