@@ -55,6 +55,17 @@ class taken_reads {
   joined_reads reads_;
 };
 
+/// A file's parts, which are read when they are to be there.
+class later_read final : public begun_read {
+ public:
+  later_read(const byte_file& file, std::span<byte_read> parts) : file_{file}, parts_{parts} {}
+  void finish() override { file_.read(parts_); }
+
+ private:
+  const byte_file& file_;
+  std::span<byte_read> parts_;
+};
+
 bool continues(const byte_read& one, const byte_read& next) noexcept {
   return next.offset == one.end() && next.out.data() == one.out.data() + one.out.size();
 }
@@ -114,6 +125,13 @@ void byte_file::read(std::span<byte_read> parts) const {
         std::memcpy(part.out.data(),
                     reads[each.read].out.data() + (part.offset - reads[each.read].offset),
                     part.out.size());
+}
+
+std::unique_ptr<begun_read> byte_file::begin_read(std::span<byte_read> parts) const {
+  std::ranges::sort(parts, {}, &byte_read::offset);
+  for (const byte_read& part : parts) require_within(part);
+  if (auto begun = do_begin_read(parts)) return begun;
+  return std::make_unique<later_read>(*this, parts);
 }
 
 void byte_file::will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept {

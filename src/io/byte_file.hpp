@@ -29,6 +29,18 @@ struct byte_read {
 /// How a file is to be opened. A kind of file that cannot be mapped is read by calls in any case.
 enum class file_access : std::uint8_t { automatic, mapped, by_calls };
 
+/// A read that was begun. One thread; the memory that it fills must outlive it.
+class begun_read {
+ public:
+  begun_read() = default;
+  begun_read(const begun_read&) = delete;
+  begun_read& operator=(const begun_read&) = delete;
+  virtual ~begun_read() = default;
+
+  /// Returns once all bytes are there. Is called once. @throws dataset_error as `byte_file::read`.
+  virtual void finish() = 0;
+};
+
 /// A file that is read at any offset by any number of threads, wherever it is stored. Others may
 /// cut, overwrite, replace or delete it meanwhile: that ends in a `dataset_error`, never in a
 /// signal or in silence.
@@ -63,6 +75,11 @@ class byte_file {
   ///        return, also if it throws.
   void read(std::span<byte_read> parts) const;
 
+  /// The same, begun: reads of several files of other machines are then on their way together.
+  /// Files of this machine are read by `finish`. The file must outlive the read.
+  /// @param parts Any number, in any order, which changes; they must outlive the read, too.
+  [[nodiscard]] std::unique_ptr<begun_read> begin_read(std::span<byte_read> parts) const;
+
   /// @throws dataset_error if the file differs from its state when it was opened, as far as its
   ///         kind can tell at the cost of some hundred nanoseconds.
   virtual void require_unchanged() const = 0;
@@ -95,6 +112,12 @@ class byte_file {
 
   /// Reads all parts, or throws. @param parts All within the file, none empty, sorted by offset.
   virtual void do_read(std::span<const byte_read> parts) const = 0;
+  /// Begins to read parts, sorted and within the file. Null: `finish` reads them by `do_read`.
+  [[nodiscard]] virtual std::unique_ptr<begun_read> do_begin_read(
+      std::span<const byte_read> parts) const {
+    (void)parts;
+    return nullptr;
+  }
   /// @param ranges All within the file, none empty, sorted, apart from each other.
   virtual void do_will_need(std::span<const byte_range> ranges) const noexcept { (void)ranges; }
 

@@ -94,7 +94,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
 void mount_remote_files(const remote_options& options) {
-  constexpr int most = 4096;
+  constexpr int most = 16'384;
   constexpr int max_threads = 64;
   detail::require_time("deadline", options.deadline);
   detail::require_time("stall_after", options.stall_after);

@@ -23,6 +23,10 @@ constexpr std::uint64_t small_read = std::uint64_t{256} << 10;
 constexpr std::uint64_t max_step = std::uint64_t{1} << 20;
 /// So many steps in a row are a walk.
 constexpr int steps_of_walk = 2;
+/// Each window of a walk is so many times as large as the one before, up to a limit: a walk through
+/// 10 MB takes four of them, and 128 MB take eight.
+constexpr std::uint64_t window_growth = 4;
+constexpr std::uint64_t max_window = std::uint64_t{32} << 20;
 /// After this time a window is dropped.
 constexpr auto window_life = 5s;
 
@@ -97,6 +101,20 @@ std::shared_ptr<const object_file::window> object_file::kept_window() const {
   return its.kept;
 }
 
+/// A walk ends at the object's end: there may be thousands of objects, so the rest of its window
+/// goes. The last bytes stay, because they may be read again.
+void object_file::copy_kept(const window& kept, const byte_read& part) const {
+  kept.copy(part);
+  if (part.end() != size() || kept.bytes.size() <= head_bytes) return;
+  std::shared_ptr<const window> last;
+  if (part.out.size() <= head_bytes)
+    last = std::make_shared<const window>(
+        window{.begin = part.offset, .bytes = {part.out.begin(), part.out.end()}});
+  walk& its = walk_.get();
+  const std::lock_guard lock{its.mutex};
+  if (its.kept.get() == &kept) its.kept = std::move(last);
+}
+
 bool object_file::read_walking(const byte_read& part) const {
   if (part.out.size() > small_read) return false;
   window next{.begin = part.offset};
@@ -106,7 +124,7 @@ bool object_file::read_walking(const byte_read& part) const {
     const bool is_step = part.offset >= its.last_end && part.offset - its.last_end <= max_step;
     its.steps = is_step ? its.steps + 1 : 0;
     const bool goes_on = its.steps >= steps_of_walk;
-    its.grown = goes_on ? std::min(2 * its.grown, max_request) : head_bytes;
+    its.grown = goes_on ? std::min(window_growth * its.grown, max_window) : head_bytes;
     // The next block may be kept.
     const std::uint64_t end =
         identity_
@@ -133,7 +151,7 @@ void object_file::do_read(std::span<const byte_read> parts) const {
   std::vector<byte_read> awaited;
   for (const byte_read& part : parts) {
     if (kept && kept->has(part))
-      kept->copy(part);
+      copy_kept(*kept, part);
     else if (identity_)
       read_blocks(part, left, awaited);
     else if (!read_ahead(part))
@@ -141,6 +159,34 @@ void object_file::do_read(std::span<const byte_read> parts) const {
   }
   if (left.size() != 1 || !read_walking(left.front())) request(left);
   for (const byte_read& piece : awaited) await_block(piece);
+}
+
+/// Parts that are neither kept nor fetched ahead, requested.
+class object_file::begun final : public begun_read {
+ public:
+  begun(const object_file& of, std::span<const byte_read> parts) : of_{of} {
+    of_.submit(parts, all_);
+  }
+  void finish() override { of_.require_come(all_); }
+
+ private:
+  const object_file& of_;
+  awaited all_;
+};
+
+/// With a cache the parts are read when they are to be there: blocks may come from a disk.
+std::unique_ptr<begun_read> object_file::do_begin_read(std::span<const byte_read> parts) const {
+  if (identity_) return nullptr;
+  const auto kept = kept_window();
+  std::vector<byte_read> left;
+  for (const byte_read& part : parts) {
+    if (part.out.empty()) continue;
+    if (kept && kept->has(part))
+      copy_kept(*kept, part);
+    else if (!read_ahead(part))
+      left.push_back(part);
+  }
+  return std::make_unique<begun>(*this, left);
 }
 
 bool object_file::read_ahead(const byte_read& part) const {
@@ -152,7 +198,12 @@ bool object_file::read_ahead(const byte_read& part) const {
 
 void object_file::request(std::span<const byte_read> parts) const {
   awaited all;
-  const auto submit = [&](std::uint64_t begin, landing into) {
+  submit(parts, all);
+  require_come(all);
+}
+
+void object_file::submit(std::span<const byte_read> parts, awaited& all) const {
+  const auto submit_one = [&](std::uint64_t begin, landing into) {
     const std::uint64_t bytes = into.bytes();
     all.submit(access_.target, {wanted_bytes::kind::range, begin, bytes, pin_}, std::move(into));
   };
@@ -162,7 +213,7 @@ void object_file::request(std::span<const byte_read> parts) const {
       auto out = parts[i++].out;
       for (std::uint64_t at = begin; !out.empty();) {
         const auto some = out.first(std::min(out.size(), static_cast<std::size_t>(max_request)));
-        submit(at, some);
+        submit_one(at, some);
         at += some.size();
         out = out.subspan(some.size());
       }
@@ -178,8 +229,11 @@ void object_file::request(std::span<const byte_read> parts) const {
       into.skip(next.offset - end);
       into.add(next.out);
     }
-    submit(begin, std::move(into));
+    submit_one(begin, std::move(into));
   }
+}
+
+void object_file::require_come(awaited& all) const {
   all.wait();
   for (const transfer_ptr& each : all.all())
     if (each->fault.fault != remote_fault::none) refuse(each->wanted.begin, each->fault);

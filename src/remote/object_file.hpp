@@ -20,6 +20,8 @@
 
 namespace feedline::detail {
 
+class awaited;
+
 /// How an object is opened and read.
 struct object_access {
   std::shared_ptr<const remote_target> target;
@@ -92,7 +94,11 @@ class object_file final : public byte_file, public cached_file {
     std::uint64_t grown = head_bytes;
   };
 
+  class begun;
+
   void do_read(std::span<const byte_read> parts) const override;
+  [[nodiscard]] std::unique_ptr<begun_read> do_begin_read(
+      std::span<const byte_read> parts) const override;
   void do_will_need(std::span<const byte_range> ranges) const noexcept override;
 
   /// A part that is fetched ahead. @throws dataset_error
@@ -106,9 +112,12 @@ class object_file final : public byte_file, public cached_file {
   void block_will_need(const byte_range& range) const;
 
   [[nodiscard]] std::shared_ptr<const window> kept_window() const;
+  void copy_kept(const window& kept, const byte_read& part) const;
   /// Reads a small part with what comes after it, if it continues a walk.
   [[nodiscard]] bool read_walking(const byte_read& part) const;
   void request(std::span<const byte_read> parts) const;
+  void submit(std::span<const byte_read> parts, awaited& all) const;
+  void require_come(awaited& all) const;
   [[noreturn]] void refuse(std::uint64_t offset, const answer_verdict& fault) const;
 
   const object_access access_;

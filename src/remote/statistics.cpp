@@ -20,6 +20,7 @@ remote_statistics remote_counts() noexcept {
           .bytes = now(all.bytes),
           .bytes_unused = now(all.bytes_unused),
           .most_in_flight = now(all.most_in_flight),
+          .held_back = now(all.held_back),
           .throttled = now(all.throttled),
           .server_errors = now(all.server_errors),
           .unreachable = now(all.unreachable),
@@ -50,7 +51,8 @@ std::string to_string(const remote_statistics& counts) {
   std::string text = std::to_string(counts.requests) + " requests, " +
                      std::to_string(counts.bytes) + " bytes, at most " +
                      std::to_string(counts.most_in_flight) + " in flight";
-  const std::array<std::pair<std::uint64_t, const char*>, 12> kinds{{
+  const std::array<std::pair<std::uint64_t, const char*>, 13> kinds{{
+      {counts.held_back, "answers while max_in_flight or ulimit -n limits the rate"},
       {counts.retries, "made again"},
       {counts.hedged, "made twice because the first lagged"},
       {counts.throttled, "throttled"},

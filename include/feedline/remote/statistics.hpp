@@ -31,6 +31,9 @@ struct remote_statistics {
   std::uint64_t bytes = 0;           ///< bytes of objects that came
   std::uint64_t bytes_unused = 0;    ///< bytes fetched ahead and dropped unread
   std::uint64_t most_in_flight = 0;  ///< the most requests in flight at once
+  /// Answers that came while more requests in flight would have raised the rate, but
+  /// `remote_options::max_in_flight` or the limit of open files (`ulimit -n`) did not allow them.
+  std::uint64_t held_back = 0;
   std::uint64_t throttled = 0;       ///< status 429 or 503
   std::uint64_t server_errors = 0;   ///< status 408, 500, 502 or 504
   std::uint64_t unreachable = 0;     ///< no address, no connection, no TLS

@@ -9,6 +9,7 @@
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"
+#include "formats/tar/member_reads.hpp"
 #include "formats/tar/shards.hpp"
 #include "formats/tar/values.hpp"
 #include "ragged/record_columns.hpp"
@@ -19,6 +20,9 @@
 
 namespace feedline::detail {
 namespace {
+
+/// Limit of bytes of members that are read together.
+constexpr std::uint64_t max_read_bytes = std::uint64_t{32} << 20;
 
 /// Members of one kind, and the fields that they become.
 struct tar_column {
@@ -34,7 +38,7 @@ struct tar_worker {
     std::unique_ptr<record_row> row;
     std::vector<std::span<std::byte>> out = {};
   };
-  std::vector<std::byte> stored = {};
+  tar_member_reads reads = {};
   std::vector<std::size_t> shards = {};  ///< shards that the run touched
   std::vector<target> targets = {};      ///< one for each column
 };
@@ -143,10 +147,12 @@ class tar_dataset final : public dataset {
       for (const std::size_t field : columns_[at].fields)
         worker->targets[at].out.push_back(request.out[field]);
     }
-    for (std::size_t i = 0; i < request.samples.size(); ++i) {
-      const tar_sample sample = shards_->find(request.samples[i]);
-      worker->shards.push_back(sample.shard);
-      for (std::size_t at = 0; at < columns_.size(); ++at) decode(sample, request, i, at, *worker);
+    for (std::size_t i = 0; i < request.samples.size();) {
+      const std::size_t first = i;
+      worker->reads.clear();
+      for (std::uint64_t bytes = 0; i < request.samples.size() && bytes < max_read_bytes; ++i)
+        bytes += want(request.samples[i], *worker);
+      decode(request, first, worker->reads.read(*shards_), *worker);
     }
     auto& touched = worker->shards;
     std::sort(touched.begin(), touched.end());
@@ -154,16 +160,37 @@ class tar_dataset final : public dataset {
     for (const std::size_t shard : touched) shards_->file(shard).require_unchanged();
   }
 
-  void decode(const tar_sample& sample, const read_request& request, std::size_t place,
-              std::size_t at, tar_worker& worker) const {
-    const tar_column& column = columns_[at];
-    tar_worker::target& to = worker.targets[at];
-    try {
-      column.decoded.decode(
-          shards_->stored(sample.shard, sample.places[column.members.place], worker.stored), to.out,
-          place, request.context[place], *to.row);
-    } catch (const dataset_error& fault) {
-      refuse_member(fault, *shards_, sample, column.members, request.samples[place].value);
+  /// @return Bytes of the sample's members.
+  std::uint64_t want(sample_index index, tar_worker& worker) const {
+    const tar_sample sample = shards_->find(index);
+    worker.shards.push_back(sample.shard);
+    std::uint64_t bytes = 0;
+    for (const tar_column& column : columns_) {
+      const tar_place place = sample.places[column.members.place];
+      worker.reads.add({.sample = index.value,
+                        .members = &column.members,
+                        .shard = sample.shard,
+                        .place = place});
+      bytes += place.size;
+    }
+    return bytes;
+  }
+
+  /// @param first Index in the request of the first sample. @param members A sample's are those of
+  /// all columns.
+  void decode(const read_request& request, std::size_t first,
+              std::span<const tar_member_reads::wanted> members, tar_worker& worker) const {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::size_t at = i % columns_.size();
+      const std::size_t place = first + i / columns_.size();
+      tar_worker::target& to = worker.targets[at];
+      try {
+        columns_[at].decoded.decode(members[i].bytes, to.out, place, request.context[place],
+                                    *to.row);
+      } catch (const dataset_error& fault) {
+        refuse_member(fault, *shards_, shards_->find(request.samples[place]), columns_[at].members,
+                      members[i].sample);
+      }
     }
   }
 
@@ -224,11 +251,11 @@ std::vector<tar_column> describe(const std::shared_ptr<const tar_shards>& shards
 
 dataset_ptr open_tar_fields(const std::vector<std::string>& shards,
                             const std::vector<tar_field>& fields, const tar_options& options,
-                            tar_leavings* left_out) {
+                            tar_leavings* left_out, const walked_shard* first) {
   if (shards.empty()) throw usage_error{"tar: there is no shard"};
   if (fields.empty()) throw usage_error{"tar: there is no field"};
   require_usable(fields);
-  tar_shards index{expand_paths(shards), fields, options};
+  tar_shards index{expand_paths(shards), fields, options, first};
   if (index.skipped() != 0)
     log()->warn("tar: {} samples are left out because they lack a member; {} remain",
                 index.skipped(), index.samples());

@@ -51,22 +51,20 @@ dataset_error clash(const byte_file& file, const tar_field& one, const tar_field
 }
 
 /// Looks at all members, for fields may come late: the first sample need not show them.
-tar_content look_at(const byte_file& file, const open_options& options) {
-  tar_scanner members{
-      file.size(), file.name(),
-      [&](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); }};
+tar_content look_at(const walked_shard& shard, const open_options& options) {
+  const byte_file& file = *shard.file;
   tar_content found;
   std::set<std::string> known;  // extensions
-  while (const auto member = members.next()) {
+  for (const tar_member& member : shard.members) {
     constexpr std::size_t told = 200;
     if (found.first_names.size() < told)
-      found.first_names += (found.first_names.empty() ? "" : ", ") + quoted_tar_name(member->name);
-    const std::string extension = in_lower_case(split_tar_name(member->name).extension);
+      found.first_names += (found.first_names.empty() ? "" : ", ") + quoted_tar_name(member.name);
+    const std::string extension = in_lower_case(split_tar_name(member.name).extension);
     if (extension.empty() || known.contains(extension)) continue;
     tar_field field = tar_field_of(extension, options);
     if (field.name.empty()) {
       const std::string last = extension.substr(extension.rfind('.') + 1);
-      if (found.dotted.empty() && is_usual_tar_extension(last)) found.dotted = member->name;
+      if (found.dotted.empty() && is_usual_tar_extension(last)) found.dotted = member.name;
       continue;
     }
     known.insert(field.extensions.begin(), field.extensions.end());
@@ -76,18 +74,17 @@ tar_content look_at(const byte_file& file, const open_options& options) {
     if (found.fields.size() == max_fields)
       throw dataset_error{{.path = file.name(), .field = {}},
                           "has members of more than " + std::to_string(max_fields) + " fields: " +
-                              first_dot_words(member->name) + ", or choose fields with open_tar"};
+                              first_dot_words(member.name) + ", or choose fields with open_tar"};
     found.fields.push_back(std::move(field));
   }
   return found;
 }
 
-std::vector<tar_field> find_fields(const std::string& shard, const open_options& options) {
-  const byte_file_ptr file = open_file(shard);
-  tar_content found = look_at(*file, options);
+std::vector<tar_field> find_fields(const walked_shard& shard, const open_options& options) {
+  tar_content found = look_at(shard, options);
   if (!found.fields.empty()) return std::move(found.fields);
   throw dataset_error{
-      {.path = file->name(), .field = {}},
+      {.path = shard.file->name(), .field = {}},
       "a tar archive with no sample of images (.jpg, .jpeg, .png), labels (.cls) or arrays "
       "(.npy): its members are " +
           (found.first_names.empty() ? std::string{"none"} : found.first_names) +
@@ -121,8 +118,8 @@ std::string kind_of(const tar_left_out& each) {
 
 /// Opens all fields that the first shard has.
 dataset_ptr open_all(const paths& shards, const open_options& options, tar_leavings& left_out) {
-  const std::vector<tar_field> fields = find_fields(shards.front(), options);
-  dataset_ptr opened = open_tar_fields(shards, fields, {}, &left_out);
+  const walked_shard first = walk_shard(shards.front());
+  dataset_ptr opened = open_tar_fields(shards, find_fields(first, options), {}, &left_out, &first);
   for (const auto& [extension, each] : left_out.all())
     if (is_usual_tar_extension(extension))
       throw dataset_error{
@@ -145,9 +142,11 @@ constexpr std::string_view no_labels =
 /// Opens them with the fields that the first shard has. Logs what it leaves out.
 dataset_ptr open_tar_shards(const paths& shards, const open_options& options) {
   static_cast<void>(largest_label(options.label_type));
-  if (!options.fields.empty())
-    return open_tar(shards,
-                    choose(find_fields(shards.front(), options), shards.front(), options.fields));
+  if (!options.fields.empty()) {
+    const walked_shard first = walk_shard(shards.front());
+    const auto fields = choose(find_fields(first, options), shards.front(), options.fields);
+    return open_tar_fields(shards, fields, {}, nullptr, &first);
+  }
   tar_leavings left_out;
   dataset_ptr opened = open_all(shards, options, left_out);
   std::vector<std::string> kinds_left_out;

@@ -156,12 +156,12 @@ void tar_leavings::add(const tar_left_out& more) {
     found->second.members += more.members;
 }
 
-tar_index index_members(tar_scanner& members, const std::string& path,
+tar_index index_members(const next_tar_member& next, const std::string& path,
                         std::span<const tar_field> fields, bool skip_incomplete) {
   constexpr std::size_t told = 100;  // this many bytes of names are enough to tell what a shard is
   tar_index index{.field_count = fields.size()};
   grouping group{index, path, fields, skip_incomplete};
-  while (const auto member = members.next()) {
+  while (const auto member = next()) {
     if (index.first_names.size() < told)
       index.first_names += (index.first_names.empty() ? "" : ", ") + quoted_tar_name(member->name);
     group.add(*member);

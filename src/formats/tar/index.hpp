@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,9 +72,12 @@ struct tar_index {
   }
 };
 
+/// The next member of a walk over a shard; nothing at its end.
+using next_tar_member = std::function<std::optional<tar_member>()>;
+
 /// Walks over a shard. @param path Names it in errors.
 /// @throws dataset_error: see `open_tar`; a shard without samples is no error.
-[[nodiscard]] tar_index index_members(tar_scanner& members, const std::string& path,
+[[nodiscard]] tar_index index_members(const next_tar_member& next, const std::string& path,
                                       std::span<const tar_field> fields, bool skip_incomplete);
 
 /// Extensions as a message lists them: ".jpg, .png".

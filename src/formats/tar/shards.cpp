@@ -5,6 +5,8 @@
 #include "io/file_system.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -17,19 +19,38 @@ void require_no_pipe(const std::string& path) {
         "read in any order; write it to a file first"};
 }
 
+tar_scanner scan(const byte_file& file, tar_rules rules) {
+  return {file.size(), file.name(),
+          [&file](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); },
+          rules};
+}
+
 }  // namespace
+
+walked_shard walk_shard(const std::string& path) {
+  require_no_pipe(path);
+  walked_shard walked{path, open_file(path), {}};
+  tar_scanner members = scan(*walked.file, tar_rules::strict);
+  while (auto member = members.next()) walked.members.push_back(std::move(*member));
+  return walked;
+}
 
 tar_shards::opened_shard tar_shards::open_shard(const std::string& path,
                                                 std::span<const tar_field> fields,
                                                 const tar_options& options) {
   require_no_pipe(path);
   const auto file = open_file(path);
-  tar_scanner members{
-      file->size(), file->name(),
-      [&](std::uint64_t offset, std::span<std::byte> out) { file->read(offset, out); },
-      options.lenient ? tar_rules::lenient : tar_rules::strict};
+  tar_scanner members = scan(*file, options.lenient ? tar_rules::lenient : tar_rules::strict);
+  return index_shard(
+      file, [&] { return members.next(); }, fields, options);
+}
+
+tar_shards::opened_shard tar_shards::index_shard(const byte_file_ptr& file,
+                                                 const next_tar_member& next,
+                                                 std::span<const tar_field> fields,
+                                                 const tar_options& options) {
   try {
-    tar_index index = index_members(members, file->name(), fields, options.skip_incomplete);
+    tar_index index = index_members(next, file->name(), fields, options.skip_incomplete);
     file->require_unchanged();
     return {file, std::move(index)};
   } catch (const dataset_error&) {
@@ -39,10 +60,20 @@ tar_shards::opened_shard tar_shards::open_shard(const std::string& path,
 }
 
 tar_shards::tar_shards(const std::vector<std::string>& paths, std::span<const tar_field> fields,
-                       const tar_options& options)
+                       const tar_options& options, const walked_shard* first)
     : shards_(paths.size()) {
-  parallel_for(paths.size(),
-               [&](std::size_t i) { shards_[i] = open_shard(paths[i], fields, options); });
+  parallel_for(paths.size(), [&](std::size_t i) {
+    if (i != 0 || first == nullptr || first->path != paths[i]) {
+      shards_[i] = open_shard(paths[i], fields, options);
+      return;
+    }
+    auto member = first->members.begin();
+    const auto next = [&]() -> std::optional<tar_member> {
+      if (member == first->members.end()) return std::nullopt;
+      return *member++;
+    };
+    shards_[i] = index_shard(first->file, next, fields, options);
+  });
   std::uint64_t samples = 0;
   for (std::size_t number = 0; number < shards_.size(); ++number) {
     const tar_index& index = shards_[number].index;
@@ -74,17 +105,6 @@ tar_sample tar_shards::find(sample_index sample) const noexcept {
   const std::uint64_t within = sample.value - (shard == 0 ? 0 : ends_[shard - 1]);
   const tar_index& index = shards_[shard].index;
   return {shard, index.places(within), index.key(within)};
-}
-
-std::span<const std::byte> tar_shards::stored(std::size_t shard, tar_place place,
-                                              std::vector<std::byte>& memory) const {
-  const byte_file& from = file(shard);
-  if (const auto map = from.mapped(); !map.empty())
-    return map.subspan(static_cast<std::size_t>(place.offset),
-                       static_cast<std::size_t>(place.size));
-  memory.resize(static_cast<std::size_t>(place.size));
-  from.read(place.offset, memory);
-  return memory;
 }
 
 bool tar_shards::is_cold() const noexcept {

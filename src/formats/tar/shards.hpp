@@ -22,13 +22,23 @@ struct tar_sample {
   std::string_view key;
 };
 
+/// A shard that was walked through by the rules of `tar_rules::strict`. On a remote server a second
+/// walk costs as much as the first.
+struct walked_shard {
+  std::string path;
+  byte_file_ptr file;
+  std::vector<tar_member> members;
+};
+[[nodiscard]] walked_shard walk_shard(const std::string& path);
+
 /// Shards and their samples, one after the other. Constant once made; any number of threads.
 class tar_shards {
  public:
   /// Indexes all shards, some at a time.
+  /// @param first The first shard, if it was walked through already; null: it was not.
   /// @throws dataset_error: see `open_tar`; if several shards fail, the error of the first.
   tar_shards(const std::vector<std::string>& paths, std::span<const tar_field> fields,
-             const tar_options& options);
+             const tar_options& options, const walked_shard* first = nullptr);
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return ends_.back(); }
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
@@ -44,11 +54,6 @@ class tar_shards {
   /// @param sample Less than `samples()`.
   [[nodiscard]] tar_sample find(sample_index sample) const noexcept;
 
-  /// A member's bytes: in the mapping, or read into `memory`. After using them, ask the file
-  /// whether it is unchanged.
-  [[nodiscard]] std::span<const std::byte> stored(std::size_t shard, tar_place place,
-                                                  std::vector<std::byte>& memory) const;
-
   /// Whether much of the shards is not in memory, as far as a look at some of them tells.
   [[nodiscard]] bool is_cold() const noexcept;
 
@@ -61,6 +66,10 @@ class tar_shards {
   [[nodiscard]] static opened_shard open_shard(const std::string& path,
                                                std::span<const tar_field> fields,
                                                const tar_options& options);
+  [[nodiscard]] static opened_shard index_shard(const byte_file_ptr& file,
+                                                const next_tar_member& next,
+                                                std::span<const tar_field> fields,
+                                                const tar_options& options);
 
   std::vector<opened_shard> shards_;
   std::vector<std::uint64_t> ends_;  ///< samples of all shards up to each
@@ -72,8 +81,10 @@ class tar_shards {
 };
 
 /// `open_tar`, and which members no field takes. @param left_out May be null.
+/// @param first The first shard, if it was walked through already; null: it was not.
 [[nodiscard]] dataset_ptr open_tar_fields(const std::vector<std::string>& shards,
                                           const std::vector<tar_field>& fields,
-                                          const tar_options& options, tar_leavings* left_out);
+                                          const tar_options& options, tar_leavings* left_out,
+                                          const walked_shard* first = nullptr);
 
 }  // namespace feedline::detail

@@ -73,6 +73,9 @@ void bind_remote(nb::module_& module) {
       .def_ro("bytes", &remote_statistics::bytes, "Bytes of objects that came.")
       .def_ro("bytes_unused", &remote_statistics::bytes_unused, "Fetched ahead and dropped unread.")
       .def_ro("most_in_flight", &remote_statistics::most_in_flight, "The most requests at once.")
+      .def_ro("held_back", &remote_statistics::held_back,
+              "Answers that came while more requests in flight would have raised the rate, but\n"
+              "max_in_flight or the limit of open files did not allow them.")
       .def_ro("throttled", &remote_statistics::throttled, "Status 429 or 503.")
       .def_ro("server_errors", &remote_statistics::server_errors, "Status 408, 500, 502 or 504.")
       .def_ro("unreachable", &remote_statistics::unreachable, "No address, no connection, no TLS.")

@@ -46,8 +46,8 @@ bool exists(const char* path) {
   return path != nullptr && std::filesystem::exists(path, ignored);
 }
 
-/// The file of the certificates that are trusted: SSL_CERT_FILE if it is set, as for libcurl's
-/// program; else, if libcurl's own file is not there, the one of this system. Empty: libcurl's own.
+}  // namespace
+
 std::optional<std::string> certificate_file() {
   const char* const named = std::getenv("SSL_CERT_FILE");  // NOLINT(concurrency-mt-unsafe)
   if (named != nullptr && *named != '\0') return named;
@@ -58,9 +58,8 @@ std::optional<std::string> certificate_file() {
   return std::nullopt;
 }
 
-}  // namespace
-
-attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t index)
+attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t index,
+                 const std::optional<std::string>& authorities)
     : of_{std::move(of)},
       easy_{std::move(handle)},
       index_{index},
@@ -81,7 +80,7 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t ind
   (void)curl_easy_setopt(easy(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   (void)curl_easy_setopt(easy(), CURLOPT_BUFFERSIZE, buffer_bytes);
   set(CURLOPT_URL, target.url.c_str());
-  if (const auto authorities = certificate_file()) set(CURLOPT_CAINFO, authorities->c_str());
+  if (authorities) set(CURLOPT_CAINFO, authorities->c_str());
   set(CURLOPT_NOSIGNAL, 1L);
   // A request that ends while its server's name is looked up does not wait for that.
   (void)curl_easy_setopt(easy(), CURLOPT_QUICK_EXIT, 1L);  // since 7.87

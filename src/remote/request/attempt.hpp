@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,11 @@ struct curl_easy_end {
 };
 using curl_easy_ptr = std::unique_ptr<CURL, curl_easy_end>;
 
+/// The file of the certificates that are trusted: SSL_CERT_FILE if it is set, as for libcurl's
+/// program; else, if libcurl's own file is not there, the one of this system. Empty: libcurl's own.
+/// Looks at the file system.
+[[nodiscard]] std::optional<std::string> certificate_file();
+
 /// One try of a transfer: a request of libcurl's, whose bytes go straight into the asker's memory.
 /// One thread.
 class attempt {
@@ -33,8 +39,9 @@ class attempt {
   enum class role : bool { first, hedge };
 
   /// @param handle A handle that is used for nothing else meanwhile. @param index Kept for the
-  /// caller.
-  attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t index);
+  /// caller. @param authorities `certificate_file`
+  attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t index,
+          const std::optional<std::string>& authorities);
   attempt(const attempt&) = delete;
   attempt& operator=(const attempt&) = delete;
 

@@ -47,6 +47,9 @@ class in_flight_limit {
   [[nodiscard]] int now() const noexcept { return limit_; }
   /// Whether a server has refused requests lately.
   [[nodiscard]] bool is_refused() const noexcept { return ceiling_ < most_; }
+  /// Whether more than are allowed at most would bring a higher rate: in the last round all were in
+  /// flight, and the server answered as soon as it ever did.
+  [[nodiscard]] bool is_held_back() const noexcept { return is_held_back_; }
   /// Bytes that readers should ask for ahead: twice those that may be in flight, so that some have
   /// come while others are on their way. 0 if the servers are near.
   [[nodiscard]] std::uint64_t wanted_ahead() const noexcept {
@@ -100,6 +103,8 @@ class in_flight_limit {
       const double best_time = best_times_.count() / answers_;
       const double wanted = 2 * *std::ranges::max_element(rates_) * best_time;
       if (!was_halved_) ceiling_ = std::min(ceiling_ + 4, unlimited);
+      constexpr double nearly = 0.9;
+      is_held_back_ = was_used && limit_ == most_ && rate * best_time >= nearly * most_;
       set_limit(std::max(static_cast<int>(std::min(wanted, 1e6)), std::min(usual, ceiling_)));
     }
     const bool is_far = latencies_ / answers_ >= near;
@@ -121,6 +126,7 @@ class in_flight_limit {
   int limit_ = first;
   int ceiling_ = unlimited;  ///< lower after a refusal
   bool was_halved_ = false;  ///< in this round
+  bool is_held_back_ = false;
   std::map<std::string, best, std::less<>> servers_;
   std::array<double, 8> rates_ = {};  ///< answers a second, of the last rounds
   std::size_t round_ = 0;

@@ -25,6 +25,9 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds first_pause = 50ms;
 constexpr std::chrono::milliseconds longest_pause = 5s;
 constexpr int many = 1'000'000;  // tries that only a deadline ends
+/// Connections of a thread that are kept. By default libcurl keeps four for each request in flight,
+/// and so closes most of them whenever a loader pauses, as between epochs.
+constexpr long max_connections = 16'384;
 /// How often requests in flight are looked at.
 constexpr std::chrono::milliseconds look_every = 10ms;
 constexpr const char* no_memory = "there is no memory for a request";
@@ -49,7 +52,8 @@ request_thread::request_thread(transfer_queue& queue, std::size_t number,
       wake_other_{std::move(wake_other)},
       events_{::epoll_create1(EPOLL_CLOEXEC)},
       wakes_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-      multi_{curl_multi_init()} {
+      multi_{curl_multi_init()},
+      authorities_{certificate_file()} {
   epoll_event woken{};
   woken.events = EPOLLIN;
   woken.data.fd = wakes_;
@@ -60,6 +64,7 @@ request_thread::request_thread(transfer_queue& queue, std::size_t number,
     if (wakes_ >= 0) ::close(wakes_);
     throw std::bad_alloc{};
   }
+  curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, max_connections);
   curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &request_thread::on_socket);
   curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, static_cast<void*>(this));
   curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &request_thread::on_timer);
@@ -216,7 +221,8 @@ void request_thread::begin_attempt(const transfer_ptr& of, attempt::role as) {
     easy.reset(curl_easy_init());
     if (!easy) throw std::bad_alloc{};
   }
-  running_.push_back(std::make_unique<attempt>(of, std::move(easy), as, running_.size()));
+  running_.push_back(
+      std::make_unique<attempt>(of, std::move(easy), as, running_.size(), authorities_));
   if (curl_multi_add_handle(multi_.get(), running_.back()->easy()) != CURLM_OK) {
     running_.pop_back();
     throw std::bad_alloc{};

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -80,6 +81,7 @@ class request_thread {
   const int events_;  ///< epoll
   const int wakes_;   ///< eventfd
   std::unique_ptr<CURLM, curl_multi_end> multi_;
+  const std::optional<std::string> authorities_;  ///< `certificate_file`
   std::thread thread_;
   std::atomic<bool> is_ended_{false};
 

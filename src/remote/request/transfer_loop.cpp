@@ -21,7 +21,7 @@ constinit std::atomic<int> wanted_threads{0};
 std::size_t threads_of_process() noexcept {
   const int wanted = wanted_threads.load();
   if (wanted > 0) return static_cast<std::size_t>(wanted);
-  return std::clamp<std::size_t>(usable_cores() / 4, 1, 8);
+  return std::clamp<std::size_t>(usable_cores(), 1, 8);
 }
 
 /// Before the process's end, and before a copy of the library is closed: the threads' code goes.

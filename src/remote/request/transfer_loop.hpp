@@ -21,8 +21,8 @@ class transfer_loop {
 
   /// The loop of this process; a child of fork gets its own.
   [[nodiscard]] static transfer_loop& of_this_process();
-  /// For loops of which no request was wanted yet. 0: a quarter of the cores that this process may
-  /// use, at least 1 and at most 8.
+  /// For loops of which no request was wanted yet. 0: one for each core that this process may use,
+  /// at most 8.
   static void set_threads(int count) noexcept;
 
   transfer_loop(const transfer_loop&) = delete;

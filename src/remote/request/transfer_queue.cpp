@@ -12,7 +12,7 @@
 namespace feedline::detail {
 namespace {
 
-constinit std::atomic<int> max_in_flight{1024};
+constinit std::atomic<int> max_in_flight{4096};
 constinit std::atomic<std::uint64_t> max_ahead{0};
 constinit std::atomic<bool> second_requests{true};
 
@@ -150,6 +150,7 @@ void transfer_queue::ended(std::size_t thread, const ending& how) noexcept {
       in_flight_limit::answer answer = *how.answer;
       answer.was_full = !has_room();
       limit_.answered(answer, std::chrono::steady_clock::now());
+      if (limit_.is_held_back()) counters().held_back.fetch_add(1, std::memory_order_relaxed);
       set_far_hint_bytes(
           std::min(limit_.wanted_ahead(), max_ahead.load(std::memory_order_relaxed) / 2));
     } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; this answer is not measured

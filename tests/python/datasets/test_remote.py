@@ -106,7 +106,7 @@ def test_options_are_set_and_checked(served):
         feedline.mount_remote_files(deadline=20.0, s3_region="eu-3", read_ahead_bytes=0)
         opened = pickle.loads(pickle.dumps(feedline.open(f"{address}/x.npy")))
         assert len(opened) == 20
-        with pytest.raises(feedline.UsageError, match="max_in_flight is 0; it is 1 to 4096"):
+        with pytest.raises(feedline.UsageError, match="max_in_flight is 0; it is 1 to 16384"):
             feedline.mount_remote_files(max_in_flight=0)
     finally:
         feedline.mount_remote_files()

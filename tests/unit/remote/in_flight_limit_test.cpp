@@ -54,6 +54,32 @@ TEST_CASE("requests in flight: grow to twice what latency times rate asks for, a
   }
 }
 
+TEST_CASE("requests in flight: the limit tells whether more would raise the rate",
+          "[remote][host]") {
+  in_flight_limit limit{100};
+  server far{50ms, 10'000};  // 500 in flight fill it
+  far.open_object(limit);
+  (void)far.limit_after(2000, limit);
+  CHECK(limit.now() == 100);
+  CHECK(limit.is_held_back());
+  limit.set_most(2000);
+  (void)far.limit_after(50'000, limit);
+  CHECK(limit.now() > 500);
+  CHECK_FALSE(limit.is_held_back());
+
+  in_flight_limit slow_limit{100};
+  server slow{50ms, 1500};  // 75 fill it, and 100 are in flight
+  slow.open_object(slow_limit);
+  (void)slow.limit_after(5000, slow_limit);
+  CHECK(slow_limit.now() == 100);
+  CHECK_FALSE(slow_limit.is_held_back());
+
+  in_flight_limit idle_limit{100};
+  far.open_object(idle_limit);
+  (void)far.limit_after(5000, idle_limit, false);  // readers want no more
+  CHECK_FALSE(idle_limit.is_held_back());
+}
+
 TEST_CASE("requests in flight: bodies that take long on one connection count", "[remote][host]") {
   in_flight_limit limit{1000};
   server narrow{5ms, 1000, 95ms};  // 100 in flight fill it

@@ -322,7 +322,7 @@ TEST_CASE("remote objects: options that are out of range are refused", "[remote]
   CHECK(contains(message_of<usage_error>([] { mount_remote_files({.stall_after = 0ms}); }),
                  "stall_after is 0 ms"));
   CHECK(contains(message_of<usage_error>([] { mount_remote_files({.max_in_flight = 0}); }),
-                 "max_in_flight is 0; it is 1 to 4096"));
+                 "max_in_flight is 0; it is 1 to 16384"));
   CHECK(contains(message_of<usage_error>([] { mount_remote_files({.threads = 65}); }),
                  "threads is 65; it is 0 to 64"));
 }

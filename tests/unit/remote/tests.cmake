@@ -20,6 +20,7 @@ feedline_add_tests(feedline_remote_tests
   pipeline/remote_faults_test.cpp
   pipeline/remote_test.cpp
   unit/remote/answer_test.cpp
+  unit/remote/begun_reads_test.cpp
   unit/remote/cache/cached_object_test.cpp
   unit/remote/cache/cached_epochs_test.cpp
   unit/remote/cache/downloads_test.cpp
