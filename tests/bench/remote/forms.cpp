@@ -110,6 +110,7 @@ written_form write_tar(const fs::path& folder, const form_sizes& sizes) {
   written_form made{.files = {},
                     .row_bytes = sizes.row_bytes,
                     .request_bytes = chunk_bytes,
+                    .open = {},
                     .order = order_of(sizes, true)};
   for (std::uint64_t shard = 0; shard < shards; ++shard)
     made.files.push_back("rows-" + std::to_string(shard) + ".tar");
