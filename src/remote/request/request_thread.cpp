@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds first_pause = 50ms;
 constexpr std::chrono::milliseconds longest_pause = 5s;
 constexpr int many = 1'000'000;  // tries that only a deadline ends
 /// Connections of a thread that are kept. By default libcurl keeps four for each request in flight,
-/// and so closes most of them whenever a loader pauses, as between epochs.
+/// and closes others one by one whenever few are in flight, as near an epoch's end.
 constexpr long max_connections = 16'384;
 /// How often requests in flight are looked at.
 constexpr std::chrono::milliseconds look_every = 10ms;

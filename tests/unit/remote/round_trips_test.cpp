@@ -6,6 +6,8 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "io/byte_file.hpp"
+#include "io/file_system.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
@@ -199,6 +201,36 @@ TEST_CASE("remote: the first batch comes after few round trips", "[remote][host]
   CHECK(fewest_round_trips(hdf5(chunked("", {4, row_bytes})), 3) <= 3);
 #endif
   CHECK(fewest_round_trips(tar(), 8) <= 8);  // `open` walks through it once
+}
+
+TEST_CASE("remote: connections are kept while few requests are made", "[remote][host]") {
+  const mounted_remote mounted;
+  constexpr std::size_t count = 60;
+  round_trips rounds{50ms};
+  std::atomic<bool> holds = true;
+  http_server server;
+  server.put("/x", numbered(count * 200'000));
+  const auto file = detail::open_file(server.address("/x"));
+  server.set_script([&](const http_request&) {
+    if (holds) rounds.hold();  // so that each has a connection of its own
+    return http_fault{};
+  });
+  std::vector<std::vector<std::byte>> rows(count, std::vector<std::byte>(10));
+  std::vector<detail::byte_read> parts;
+  for (std::size_t i = 0; i < count; ++i) parts.push_back({i * 200'000 + 100'000, rows[i]});
+  file->read(parts);
+  const auto before = server.connections();
+  if (before < count) {
+    WARN("the tests before have left a limit of requests; run this one alone");
+    return;
+  }
+  holds = false;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part)  // backwards: it is no walk
+    file->read(part->offset, part->out);
+  holds = true;
+  file->read(parts);
+  CAPTURE(before);
+  CHECK(server.connections() <= before + count / 4);  // threads do not share theirs
 }
 
 TEST_CASE("remote: members of several shards are read together", "[remote][host]") {
