@@ -24,6 +24,7 @@ add_library(feedline_remote
   remote/object_file_blocks.cpp
   remote/object_files.cpp
   remote/request/attempt.cpp
+  remote/request/connection_groups.cpp
   remote/request/counts.cpp
   remote/request/credential_services.cpp
   remote/request/percent.cpp

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t max_error_body = std::size_t{4} << 10;
 constexpr std::size_t max_headers = std::size_t{256} << 10;  // those of redirects among them
 constexpr long max_redirects = 5;
-constexpr long buffer_bytes = long{128} << 10;
+constexpr long buffer_bytes = long{256} << 10;  // an answer of usual rows comes in one piece
 
 std::string user_agent() {
   return "feedline/" + std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
@@ -46,6 +46,21 @@ bool exists(const char* path) {
   return path != nullptr && std::filesystem::exists(path, ignored);
 }
 
+/// Without a setting a request might go elsewhere, or send a secret as a password.
+struct option_setter {
+  CURL* easy;
+
+  template <class Value>
+  void operator()(CURLoption option, Value value) const {
+    const CURLcode code = curl_easy_setopt(easy, option, value);
+    if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc{};
+    if (code != CURLE_OK)
+      throw std::runtime_error{"libcurl does not take its setting " + std::to_string(option) +
+                               " (" + curl_easy_strerror(code) +
+                               "); it must be 7.86 or later, with TLS and AWS's signatures"};
+  }
+};
+
 }  // namespace
 
 std::optional<std::string> certificate_file() {
@@ -58,51 +73,62 @@ std::optional<std::string> certificate_file() {
   return std::nullopt;
 }
 
-attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t index,
-                 const std::optional<std::string>& authorities)
+attempt::attempt(transfer_ptr of, request_handle handle, role as, std::size_t index,
+                 const surroundings& in)
     : of_{std::move(of)},
-      easy_{std::move(handle)},
+      handle_{std::move(handle)},
       index_{index},
       own_(as == role::hedge ? static_cast<std::size_t>(of_->out.bytes()) : 0),
       out_{of_->out} {
-  const remote_target& target = *of_->target;
-  // Without a setting a request might go elsewhere, or send a secret as a password.
-  const auto set = [this](CURLoption option, auto value) {
-    const CURLcode code = curl_easy_setopt(easy_.get(), option, value);
-    if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc{};
-    if (code != CURLE_OK)
-      throw std::runtime_error{"libcurl does not take its setting " + std::to_string(option) +
-                               " (" + curl_easy_strerror(code) +
-                               "); it must be 7.86 or later, with TLS and AWS's signatures"};
-  };
+  if (!handle_.is_set) set_shared_options(in);
+  set_options();
+}
+
+/// Those that stay with the handle.
+void attempt::set_shared_options(const surroundings& in) {
+  const option_setter set{easy()};
+  handle_.target.reset();
   curl_easy_reset(easy());
   // Without these it works, too: libcurl may have no HTTP/2, or keep the buffer that it has.
   (void)curl_easy_setopt(easy(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   (void)curl_easy_setopt(easy(), CURLOPT_BUFFERSIZE, buffer_bytes);
-  set(CURLOPT_URL, target.url.c_str());
-  if (authorities) set(CURLOPT_CAINFO, authorities->c_str());
+  if (in.authorities) set(CURLOPT_CAINFO, in.authorities->c_str());
   set(CURLOPT_NOSIGNAL, 1L);
   // A request that ends while its server's name is looked up does not wait for that.
   (void)curl_easy_setopt(easy(), CURLOPT_QUICK_EXIT, 1L);  // since 7.87
   set(CURLOPT_PATH_AS_IS, 1L);  // keys may have "..", and signatures are of the path as it is
   set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_FOLLOWLOCATION, target.follows_redirects ? 1L : 0L);
   set(CURLOPT_MAXREDIRS, max_redirects);
-  // An encrypted request stays encrypted.
-  set(CURLOPT_REDIR_PROTOCOLS_STR, target.url.starts_with("https:") ? "https" : "http,https");
-  set(CURLOPT_FRESH_CONNECT,
-      of_->fault.fault == remote_fault::stalled ? 1L : 0L);  // it may be dead
   set(CURLOPT_USERAGENT, user_agent().c_str());
   set(CURLOPT_TCP_NODELAY, 1L);
   set(CURLOPT_HEADERFUNCTION, &attempt::on_header);
-  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEFUNCTION, &attempt::on_body);
+  set(CURLOPT_CLOSESOCKETFUNCTION, in.on_close);
+  set(CURLOPT_CLOSESOCKETDATA, in.closer);
+}
+
+void attempt::set_options() {
+  const option_setter set{easy()};
+  const remote_target& target = *of_->target;
+  handle_.is_set = false;  // until all are set
+  if (handle_.target != of_->target) {
+    set(CURLOPT_URL, target.url.c_str());
+    set(CURLOPT_FOLLOWLOCATION, target.follows_redirects ? 1L : 0L);
+    // An encrypted request stays encrypted.
+    set(CURLOPT_REDIR_PROTOCOLS_STR, target.url.starts_with("https:") ? "https" : "http,https");
+    handle_.target = of_->target;
+  }
+  set(CURLOPT_FRESH_CONNECT,
+      of_->fault.fault == remote_fault::stalled ? 1L : 0L);  // it may be dead
+  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_PRIVATE, static_cast<void*>(this));
   if (const wanted_bytes& wanted = of_->wanted; wanted.what != wanted_bytes::kind::text) {
     const std::string range =
         std::to_string(wanted.begin) + "-" + std::to_string(wanted.begin + wanted.bytes - 1);
     set(CURLOPT_RANGE, range.c_str());
+  } else {
+    set(CURLOPT_RANGE, static_cast<const char*>(nullptr));
   }
   s3_credentials signer;
   if (target.identity) signer = target.identity->credentials();
@@ -113,7 +139,8 @@ attempt::attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t ind
     set(CURLOPT_PASSWORD, signer.secret.c_str());
   }
   set_headers(signer);
-  if (headers_) set(CURLOPT_HTTPHEADER, headers_.get());
+  set(CURLOPT_HTTPHEADER, headers_.get());
+  handle_.is_set = !is_signed_;  // another request must not have a signature of this one
 }
 
 /// Answers of another version are refused with 412. If-Range would not do: with it a changed object

@@ -29,6 +29,13 @@ using curl_easy_ptr = std::unique_ptr<CURL, curl_easy_end>;
 /// Looks at the file system.
 [[nodiscard]] std::optional<std::string> certificate_file();
 
+/// A handle of libcurl's, which is used for one request after another: most options stay.
+struct request_handle {
+  curl_easy_ptr easy = nullptr;
+  bool is_set = false;  ///< has the options that all requests without a signature share
+  std::shared_ptr<const remote_target> target = nullptr;  ///< its address is set
+};
+
 /// One try of a transfer: a request of libcurl's, whose bytes go straight into the asker's memory.
 /// One thread.
 class attempt {
@@ -38,19 +45,28 @@ class attempt {
   /// two never write to the same bytes.
   enum class role : bool { first, hedge };
 
+  /// Settings that all requests of a thread have in common.
+  struct surroundings {
+    std::optional<std::string> authorities = certificate_file();
+    curl_closesocket_callback on_close = nullptr;
+    void* closer = nullptr;  ///< its first argument
+  };
+
   /// @param handle A handle that is used for nothing else meanwhile. @param index Kept for the
-  /// caller. @param authorities `certificate_file`
-  attempt(transfer_ptr of, curl_easy_ptr handle, role as, std::size_t index,
-          const std::optional<std::string>& authorities);
+  /// caller, and so is a group.
+  attempt(transfer_ptr of, request_handle handle, role as, std::size_t index,
+          const surroundings& in);
   attempt(const attempt&) = delete;
   attempt& operator=(const attempt&) = delete;
 
-  [[nodiscard]] CURL* easy() const noexcept { return easy_.get(); }
+  [[nodiscard]] CURL* easy() const noexcept { return handle_.easy.get(); }
   [[nodiscard]] const transfer_ptr& of() const noexcept { return of_; }
   [[nodiscard]] clock::time_point begun() const noexcept { return begun_; }
   [[nodiscard]] clock::time_point last_byte() const noexcept { return last_byte_; }
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
   void set_index(std::size_t index) noexcept { index_ = index; }
+  [[nodiscard]] std::size_t group() const noexcept { return group_; }
+  void set_group(std::size_t group) noexcept { group_ = group; }
   /// Its times, as libcurl measures them.
   [[nodiscard]] in_flight_limit::answer measured() const noexcept;
 
@@ -59,12 +75,14 @@ class attempt {
   /// After an end without a fault, while no other attempt of the transfer is left: its bytes are
   /// the transfer's.
   void deliver() noexcept;
-  [[nodiscard]] curl_easy_ptr take_easy() && { return std::move(easy_); }
+  [[nodiscard]] request_handle take_handle() && { return std::move(handle_); }
 
  private:
   static std::size_t on_header(const char* line, std::size_t, std::size_t bytes, void* self);
   static std::size_t on_body(const char* data, std::size_t, std::size_t bytes, void* self);
 
+  void set_shared_options(const surroundings& in);
+  void set_options();
   void set_headers(const s3_credentials& signer);
   [[nodiscard]] bool take(const char* data, std::size_t bytes);
   void judge();
@@ -72,13 +90,14 @@ class attempt {
   [[nodiscard]] answer_verdict judge_code(CURLcode code) const;
 
   transfer_ptr of_;
-  curl_easy_ptr easy_;
+  request_handle handle_;
   std::unique_ptr<curl_slist, curl_list_end> headers_;
   http_answer answer_;
   bool is_judged_ = false;
   bool is_signed_ = false;
   answer_verdict verdict_;
   std::size_t index_;
+  std::size_t group_ = 0;
   std::vector<std::byte> own_;  ///< a hedge's bytes
   landing::cursor out_;         ///< in the transfer's memory
   std::uint64_t got_ = 0;

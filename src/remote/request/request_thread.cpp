@@ -25,9 +25,6 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds first_pause = 50ms;
 constexpr std::chrono::milliseconds longest_pause = 5s;
 constexpr int many = 1'000'000;  // tries that only a deadline ends
-/// Connections of a thread that are kept. By default libcurl keeps four for each request in flight,
-/// and closes others one by one whenever few are in flight, as near an epoch's end.
-constexpr long max_connections = 16'384;
 /// How often requests in flight are looked at.
 constexpr std::chrono::milliseconds look_every = 10ms;
 constexpr const char* no_memory = "there is no memory for a request";
@@ -52,23 +49,18 @@ request_thread::request_thread(transfer_queue& queue, std::size_t number,
       wake_other_{std::move(wake_other)},
       events_{::epoll_create1(EPOLL_CLOEXEC)},
       wakes_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-      multi_{curl_multi_init()},
-      authorities_{certificate_file()} {
+      connections_{events_},
+      surroundings_{.on_close = &connection_groups::on_close, .closer = &connections_} {
   epoll_event woken{};
   woken.events = EPOLLIN;
   woken.data.fd = wakes_;
-  const bool is_made = events_ >= 0 && wakes_ >= 0 && multi_ &&
-                       ::epoll_ctl(events_, EPOLL_CTL_ADD, wakes_, &woken) == 0;
+  const bool is_made =
+      events_ >= 0 && wakes_ >= 0 && ::epoll_ctl(events_, EPOLL_CTL_ADD, wakes_, &woken) == 0;
   if (!is_made) {
     if (events_ >= 0) ::close(events_);
     if (wakes_ >= 0) ::close(wakes_);
     throw std::bad_alloc{};
   }
-  curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, max_connections);
-  curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &request_thread::on_socket);
-  curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, static_cast<void*>(this));
-  curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &request_thread::on_timer);
-  curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, static_cast<void*>(this));
 }
 
 request_thread::~request_thread() {
@@ -92,29 +84,7 @@ void request_thread::join() noexcept {
   wake();
   thread_.join();
   idle_.clear();
-  multi_.reset();
-}
-
-int request_thread::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
-  const int events = static_cast<request_thread*>(self)->events_;
-  epoll_event wanted{};
-  wanted.data.fd = socket;
-  if (what == CURL_POLL_REMOVE) {
-    (void)::epoll_ctl(events, EPOLL_CTL_DEL, socket, &wanted);  // it may be closed already
-    return 0;
-  }
-  if (what != CURL_POLL_OUT) wanted.events |= EPOLLIN;
-  if (what != CURL_POLL_IN) wanted.events |= EPOLLOUT;
-  // A socket without events is found by its request's stall.
-  if (::epoll_ctl(events, EPOLL_CTL_MOD, socket, &wanted) != 0)
-    (void)::epoll_ctl(events, EPOLL_CTL_ADD, socket, &wanted);
-  return 0;
-}
-
-int request_thread::on_timer(CURLM*, long ms, void* self) {
-  static_cast<request_thread*>(self)->timer_ =
-      ms < 0 ? clock::time_point::max() : clock::now() + std::chrono::milliseconds{ms};
-  return 0;
+  connections_.clear();
 }
 
 void request_thread::run() noexcept {
@@ -138,11 +108,7 @@ void request_thread::run() noexcept {
 void request_thread::step() {
   begin_due();
   wait();
-  if (timer_ <= clock::now()) {
-    timer_ = clock::time_point::max();
-    int still_running = 0;
-    curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &still_running);
-  }
+  connections_.on_time(clock::now());
   end_finished();
   if (const auto now = clock::now(); now >= looked_ + look_every) {
     looked_ = now;
@@ -161,12 +127,7 @@ void request_thread::wait() {
       (void)!::read(wakes_, &times, sizeof(times));
       continue;
     }
-    int what = 0;
-    if ((event.events & EPOLLIN) != 0) what |= CURL_CSELECT_IN;
-    if ((event.events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
-    if ((event.events & (EPOLLERR | EPOLLHUP)) != 0) what |= CURL_CSELECT_ERR;
-    int still_running = 0;
-    curl_multi_socket_action(multi_.get(), event.data.fd, what, &still_running);
+    connections_.on_event(event.data.fd, event.events);
   }
 }
 
@@ -213,28 +174,28 @@ void request_thread::begin(const transfer_ptr& wanted) noexcept {
 }
 
 void request_thread::begin_attempt(const transfer_ptr& of, attempt::role as) {
-  curl_easy_ptr easy;
+  request_handle handle;
   if (!idle_.empty()) {
-    easy = std::move(idle_.back());
+    handle = std::move(idle_.back());
     idle_.pop_back();
   } else {
-    easy.reset(curl_easy_init());
-    if (!easy) throw std::bad_alloc{};
+    handle.easy.reset(curl_easy_init());
+    if (!handle.easy) throw std::bad_alloc{};
   }
   running_.push_back(
-      std::make_unique<attempt>(of, std::move(easy), as, running_.size(), authorities_));
-  if (curl_multi_add_handle(multi_.get(), running_.back()->easy()) != CURLM_OK) {
+      std::make_unique<attempt>(of, std::move(handle), as, running_.size(), surroundings_));
+  try {
+    running_.back()->set_group(connections_.begin(running_.back()->easy()));
+  } catch (...) {
     running_.pop_back();
-    throw std::bad_alloc{};
+    throw;
   }
   ++of->running;
   counters().requests.fetch_add(1, std::memory_order_relaxed);
 }
 
 void request_thread::end_finished() {
-  int left = 0;
-  while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
-    if (message->msg != CURLMSG_DONE) continue;
+  while (const CURLMsg* const message = connections_.next_ended()) {
     void* found = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &found);
     attempt& it = *static_cast<attempt*>(found);
@@ -294,7 +255,7 @@ std::unique_ptr<attempt> request_thread::take_out(attempt& ended) noexcept {
   running_[index] = std::move(running_.back());
   running_.pop_back();
   if (index < running_.size()) running_[index]->set_index(index);
-  curl_multi_remove_handle(multi_.get(), it->easy());
+  connections_.end(it->group(), it->easy());
   --it->of()->running;
   return it;
 }
@@ -320,7 +281,7 @@ void request_thread::end(attempt& ended, answer_verdict verdict,
   }
   try {
     if (verdict.fault == remote_fault::none) it->deliver();
-    idle_.push_back(std::move(*it).take_easy());
+    idle_.push_back(std::move(*it).take_handle());
     if (verdict.fault != remote_fault::none && try_again(of, verdict)) return;
   } catch (const std::bad_alloc&) {
     verdict = {remote_fault::refused, "no memory"};
@@ -388,7 +349,7 @@ void request_thread::end_all(const char* words) noexcept {
 
 /// In ms, until the thread has something to do by itself.
 int request_thread::wait_time() const {
-  auto until = timer_;
+  auto until = connections_.next_time();
   for (const transfer_ptr& each : pausing_) until = std::min(until, each->due);
   if (!running_.empty()) until = std::min(until, looked_ + look_every);
   if (until == clock::time_point::max()) return -1;

@@ -2,6 +2,7 @@
 
 #include "remote/request/answer_times.hpp"
 #include "remote/request/attempt.hpp"
+#include "remote/request/connection_groups.hpp"
 #include "remote/request/transfer_queue.hpp"
 
 #include <chrono>
@@ -49,12 +50,6 @@ class request_thread {
 
  private:
   using clock = std::chrono::steady_clock;
-  struct curl_multi_end {
-    void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
-  };
-
-  static int on_socket(CURL* easy, curl_socket_t socket, int what, void* self, void* known);
-  static int on_timer(CURLM* multi, long ms, void* self);
 
   void run() noexcept;
   void step();
@@ -80,17 +75,16 @@ class request_thread {
   const std::function<void(std::size_t)> wake_other_;
   const int events_;  ///< epoll
   const int wakes_;   ///< eventfd
-  std::unique_ptr<CURLM, curl_multi_end> multi_;
-  const std::optional<std::string> authorities_;  ///< `certificate_file`
+  connection_groups connections_;
+  const attempt::surroundings surroundings_;
   std::thread thread_;
   std::atomic<bool> is_ended_{false};
 
   // The thread's own.
-  clock::time_point timer_ = clock::time_point::max();  ///< when libcurl wants to be called
-  clock::time_point looked_ = {};                       ///< for late ones
+  clock::time_point looked_ = {};  ///< for late ones
   std::vector<transfer_ptr> pausing_, taken_;
   std::vector<std::unique_ptr<attempt>> running_;
-  std::vector<curl_easy_ptr> idle_;
+  std::vector<request_handle> idle_;
   answer_times times_;
   std::minstd_rand random_{std::random_device{}()};
 };

@@ -19,6 +19,8 @@ constinit std::atomic<bool> second_requests{true};
 /// One second request in so many may be made, and some at first.
 constexpr std::size_t requests_a_hedge = 32;
 constexpr std::size_t first_hedges = 4;
+/// How often the limit of open files is looked at.
+constexpr std::size_t takes_a_look = 64;
 
 /// Number of requests that may be in flight, each by a connection of its own: half of the files
 /// that this process may have open are left to others.
@@ -122,7 +124,7 @@ transfer_queue::wanted_thread transfer_queue::take(std::size_t thread,
                                                    std::vector<transfer_ptr>& into) {
   const std::lock_guard lock{mutex_};
   if (thread >= running_.size()) return {};  // it has just started
-  limit_.set_most(allowed_in_flight());
+  if (takes_++ % takes_a_look == 0) limit_.set_most(allowed_in_flight());
   woken_[thread] = 0;
   while (waiting_ != 0 && has_room() && running_[thread] < share()) {
     if (into.size() == into.capacity()) into.reserve(2 * into.size() + 1);  // before one is taken

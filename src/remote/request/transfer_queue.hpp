@@ -69,6 +69,7 @@ class transfer_queue {
   bool is_ended_ = false;
   fair_queue now_, ahead_;
   std::size_t waiting_ = 0;
+  std::size_t takes_ = 0;
   std::size_t in_flight_ = 0;
   std::size_t hedges_ = 0;            ///< so far
   std::size_t begun_ = 0;             ///< requests so far

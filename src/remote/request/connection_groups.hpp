@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <curl/curl.h>
+
+namespace feedline::detail {
+
+/// The connections of a thread, and the requests on them: libcurl's multi handles on an epoll.
+/// libcurl looks through all connections of a multi handle for one that is free, so there are
+/// several handles with some connections each. One thread.
+class connection_groups {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// @param epoll Borrowed.
+  explicit connection_groups(int epoll) : epoll_{epoll}, sockets_(usual_sockets) {}
+  connection_groups(const connection_groups&) = delete;
+  connection_groups& operator=(const connection_groups&) = delete;
+  ~connection_groups() = default;
+
+  /// Begins a request. @param easy Has `on_close` and this object for its sockets.
+  /// @return The number of its group. @throws std::bad_alloc
+  [[nodiscard]] std::size_t begin(CURL* easy);
+  /// Takes a request out, whether it has ended or not.
+  void end(std::size_t group, CURL* easy) noexcept;
+
+  /// @param socket One that epoll told of. @param events Events that epoll told.
+  void on_event(int socket, std::uint32_t events);
+  void on_time(clock::time_point now);
+  /// When `on_time` is to be called; the maximum if it need not.
+  [[nodiscard]] clock::time_point next_time() const noexcept;
+  /// A request that ended since it was asked last; null if there is none.
+  [[nodiscard]] const CURLMsg* next_ended() noexcept;
+
+  /// Closes all connections, while there are no requests.
+  void clear() noexcept { groups_.clear(); }
+  /// CURLOPT_CLOSESOCKETFUNCTION. @param self The `connection_groups`.
+  static int on_close(void* self, curl_socket_t socket);
+
+ private:
+  static constexpr std::size_t usual_sockets = 1024;
+
+  struct multi_end {
+    void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+  };
+  struct group {
+    connection_groups* owner = nullptr;
+    std::unique_ptr<CURLM, multi_end> multi = nullptr;
+    clock::time_point timer = clock::time_point::max();  ///< when libcurl wants to be called
+    int running = 0;                                     ///< requests
+  };
+  /// A socket that epoll knows.
+  struct watched {
+    group* by = nullptr;  ///< null: closed, or never seen
+    std::uint32_t events = 0;
+    bool is_wanted = false;  ///< libcurl waits for it; else it is idle
+  };
+
+  static int on_socket(CURL* easy, curl_socket_t socket, int what, void* of, void* known);
+  static int on_timer(CURLM* multi, long ms, void* of);
+
+  [[nodiscard]] std::size_t free_group();
+  void watch(curl_socket_t socket, group& by, int what);
+
+  const int epoll_;
+  std::vector<watched> sockets_;  ///< one for each number of a descriptor
+  std::vector<std::unique_ptr<group>> groups_;
+};
+
+}  // namespace feedline::detail
