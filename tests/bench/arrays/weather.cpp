@@ -139,7 +139,8 @@ void measure_weather(const array_run& run) {
     const double ratio = write_weather(store, as, times, chunk_times);
     const array_feed feed{
         .data = "weather_" + std::to_string(chunk_times) + "_" + as.name,
-        .samples = open_weather(store, times * time_bytes / 2, chunk_times == 1 ? drawn_times : 0),
+        .samples =
+            open_weather(store, times * time_bytes * 3 / 5, chunk_times == 1 ? drawn_times : 0),
         .order = shuffle{.seed = 1, .within = feedline::chunks(window_chunks_of_times)},
         .loading = {.batch_size = batch_samples},
         .ratio = ratio,
