@@ -56,44 +56,66 @@ std::vector<std::uint64_t> widened(std::span<const std::byte> bytes, element_typ
   return all;
 }
 
-/// Adds values to their columns of a dense row.
-template <class Value>
-void scatter(const std::byte* values, std::span<const std::uint64_t> columns, std::byte* row) {
-  for (const std::uint64_t column : columns) {
+/// Adds values to their columns of a dense row. @return The first value whose column is beyond the
+/// row, or `count`.
+template <class Value, class Column>
+std::size_t scatter(const std::byte* values, const std::byte* columns, std::size_t count,
+                    std::uint64_t row_columns, std::byte* row) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Column stored;
+    std::memcpy(&stored, columns + i * sizeof stored, sizeof stored);
+    const std::uint64_t column = stored;
+    if (column >= row_columns) return i;
     Value sum;
     Value value;
-    std::memcpy(&value, values, sizeof value);
+    std::memcpy(&value, values + i * sizeof value, sizeof value);
     std::memcpy(&sum, row + column * sizeof sum, sizeof sum);
     if constexpr (std::is_integral_v<Value>)
       sum = static_cast<Value>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(value));
     else
       sum += value;
     std::memcpy(row + column * sizeof sum, &sum, sizeof sum);
-    values += sizeof value;
+  }
+  return count;
+}
+
+using scatter_function = std::size_t (*)(const std::byte*, const std::byte*, std::size_t,
+                                         std::uint64_t, std::byte*);
+
+/// For columns of a type: a negative one is too large a number of the unsigned type of its size.
+template <class Value>
+scatter_function scatter_for(element_type columns) noexcept {
+  switch (size_bytes(columns)) {
+    case 1:
+      return scatter<Value, std::uint8_t>;
+    case 2:
+      return scatter<Value, std::uint16_t>;
+    case 4:
+      return scatter<Value, std::uint32_t>;
+    default:
+      return scatter<Value, std::uint64_t>;
   }
 }
 
-using scatter_function = void (*)(const std::byte*, std::span<const std::uint64_t>, std::byte*);
-
 /// Null: values of this type cannot be added.
-scatter_function scatter_of(element_type type) noexcept {
+scatter_function scatter_of(element_type type, element_type columns) noexcept {
   switch (type) {
     case element_type::u8:
     case element_type::i8:
-      return scatter<std::uint8_t>;
+      return scatter_for<std::uint8_t>(columns);
     case element_type::u16:
     case element_type::i16:
-      return scatter<std::uint16_t>;
+      return scatter_for<std::uint16_t>(columns);
     case element_type::u32:
     case element_type::i32:
-      return scatter<std::uint32_t>;
+      return scatter_for<std::uint32_t>(columns);
     case element_type::u64:
     case element_type::i64:
-      return scatter<std::uint64_t>;
+      return scatter_for<std::uint64_t>(columns);
     case element_type::f32:
-      return scatter<float>;
+      return scatter_for<float>(columns);
     case element_type::f64:
-      return scatter<double>;
+      return scatter_for<double>(columns);
     default:
       return nullptr;
   }
@@ -106,7 +128,7 @@ class csr_dataset final : public dataset {
         matrix_{std::move(matrix)},
         begins_{std::move(begins)},
         row_bytes_{sample_bytes(spec_)},
-        scatter_{scatter_of(spec_.type)} {}
+        scatter_{scatter_of(spec_.type, index_type())} {}
 
   std::uint64_t size() const override { return begins_.size() - 1; }
   std::vector<field> fields() const override { return {spec_}; }
@@ -173,31 +195,43 @@ class csr_dataset final : public dataset {
   }
 
   void read_rows(std::span<const sample_index> rows, std::byte* out) const {
-    std::size_t count = 0;
-    for (const sample_index row : rows) count += count_of(row);
-    const std::vector<std::byte> values = gather(*matrix_.data, rows, count);
-    const auto columns = widened(gather(*matrix_.indices, rows, count), index_type());
-    std::memset(out, 0, rows.size() * row_bytes_);
+    thread_local std::vector<std::byte> values;  // kept to avoid allocation
+    thread_local std::vector<std::byte> columns;
+    gather(*matrix_.data, rows, values);
+    gather(*matrix_.indices, rows, columns);
+    const std::size_t value_bytes = size_bytes(spec_.type);
+    const std::size_t column_bytes = size_bytes(index_type());
     std::size_t at = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto own = std::span{columns}.subspan(at, count_of(rows[i]));
-      for (const std::uint64_t column : own)
-        if (column >= matrix_.columns)
-          throw dataset_error{
-              {.path = matrix_.indices->spec().path, .field = matrix_.indices->spec().name},
-              "row " + std::to_string(rows[i].value) + " has a value in column " +
-                  std::to_string(static_cast<std::int64_t>(column)) + ", but the matrix has " +
-                  std::to_string(matrix_.columns) + " columns; the file is damaged"};
-      scatter_(values.data() + at * size_bytes(spec_.type), own, out + i * row_bytes_);
-      at += own.size();
+      std::byte* const row = out + i * row_bytes_;
+      std::memset(row, 0, row_bytes_);  // it is in the processor's cache when values are added
+      const std::uint64_t count = count_of(rows[i]);
+      const std::size_t good =
+          scatter_(values.data() + at * value_bytes, columns.data() + at * column_bytes, count,
+                   matrix_.columns, row);
+      if (good != count)
+        refuse_column(rows[i],
+                      std::span{columns}.subspan((at + good) * column_bytes, column_bytes));
+      at += count;
     }
   }
 
-  [[nodiscard]] std::vector<std::byte> gather(const array_source& from,
-                                              std::span<const sample_index> rows,
-                                              std::size_t count) const {
+  [[noreturn]] void refuse_column(sample_index row, std::span<const std::byte> column) const {
+    const auto number = static_cast<std::int64_t>(widened(column, index_type()).front());
+    throw dataset_error{
+        {.path = matrix_.indices->spec().path, .field = matrix_.indices->spec().name},
+        "row " + std::to_string(row.value) + " has a value in column " + std::to_string(number) +
+            ", but the matrix has " + std::to_string(matrix_.columns) +
+            " columns; the file is damaged"};
+  }
+
+  /// @param all Becomes the elements of the rows, one row after another.
+  void gather(const array_source& from, std::span<const sample_index> rows,
+              std::vector<std::byte>& all) const {
     const std::size_t bytes = size_bytes(from.spec().type);
-    std::vector<std::byte> all(count * bytes);
+    std::size_t count = 0;
+    for (const sample_index row : rows) count += count_of(row);
+    all.resize(count * bytes);
     box_list boxes;
     std::size_t at = 0;
     for (const sample_index row : rows) {
@@ -205,7 +239,6 @@ class csr_dataset final : public dataset {
       at += count_of(row) * bytes;
     }
     if (!boxes.empty()) from.read(boxes.boxes());
-    return all;
   }
 
   const field spec_;
@@ -255,7 +288,7 @@ dataset_ptr make_csr_dataset(std::string field_name, csr_arrays matrix) {
       refuse_matrix(std::string{what} + ", " + to_string((*array)->spec()) + ", are not integers");
   }
   const array_spec& data = matrix.data->spec();
-  if (detail::scatter_of(data.type) == nullptr)
+  if (detail::scatter_of(data.type, matrix.indices->spec().type) == nullptr)
     refuse_matrix("the values are " + std::string{to_string(data.type)} +
                   ", which cannot be added; SciPy has no such matrix either");
   if (data.shape != matrix.indices->spec().shape)
