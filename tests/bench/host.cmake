@@ -17,6 +17,12 @@ if(NOT FEEDLINE_SANITIZE)
   add_test(NAME "blend: a rank is ready for a schedule over 2,000 files at once, with no index"
     COMMAND feedline_bench_blend --check --batches 1 --scheduled)
 endif()
+add_executable(feedline_bench_packing bench/loading/packing.cpp bench/support/delivered.cpp)
+target_link_libraries(feedline_bench_packing PRIVATE feedline::core feedline_command_line)
+target_include_directories(feedline_bench_packing PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+feedline_private_options(feedline_bench_packing)
+add_test(NAME "packing: rows of documents are 99 % full"
+  COMMAND feedline_bench_packing --documents 200000 --capacities 4096 --readers 1 --least 0.99)
 add_executable(feedline_bench_statistics bench/loading/statistics.cpp)
 target_link_libraries(feedline_bench_statistics PRIVATE feedline::core feedline_command_line)
 target_include_directories(feedline_bench_statistics
