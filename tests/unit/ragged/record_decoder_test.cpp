@@ -39,7 +39,7 @@ ragged_dataset_ptr records() {
   return test::make_records(all);
 }
 
-std::shared_ptr<const number_and_words> decoder(bool varies = false) {
+std::shared_ptr<const number_and_words> words_decoder(bool varies = false) {
   return std::make_shared<const number_and_words>(varies);
 }
 
@@ -81,7 +81,7 @@ class scripted_decoder final : public record_decoder {
 
 TEST_CASE("records: fixed and ragged fields keep the dataset contract, and the longest is found",
           "[dataset][host]") {
-  const auto data = decode(records(), decoder(), {.pad = {{"words", {.value = 7}}}});
+  const auto data = decode(records(), words_decoder(), {.pad = {{"words", {.value = 7}}}});
   test::check_dataset_contract(
       data, texts.size(),
       {{"number", element_type::i32, {}},
@@ -100,7 +100,7 @@ TEST_CASE("records: fixed and ragged fields keep the dataset contract, and the l
 TEST_CASE("records: a longer sample is truncated if asked for, and otherwise an error when read",
           "[dataset][host]") {
   const auto cut =
-      decode(records(), decoder(),
+      decode(records(), words_decoder(),
              {.fields = {"words"},
               .pad = {{"words", {.length = 2, .value = 7, .longer = pad_longer::truncate}}}});
   CHECK(test::read_sample(*cut, {3}) ==
@@ -108,7 +108,7 @@ TEST_CASE("records: a longer sample is truncated if asked for, and otherwise an 
   CHECK(test::read_sample(*cut, {2}) ==
         std::vector{as_byte_vector(words{4, 7}), as_byte_vector(std::vector{1})});
   const auto whole =
-      decode(records(), decoder(), {.fields = {"words"}, .pad = {{"words", {.length = 3}}}});
+      decode(records(), words_decoder(), {.fields = {"words"}, .pad = {{"words", {.length = 3}}}});
   const std::string longer =
       "field 'words', sample 3: has 5 elements, more than the 3 of pad_options::length: raise it, "
       "or ask for pad_longer::truncate";
@@ -119,7 +119,7 @@ TEST_CASE("records: a longer sample is truncated if asked for, and otherwise an 
 
 TEST_CASE("records: a record is decoded once for all fields, and only for those that are selected",
           "[dataset][host]") {
-  const auto by = decoder();
+  const auto by = words_decoder();
   const auto data =
       decode(records(), by, {.pad = {{"words", {.length = 5}}, {"bytes", {.length = 4}}}});
   CHECK(by->records == 0);  // lengths are given, so there is no pass
@@ -138,7 +138,7 @@ TEST_CASE("records: a record is decoded once for all fields, and only for those 
 
 TEST_CASE("records: the pass for the longest decodes each record once, and only ragged fields",
           "[dataset][host]") {
-  const auto by = decoder();
+  const auto by = words_decoder();
   const auto data = decode(records(), by);
   CHECK(by->records == static_cast<int>(texts.size()));
   CHECK(by->bytes == 0);
@@ -148,7 +148,7 @@ TEST_CASE("records: the pass for the longest decodes each record once, and only 
 
 TEST_CASE("records: one ragged field is a ragged dataset that can be packed and padded",
           "[dataset][host]") {
-  const auto tokens = decode_ragged(records(), decoder(), "words");
+  const auto tokens = decode_ragged(records(), words_decoder(), "words");
   CHECK(tokens->element() == field{"words", element_type::u16, {}});
   for (std::size_t i = 0; i < texts.size(); ++i)
     CHECK(tokens->length(sample_index{i}) == texts[i].size());
@@ -161,7 +161,7 @@ TEST_CASE("records: one ragged field is a ragged dataset that can be packed and 
 }
 
 TEST_CASE("records: they go through zip, map, shuffle and a loader", "[dataset][host]") {
-  const auto data = select(decode(records(), decoder()), {"number", "words_length"});
+  const auto data = select(decode(records(), words_decoder()), {"number", "words_length"});
   const auto ids = make_memory_dataset({own("id", std::vector<std::int32_t>{0, 1, 2, 3})});
   const auto sums =
       map(zip({data, ids}), {{"sum", element_type::i32}}, [](sample_index, auto in, auto out) {
@@ -183,18 +183,18 @@ TEST_CASE("records: they go through zip, map, shuffle and a loader", "[dataset][
 
 TEST_CASE("records: random decoding depends on the sample and epoch, and needs a given length",
           "[dataset][host]") {
-  const auto data = decode(records(), decoder(true), {.fields = {"number"}});
+  const auto data = decode(records(), words_decoder(true), {.fields = {"number"}});
   CHECK(data->varies_by_epoch());
   const std::vector<sample_index> sample{{2}};
   std::int32_t got = 0;
   const std::span out = std::as_writable_bytes(std::span{&got, 1});
   data->read({sample, {&out, 1}, read_context{9, 4, sample, position{0}}});
   CHECK(got == static_cast<std::int32_t>(sample_random{9, 4, 2}.u32()));
-  CHECK(misuse(records(), decoder(true)) ==
+  CHECK(misuse(records(), words_decoder(true)) ==
         "decode: the longest sample of field 'words' is not known, because the decoder varies by "
         "epoch; give pad_options::length");
   CHECK(test::message_of<usage_error>(
-            [] { (void)decode_ragged(records(), decoder(true), "words"); }) ==
+            [] { (void)decode_ragged(records(), words_decoder(true), "words"); }) ==
         "decode_ragged: the decoder varies by epoch, but elements are not read for an epoch; use "
         "decode() with pad_options::length");
 }
@@ -202,15 +202,15 @@ TEST_CASE("records: random decoding depends on the sample and epoch, and needs a
 TEST_CASE("records: a damaged record is an error with its sample and field", "[dataset][host]") {
   const auto cut = test::make_records({record_of(1, {1}), byte_vector(3), record_of(-1, {})});
   const decode_options given{.fields = {"number", "words"}, .pad = {{"words", {.length = 1}}}};
-  const auto data = decode(cut, decoder(), given);
+  const auto data = decode(cut, words_decoder(), given);
   CHECK_NOTHROW(test::read_sample(*data, {0}));
   CHECK(fault_of(*data, 1) == "field 'number', sample 1: is cut short");
   CHECK(fault_of(*data, 2) == "field 'words', sample 2: the record has no value of this field");
   CHECK_NOTHROW(test::read_sample(*select(data, {"number"}), {2}));
-  CHECK(test::message_of<dataset_error>([&] { (void)decode(cut, decoder()); }) ==
+  CHECK(test::message_of<dataset_error>([&] { (void)decode(cut, words_decoder()); }) ==
         "field 'number', sample 1: is cut short");
   CHECK(test::message_of<dataset_error>([&] {
-          (void)decode(test::make_records({{}}), decoder());
+          (void)decode(test::make_records({{}}), words_decoder());
         }) == "field 'stored', sample 0: the first record is empty");
 }
 
@@ -249,23 +249,23 @@ TEST_CASE("records: put writes what is wanted, cut if needed, and refuses other 
   const auto large = [](record_output& out) { out.put(0, std::array<std::byte, 2>{}); };
   CHECK(fault_of(*data_of(large, {"a"}), 0) ==
         "field 'a', sample 0: has 2 bytes, but a: uint8[] takes 1");
-  const auto part = decode(test::make_records({byte_vector(7)}), decoder(),
+  const auto part = decode(test::make_records({byte_vector(7)}), words_decoder(),
                            {.fields = {"words"}, .pad = {{"words", {.length = 9}}}});
   CHECK(fault_of(*part, 0) ==
         "field 'words', sample 0: has 3 bytes, but words: uint16[] takes 2 for each element");
 }
 
 TEST_CASE("records: options that do not suit the decoder are refused", "[dataset][host]") {
-  CHECK(misuse(ragged_dataset_ptr{}, decoder()) == "decode: the dataset is null");
+  CHECK(misuse(ragged_dataset_ptr{}, words_decoder()) == "decode: the dataset is null");
   CHECK(misuse(records(), record_decoder_ptr{}) == "decode: the decoder is null");
-  CHECK(misuse(records(), decoder(), decode_options{.fields = {"w"}}) ==
+  CHECK(misuse(records(), words_decoder(), decode_options{.fields = {"w"}}) ==
         "decode: there is no field 'w'; there are 'number', 'words', 'bytes'");
-  CHECK(misuse(records(), decoder(), decode_options{.pad = {{"w", {}}}}) ==
+  CHECK(misuse(records(), words_decoder(), decode_options{.pad = {{"w", {}}}}) ==
         "decode: there is no field 'w'; there are 'number', 'words', 'bytes'");
-  CHECK(misuse(records(), decoder(), decode_options{.pad = {{"number", {}}}}) ==
+  CHECK(misuse(records(), words_decoder(), decode_options{.pad = {{"number", {}}}}) ==
         "decode: decode_options::pad names 'number', whose values are all of one size; leave it "
         "out");
-  CHECK(misuse(test::make_records({record_of(1, {})}), decoder()) ==
+  CHECK(misuse(test::make_records({record_of(1, {})}), words_decoder()) ==
         "decode: field 'words': no sample has an element, so pad_options::length must give the "
         "length");
   class no_bytes final : public record_decoder {
@@ -280,7 +280,8 @@ TEST_CASE("records: options that do not suit the decoder are refused", "[dataset
   CHECK(misuse(records(), std::make_shared<const no_bytes>()) ==
         "field x: uint8[0]: a dimension is 0, so a sample would hold nothing");
   const auto refused = [](const char* name) {
-    return test::message_of<usage_error>([&] { (void)decode_ragged(records(), decoder(), name); });
+    return test::message_of<usage_error>(
+        [&] { (void)decode_ragged(records(), words_decoder(), name); });
   };
   CHECK(refused("number") ==
         "decode_ragged: the values of field 'number' are all of one size; decode() makes a dataset "
