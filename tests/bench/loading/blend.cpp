@@ -1,5 +1,5 @@
 /// Time and memory that one rank of a large job takes to be ready for a blend of many files of
-/// tokens, and how many tokens a second it is given. The files are sparse, of 16-bit zeros.
+/// tokens, and how many tokens a second it is given. The files are sparse, of 16-bit tokens.
 ///
 ///     feedline_bench_blend [--files 2000] [--tokens 15000000000000] [--scheduled]
 ///     feedline_bench_blend --tokens 2000000000 --world 1 --readers 1,4,8 --batch-size 64 --gpu
@@ -10,8 +10,8 @@
 /// file is opened until that batch is there. `memory` is the growth of the process's peak resident
 /// memory. `folder` counts the files after it. `rate` is tokens a second over the batches that
 /// follow, with each number of readers: a window's tokens count once, and are delivered twice, as
-/// inputs and as targets. Where the files fit into memory, an untimed pass reads them first, since
-/// the kernel would make their pages meanwhile, which takes longer than all else. "a core" means
+/// inputs and as targets. Files that fit into memory are filled before, because a sparse file is
+/// never in memory, and is then read by system calls and hints instead of mapped. "a core" means
 /// tokens by CPU seconds of all threads. With `--check` the processor's time counts instead of the
 /// clock's, because others may run programs, and a build without optimization may take three times
 /// as long. An index that is built, a file that is written or a table over samples would show here.
@@ -27,6 +27,7 @@
 #include "bench/support/destination.hpp"
 #include "support/command_line.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -37,6 +38,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -164,26 +166,34 @@ void measure_rate(const blend& of, const settings& how, int readers) {
   std::fflush(stdout);
 }
 
-/// Reads files that are smaller than a part of the memory, so that their pages are there.
-void warm(const sparse_files& files, const settings& how) {
+/// Writes tokens to files that fit into memory, so that their pages are there.
+void fill(const sparse_files& files, const settings& how) {
   constexpr std::uint64_t most_tokens = std::uint64_t{1} << 33U;  // 16 GiB
   if (how.tokens > most_tokens) return;
-  std::vector<char> memory(std::size_t{1} << 20U);
+  std::vector<std::uint16_t> tokens(std::size_t{1} << 19U);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = static_cast<std::uint16_t>(i * 40'503);
+  const auto bytes = std::as_bytes(std::span{tokens});
   for (const std::string& path : files.paths()) {
-    std::ifstream file{path, std::ios::binary};
-    while (file.read(memory.data(), static_cast<std::streamsize>(memory.size()))) {
+    std::ofstream file{path, std::ios::binary | std::ios::in};
+    for (std::uint64_t left = std::filesystem::file_size(path); left != 0;) {
+      const std::uint64_t count = std::min<std::uint64_t>(left, bytes.size());
+      file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(count));
+      left -= count;
     }
+    if (!file.flush()) throw std::runtime_error{"cannot write " + path};
   }
 }
 
 /// @return Whether the first batch was there in time, with little memory, and no new file.
 bool measure_ready(const sparse_files& files, const settings& how) {
+  const bench::destination to{how.gpu};  // a context of CUDA is the process's, not the loader's
+  to.wait();
   const double before = peak_mib();
   const auto begun = std::chrono::steady_clock::now();
   const std::clock_t work = std::clock();
   const blend of = open_blend(files, how);
   const double opened = seconds_since(begun);
-  const bench::destination to{how.gpu};
   loader loader{of.samples, of.order, to.device(), loading(how, how.readers.front())};
   auto range = loader.epoch(0, to.stream());
   if (!range.next()) throw std::runtime_error{"there is no batch"};
@@ -216,7 +226,7 @@ int run(const settings& how) {
               how.world - 1, how.world, how.gpu ? "to GPU 0" : "host device");
   const sparse_files files{how};
   const bool is_good = measure_ready(files, how);
-  warm(files, how);
+  fill(files, how);
   const blend of = open_blend(files, how);
   for (const int readers : how.readers) measure_rate(of, how, readers);
   return is_good ? 0 : 1;
