@@ -84,6 +84,16 @@ void byte_file::read(std::uint64_t offset, std::span<std::byte> out) const {
   if (!out.empty()) do_read({&part, 1});
 }
 
+void byte_file::copy(std::uint64_t offset, std::span<std::byte> out) const {
+  constexpr std::size_t max_copied = std::size_t{64} << 10;
+  if (!out.empty() && out.size() <= max_copied)
+    if (const auto bytes = mapped(); offset < bytes.size() && out.size() <= bytes.size() - offset) {
+      std::memcpy(out.data(), bytes.data() + offset, out.size());
+      return;
+    }
+  read(offset, out);
+}
+
 void byte_file::read(std::span<byte_read> parts) const {
   if (!std::ranges::is_sorted(parts, {}, &byte_read::offset))
     std::ranges::sort(parts, {}, &byte_read::offset);

@@ -70,6 +70,9 @@ class byte_file {
   /// @throws dataset_error with the name and the offset: beyond the end, cut short since it was
   ///         opened, an input error.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
+  /// The same. A few kilobytes are copied from the file's mapping, if there is one, which spares a
+  /// system call. The caller calls `require_unchanged` before it passes on what it made of them.
+  void copy(std::uint64_t offset, std::span<std::byte> out) const;
   /// The same for several parts at once. Parts that are near each other are read as one.
   /// @param parts Any number, in any order; they may overlap in the file. Sorted by offset on
   ///        return, also if it throws.

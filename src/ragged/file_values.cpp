@@ -42,7 +42,7 @@ std::span<const std::byte> located_values::read(std::uint64_t sample, const room
     try {
   const place at = find(sample);
   const auto out = memory(static_cast<std::size_t>(at.bytes.end - at.bytes.begin));
-  at.file.read(at.bytes.begin, out);
+  at.file.copy(at.bytes.begin, out);
   const auto value = value_in(out);
   at.file.require_unchanged();
   return value;

@@ -39,7 +39,7 @@ std::span<const std::byte> line_values::read(std::uint64_t sample, const room& m
   const place at = find(sample);
   const auto out = memory(static_cast<std::size_t>(at.bytes.end - at.bytes.begin));
   try {
-    at.in.file->read(at.bytes.begin, out);
+    at.in.file->copy(at.bytes.begin, out);
     at.in.file->require_unchanged();
   } catch (const dataset_error& fault) {
     throw dataset_error{{at.in.file->name(), {}, sample, at.bytes.begin}, fault.message()};

@@ -160,3 +160,54 @@ TEST_CASE("byte file: a stretch of it is a source of bytes", "[dataset][host]") 
   CHECK(std::equal(out.begin(), out.begin() + 10, in.bytes.begin() + 50));
   CHECK(source.read(out) == 0);
 }
+
+namespace {
+
+/// A file that is in memory, and mapped if a test says so.
+class mapped_file final : public byte_file {
+ public:
+  explicit mapped_file(std::size_t count)
+      : byte_file{"m", count, {}}, bytes{test::numbered(count)} {}
+
+  std::span<const std::byte> mapped() const noexcept override {
+    return is_mapped ? std::span<const std::byte>{bytes} : std::span<const std::byte>{};
+  }
+  void require_unchanged() const override {}
+  std::string version() const override { return {}; }
+  bool is_cold() const noexcept override { return false; }
+
+  std::vector<std::byte> bytes;
+  bool is_mapped = true;
+  mutable std::size_t reads = 0;
+
+ private:
+  void do_read(std::span<const byte_read> parts) const override {
+    for (const auto& [offset, out] : parts) {
+      ++reads;
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("byte file: few bytes are copied from a mapping, others are read", "[dataset][host]") {
+  mapped_file file{200'000};
+  const auto copied = [&](std::uint64_t offset, std::size_t count) {
+    std::vector<std::byte> out(count);
+    file.copy(offset, out);
+    const auto at = file.bytes.begin() + static_cast<std::ptrdiff_t>(offset);
+    CHECK(out == std::vector<std::byte>(at, at + static_cast<std::ptrdiff_t>(count)));
+    return file.reads;
+  };
+  CHECK(copied(0, 0) == 0);
+  CHECK(copied(7, 65'536) == 0);
+  CHECK(copied(199'999, 1) == 0);
+  CHECK(copied(7, 65'537) == 1);
+  file.is_mapped = false;
+  CHECK(copied(7, 100) == 2);
+  file.is_mapped = true;
+  std::vector<std::byte> out(2);
+  for (const std::uint64_t beyond : {std::uint64_t{199'999}, std::uint64_t{200'000}, UINT64_MAX})
+    CHECK_THROWS_AS(file.copy(beyond, out), dataset_error);
+}
