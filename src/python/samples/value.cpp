@@ -145,6 +145,43 @@ bool sample_value::has_buffer(nb::handle value) {
   return true;
 }
 
+/// Pillow's images show their bytes so. NumPy takes several times as long to make an array of them.
+bool sample_value::shows_bytes(nb::handle value) {
+  if (!nb::hasattr(value.type(), "__array_interface__")) return false;
+  // If it raises an exception, NumPy will raise it again.
+  const nb::object shown = nb::getattr(value, "__array_interface__", nb::none());
+  if (!nb::isinstance<nb::dict>(shown)) return false;
+  const auto member = [&](const char* name) {
+    return nb::borrow(PyDict_GetItemString(shown.ptr(), name));
+  };
+  for (const char* name : {"strides", "mask", "offset"})
+    if (const nb::object found = member(name); found.is_valid() && !found.is_none()) return false;
+  const nb::object data = member("data");
+  const nb::object type = member("typestr");
+  const nb::object shape = member("shape");
+  std::string spelled;
+  if (!data.is_valid() || !type.is_valid() || !shape.is_valid() ||
+      !PyBytes_CheckExact(data.ptr()) || !PyTuple_CheckExact(shape.ptr()) ||
+      !nb::try_cast(type, spelled) || spelled != "|u1")
+    return false;
+  const auto extents = nb::borrow<nb::tuple>(shape);
+  if (extents.size() > max_rank) return false;
+  const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));
+  std::uint64_t elements = 1;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    std::uint64_t extent = 0;
+    if (!nb::try_cast(nb::object{extents[i]}, extent)) return false;
+    if (extent != 0 && elements > size / extent) return false;
+    elements *= extent;
+    shape_[i] = extent;
+  }
+  if (elements != size) return false;
+  rank_ = extents.size();
+  set(element_type::u8, PyBytes_AS_STRING(data.ptr()), size);
+  held_ = data;
+  return true;
+}
+
 void sample_value::convert(nb::handle value) {
   nb::object array = nb::borrow(value);
   bool is_bfloat16 = false;
@@ -153,6 +190,7 @@ void sample_value::convert(nb::handle value) {
     if (is_bfloat16) array = array.attr("view")(of.attr("int16"));
     array = array.attr("numpy")();
   }
+  if (array.is(value) && shows_bytes(value)) return;
   if (array.is(value) || !has_buffer(array)) {
     dense_array dense = as_dense(array);
     held_ = std::move(dense.held);

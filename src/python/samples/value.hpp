@@ -12,8 +12,9 @@
 
 namespace feedline::python {
 
-/// A value of a sample as dense memory, by the buffer protocol where it has that, else by
-/// numpy.asarray. Text is its UTF-8 bytes. Needs the interpreter's lock, and the value to stay.
+/// A value of a sample as dense memory, by the buffer protocol where it has that, by the bytes that
+/// it shows by `__array_interface__`, else by numpy.asarray. Text is its UTF-8 bytes. Needs the
+/// interpreter's lock, and the value to stay.
 class sample_value {
  public:
   /// @throws usage_error if it has no element type; the exceptions of NumPy, PyTorch.
@@ -32,6 +33,7 @@ class sample_value {
   [[nodiscard]] bool is_number(nb::handle value);
   [[nodiscard]] bool is_text(nb::handle value);
   [[nodiscard]] bool has_buffer(nb::handle value);
+  [[nodiscard]] bool shows_bytes(nb::handle value);
   void convert(nb::handle value);
   void set(element_type type, const void* bytes, std::size_t count) noexcept;
 

@@ -104,6 +104,55 @@ def test_tensors_and_images_are_values():
     assert batch["half"].torch().equal(torch.stack([halves(i) for i in range(4)]))
 
 
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "CMYK", "LA", "I", "F", "I;16"])
+def test_images_of_pillow_have_numpys_values_without_numpy(mode, monkeypatch):
+    image = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(1).integers(0, 256, (4, 5, 7, 3), dtype=np.uint8)
+    images = [image.fromarray(each) for each in pixels]
+    if mode == "I;16":
+        images = [image.fromarray(each[..., 0].astype(np.uint16) * 257) for each in pixels]
+    elif mode != "RGB":
+        images = [each.convert(mode) for each in images]
+    expected = np.array([np.asarray(each) for each in images])
+    usual, taken = np.asarray, []
+
+    def asarray(value, *arguments, **options):
+        taken.append(value)
+        return usual(value, *arguments, **options)
+
+    monkeypatch.setattr(np, "asarray", asarray)
+    dataset, values = both_ways(lambda i: {"image": images[i]})
+    assert fields(dataset) == {"image": (str(expected.dtype), expected.shape[1:])}
+    assert (values["image"] == expected).all()
+    by_numpy = any(isinstance(value, image.Image) for value in taken)
+    assert by_numpy == (expected.dtype != np.uint8)
+
+
+def test_bytes_that_are_shown_otherwise_are_numpys():
+    class Property:
+        def __init__(self, **members):
+            self.members = members
+
+        @property
+        def __array_interface__(self):
+            return {"version": 3, "typestr": "|u1", "data": bytes(range(6))} | self.members
+
+    for members in (
+        {"shape": (2, 3)}, {"shape": (6,)}, {"shape": (2, 2)}, {"shape": (3,), "strides": (2,)},
+        {"shape": (2, 2), "offset": 1}, {"shape": (3,), "typestr": "<i2"},
+    ):  # fmt: skip
+        shown = Property(**members)
+        expected = np.asarray(shown)
+        _, values = both_ways(lambda i, shown=shown: {"x": shown}, size=2)
+        assert values["x"].dtype == expected.dtype
+        assert (values["x"] == expected).all() and values["x"].shape[1:] == expected.shape
+    for members in ({"shape": (2**40, 2**40)}, {"shape": (-1,)}, {}):
+        with pytest.raises(Exception, match=".") as refused:
+            np.asarray(Property(**members))
+        with pytest.raises(refused.type):
+            feedline.sequence_dataset(lambda i, m=members: {"x": Property(**m)}, size=2)
+
+
 def test_text_bytes_and_arrays_of_any_length_are_padded():
     words = ["", "né", "three", "x"]
 
