@@ -39,9 +39,8 @@ bool store_whole(const table_number& number, std::byte* out) {
   const bool fits = std::visit(
       [](auto value) {
         if constexpr (std::is_same_v<decltype(value), double>) {
-          const double end =
-              std::min(least_rounded, std::ldexp(1.0, std::numeric_limits<T>::digits));
-          return value == std::trunc(value) && value < end &&
+          const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+          return value == std::trunc(value) && std::abs(value) < least_rounded && value < end &&
                  value >= (std::is_signed_v<T> ? -end : 0.0);
         } else {
           return std::in_range<T>(value);

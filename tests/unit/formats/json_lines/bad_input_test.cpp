@@ -113,6 +113,8 @@ TEST_CASE("JSON lines, bad input: values that differ from the records looked at"
         says("9: line 2: is 9007199254740992, which was rounded if it has more digits: write "
              "it without a fraction and an exponent; give columns['x'].type a type that holds all "
              "values"));
+  CHECK(contains(second("1", "-9007199254740993.0"), "is -9007199254740992, which was rounded"));
+  CHECK(second("1", "-9007199254740991.0") == "[nothing was thrown]");
   CHECK(second("[1, 2]", "[1]") ==
         says("14: line 2: has a list of 1, but x: int64[2] takes a list of 2; if lists differ, "
              "give columns['x'].is_ragged"));
