@@ -18,7 +18,7 @@ struct probed_file {
   const byte_file& file;
   std::span<const std::byte> head;     ///< its first bytes, 64 KiB at most
   bool is_compressed;                  ///< compressed by gzip
-  std::span<const std::byte> content;  ///< the same as `head`, or the first 48 KiB decompressed
+  std::span<const std::byte> content;  ///< the same as `head`, or up to 48 KiB of it, decompressed
 };
 
 /// A format that `open` knows. A function NAME_format() returns it, in `format.cpp` of the format's

@@ -43,12 +43,24 @@ std::vector<std::byte> head_of(const detail::byte_file& file) {
   return head;
 }
 
-/// The first decompressed bytes of a gzip file.
+/// The first decompressed bytes of a gzip file, as far as its first bytes have them: a head of many
+/// small members has less content than bytes.
 std::vector<std::byte> unpacked(std::span<const std::byte> head, const std::string& path) {
+  constexpr std::size_t max_bytes = std::size_t{48} << 10;
+  constexpr std::size_t piece_bytes = 64;
   detail::memory_source packed{head.subspan(2)};
   detail::gzip_source content{packed, head.first(2), {path, {}}};
-  std::vector<std::byte> bytes(std::size_t{48} << 10);  // the head has more, however it is packed
-  bytes.resize(content.read(bytes));
+  std::vector<std::byte> bytes(max_bytes);
+  std::size_t count = 0;
+  try {
+    for (std::size_t got = piece_bytes; got == piece_bytes && count + piece_bytes <= max_bytes;
+         count += got)
+      got = content.read(std::span{bytes}.subspan(count, piece_bytes));
+  } catch (
+      const dataset_error&) {  // the head ends, or the file is damaged: its format reports that
+    if (count == 0) throw;
+  }
+  bytes.resize(count);
   return bytes;
 }
 

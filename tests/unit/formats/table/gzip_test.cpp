@@ -150,3 +150,14 @@ TEST_CASE("tables of gzip: read in any order, sharded and resumed, in blocks tha
   CHECK(contains(message_of<dataset_error>([&] { (void)test::read_sample(*wrong, {2}); }),
                  "wrong.csv.gz: field 'b', sample 2, byte 12: line 4: "));
 }
+
+TEST_CASE("tables of gzip: members may be smaller than their headers", "[dataset][host]") {
+  constexpr std::size_t lines = 4000;  // 28 bytes each: more than `open` looks at
+  std::vector<byte_vector> members{gzip_bytes(bytes_in("id,x\n"))};
+  for (std::size_t i = 0; i < lines; ++i)
+    members.push_back(gzip_bytes(bytes_in(std::to_string(i) + ",1\n")));
+  const test::temporary_directory folder;
+  const std::string path = folder.write("a.csv.gz", joined(members));
+  CHECK(detect_format(path) == "csv");
+  CHECK(open(path)->size() == lines);
+}
