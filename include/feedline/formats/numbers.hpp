@@ -20,8 +20,9 @@ inline namespace FEEDLINE_ABI {
 /// missing. JSON, a file that begins with "{" or "[": the keys that lead to a number or to a list,
 /// with "/" between them; lists within lists follow each other. Empty: the whole file is the array
 /// or value.
+/// @return At least one number.
 /// @throws dataset_error naming file and name: not of these formats, no such array or key, not
-/// numbers, more than 16 Mi numbers or 64 MiB of JSON, and all errors of the format's reader.
+/// numbers, none, more than 16 Mi numbers or 64 MiB of JSON, and all errors of the format's reader.
 [[nodiscard]] std::vector<double> read_numbers(const std::string& file,
                                                const std::string& name = {});
 

@@ -128,12 +128,11 @@ std::string json_text(const std::string& file) {
     refuse_numbers(file, {}, "has more than 64 MiB of JSON; write the numbers as .npy");
   std::string text(static_cast<std::size_t>(size), '\0');
   opened->read(0, std::as_writable_bytes(std::span{text}));
+  opened->require_unchanged();
   return text;
 }
 
-}  // namespace
-
-std::vector<double> read_numbers(const std::string& file, const std::string& name) {
+std::vector<double> all_numbers(const std::string& file, const std::string& name) {
   const std::string format = detect_format(file);
   if (format == "npy") return numbers_of(file, name, open_npy_array(file, name));
   if (format == "npz") return numbers_of(file, name, open_npz_array(file, name));
@@ -160,6 +159,14 @@ std::vector<double> read_numbers(const std::string& file, const std::string& nam
   refuse_numbers(file, name,
                  "holds no numbers that can be read: not .npy, .npz, HDF5, NetCDF4, Zarr or JSON" +
                      (format.empty() ? std::string{} : ", but " + format));
+}
+
+}  // namespace
+
+std::vector<double> read_numbers(const std::string& file, const std::string& name) {
+  std::vector<double> numbers = all_numbers(file, name);
+  if (numbers.empty()) refuse_numbers(file, name, "holds no number");
+  return numbers;
 }
 
 }  // namespace FEEDLINE_ABI

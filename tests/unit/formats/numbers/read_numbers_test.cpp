@@ -77,6 +77,8 @@ TEST_CASE("numbers: keys lead to a number or a list in JSON", "[formats][host]")
   CHECK(contains(refusal(write(std::string(70, '[') + std::string(70, ']'))), "64 levels"));
   CHECK(read_numbers(write("[1, 2,\n3]")) == std::vector<double>{1, 2, 3});
   CHECK(read_numbers(write("{\"a\": 1}\n"), "a") == std::vector<double>{1});
+  // `standardize` takes none as a mean of 0 or a deviation of 1.
+  CHECK(contains(refusal(write("{\"a\": [[], []]}"), "a"), "holds no number"));
 }
 #endif
 
