@@ -143,8 +143,10 @@ text_files unpack_text_files(std::vector<byte_file_ptr> files, std::size_t max_h
   text_files made{.files = std::move(files), .blocks = {}};
   std::vector<packed_text> packed;
   std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < made.files.size(); ++i) {
-    if (!is_packed(*made.files[i])) continue;
+  std::vector<char> packs(made.files.size());  // no bits, which threads would share
+  parallel_for(packs.size(), [&](std::size_t i) { packs[i] = is_packed(*made.files[i]) ? 1 : 0; });
+  for (std::size_t i = 0; i < packs.size(); ++i) {
+    if (packs[i] == 0) continue;
     packed.push_back({.file = made.files[i]});
     places.push_back(i);
   }
@@ -167,9 +169,8 @@ text_files unpack_text_files(std::vector<byte_file_ptr> files, std::size_t max_h
   for (std::size_t i = 0; i < places.size(); ++i)
     made.files[places[i]] = std::make_shared<const unpacked_file>(store, i);
   // Files that are not compressed count like blocks, so that the mean of lines in one is right.
-  for (const byte_file_ptr& each : made.files)
-    if (std::ranges::count(places, static_cast<std::size_t>(&each - made.files.data())) == 0)
-      made.blocks.count += divide_up(each->size(), block_span);
+  for (std::size_t i = 0; i < packs.size(); ++i)
+    if (packs[i] == 0) made.blocks.count += divide_up(made.files[i]->size(), block_span);
   return made;
 }
 
