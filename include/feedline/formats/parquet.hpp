@@ -47,7 +47,7 @@ struct parquet_options {
 ///   unit. They count from 1970, and a time zone changes nothing. The log tells the unit.
 ///   Integers that are labels of Hugging Face's `datasets` (ClassLabel) have the names of their
 ///   classes (`field::classes`), also in lists; feedline needs nlohmann-json for that. Files whose
-///   names differ are not opened together.
+///   names differ are not opened together; those of a file count for files without any.
 /// - lists of fixed size: [N]; lists of these [N, M]; bytes of fixed size: u8[N].
 /// - lists of numbers, or of lists of fixed size: ragged.
 /// - text and bytes: ragged u8; an image, if `image` is set and the values that are looked at are

@@ -32,23 +32,24 @@ std::vector<std::size_t> choose_columns(const parquet_schema& schema, const std:
   return all;
 }
 
-std::vector<int> match_columns(const std::vector<parquet_column>& columns,
-                               const parquet_schema& schema, const std::string& path,
-                               const std::string& first_path, bool all) {
+std::vector<int> match_columns(std::vector<parquet_column>& columns, const parquet_schema& schema,
+                               const std::string& path, const std::string& first_path, bool all) {
   std::vector<int> leaves;
   const auto error = [&](const std::string& name, const std::string& message) {
     return dataset_error{{.path = path, .field = name}, message};
   };
-  for (const parquet_column& each : columns) {
+  for (parquet_column& each : columns) {
     const std::string& name = each.as.spec.name;
     const auto own =
         std::ranges::find(schema.columns, name, [](const auto& one) { return one.as.spec.name; });
     if (own == schema.columns.end())
       throw error(name, "the file has no such column, which " + printable(first_path) + " has as " +
                             column_text(each));
+    const bool are_other_classes = own->as.spec.classes != each.as.spec.classes;
     if (!each.suits(*own))
       throw error(name, "is " + column_text(*own) + " here, but " + column_text(each) + " in " +
-                            printable(first_path));
+                            (are_other_classes ? "a file before it" : printable(first_path)));
+    if (each.as.spec.classes.empty()) each.as.spec.classes = own->as.spec.classes;
     leaves.push_back(own->leaf);
   }
   if (!all || schema.columns.size() == columns.size()) return leaves;

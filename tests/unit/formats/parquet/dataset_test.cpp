@@ -264,6 +264,11 @@ TEST_CASE("Parquet: labels of the Hub have the names of their classes", "[datase
                    (void)open(std::vector<std::string>{named, other});
                  }),
                  "is label: int64[] of 2 classes (dog, cat; "));
+  CHECK(open(std::vector<std::string>{plain, named})->fields()[0].classes.get() == animals);
+  CHECK(contains(message_of<dataset_error>([&] {
+                   (void)open(std::vector<std::string>{plain, named, other});
+                 }),
+                 "is label: int64[] of 2 classes (dog, cat; "));
   const test::log_capture log;
   CHECK(open(file("d", "no JSON"))->fields()[0].classes.empty());
   CHECK(contains(log.text(), "open_parquet: names of classes are not known: "));
