@@ -17,9 +17,11 @@ namespace convert {
 /// An attribute: a number, a text, or a list of these.
 struct attribute {
   std::string name;
-  /// JSON. The texts "NaN", "Infinity" and "-Infinity" are numbers, which JSON does not have.
+  /// JSON. The texts "NaN", "Infinity" and "-Infinity" are numbers, which JSON does not have;
+  /// not if `is_text`.
   std::string value;
   std::optional<feedline::element_type> type = {};  ///< type of numbers in HDF5, if one is known
+  bool is_text = false;                             ///< HDF5 has texts
 };
 
 /// The attributes of an array or group.

@@ -53,9 +53,9 @@ class attribute_reader {
 
   /// @param why Receives the reason if the value cannot be carried over.
   std::optional<attribute> value(std::string name, std::string& why) const {
-    attribute found{std::move(name), {}, {}};
     const bool is_null = H5Sget_simple_extent_type(space_.get()) == H5S_NULL;
     const H5T_class_t kind = H5Tget_class(type_.get());
+    attribute found{.name = std::move(name), .value = {}, .is_text = kind == H5T_STRING};
     if (H5Sget_simple_extent_ndims(space_.get()) > 1) {
       why = "it has several dimensions";
     } else if (!is_null && count_ > max_values) {

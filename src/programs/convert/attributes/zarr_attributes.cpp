@@ -87,6 +87,27 @@ bool is_simple(const json& value) {
   });
 }
 
+/// A fill value of integers; empty: the type does not have it.
+std::string whole_fill(const json& value, element_type type) {
+  if (type == element_type::boolean) return {};
+  const bool is_signed = static_cast<unsigned>(type) % 2 == 1;
+  const auto bits = static_cast<unsigned>(8 * feedline::size_bytes(type)) - (is_signed ? 1U : 0U);
+  const std::uint64_t most = ~std::uint64_t{0} >> (64 - bits);
+  bool fits = false;
+  if (value.is_number_unsigned()) {
+    fits = value.get<std::uint64_t>() <= most;
+  } else if (value.is_number_integer()) {  // below 0
+    fits = is_signed && ~value.get<std::int64_t>() <= static_cast<std::int64_t>(most);
+  } else {
+    const double number = number_of(value);
+    const double end = std::ldexp(1.0, static_cast<int>(bits));
+    if (number != std::floor(number) || number >= end || number < (is_signed ? -end : 0)) return {};
+    return number < 0 ? std::to_string(static_cast<std::int64_t>(number))
+                      : std::to_string(static_cast<std::uint64_t>(number));
+  }
+  return fits ? value.dump() : "";
+}
+
 }  // namespace
 
 attributes read_zarr_attributes(const std::string& store, const std::string& object) {
@@ -122,7 +143,7 @@ attributes read_zarr_attributes(const std::string& store, const std::string& obj
       continue;
     }
     if (is_simple(value))
-      found.all.push_back({name, value.dump()});
+      found.all.push_back({.name = name, .value = value.dump()});
     else
       tell_left_out(store, object, name,
                     "it is " + value.dump().substr(0, 60) +
@@ -136,14 +157,7 @@ std::string zarr_fill_json(const attributes& of, const feedline::field& field) {
   const json value = json::parse(of.missing);
   if (is_float(field.type))
     return is_number_word(value) ? value.dump() : json(number_of(value)).dump();
-  const bool is_signed = static_cast<unsigned>(field.type) % 2 == 1;
-  const auto bits = static_cast<unsigned>(8 * feedline::size_bytes(field.type));
-  const double number = number_of(value);
-  const double most = std::ldexp(1.0, static_cast<int>(is_signed ? bits - 1 : bits));
-  if (field.type != element_type::boolean && number == std::floor(number) && number < most &&
-      number >= (is_signed ? -most : 0))
-    return value.is_number_integer() ? value.dump()
-                                     : std::to_string(static_cast<std::int64_t>(number));
+  if (const std::string whole = whole_fill(value, field.type); !whole.empty()) return whole;
   tell_left_out("the output", field.name, "_FillValue",
                 "it is " + of.missing + ", which is no " + std::string{to_string(field.type)});
   return {};
@@ -154,7 +168,8 @@ std::string zarr_attributes_json(const attributes& of, const feedline::field& fi
   const auto add = [&](const std::string& name, const std::string& value) {
     text += (text.empty() ? "" : ", ") + json(name).dump() + ": " + value;
   };
-  for (const attribute& each : of.all) add(each.name, text_of(json::parse(each.value)));
+  for (const attribute& each : of.all)
+    add(each.name, each.is_text ? each.value : text_of(json::parse(each.value)));
   if (is_v3 && !zarr_fill_json(of, field).empty())
     add("_FillValue", is_float(field.type)
                           ? '"' + base64_of(number_of(json::parse(of.missing))) + '"'

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,24 @@ hid_t native_type(element_type type) {
   }
 }
 
+/// Whether a test holds for one of the numbers of an attribute.
+bool any_of(const json& value, bool (*test)(const json&)) {
+  return value.is_array() ? std::any_of(value.begin(), value.end(), test) : test(value);
+}
+
+/// The type of numbers whose type is not known; nothing: no type of HDF5 holds them all.
+std::optional<element_type> type_for(const json& value) {
+  if (any_of(value, [](const json& each) { return !each.is_number_integer(); }))
+    return element_type::f64;
+  if (!any_of(value, [](const json& each) {
+        return each.is_number_unsigned() && each.get<std::uint64_t>() >> 63U != 0;
+      }))
+    return element_type::i64;
+  if (any_of(value, [](const json& each) { return !each.is_number_unsigned(); }))
+    return std::nullopt;
+  return element_type::u64;
+}
+
 /// Attributes that are written to one object.
 class attribute_writer {
  public:
@@ -50,14 +69,11 @@ class attribute_writer {
   void numbers(const std::string& name, const json& value, hid_t stored) const {
     const json list = value.is_array() ? value : json::array({value});
     const auto id = make(name, value, stored);
-    if (std::all_of(list.begin(), list.end(),
-                    [](const json& each) { return each.is_number_integer(); })) {
-      if (std::any_of(list.begin(), list.end(), [](const json& each) {
-            return each.is_number_unsigned() && each.get<std::uint64_t>() >> 63U != 0;
-          }))
-        return write(id, H5T_NATIVE_UINT64, list.get<std::vector<std::uint64_t>>().data());
+    const auto type = type_for(list);
+    if (type == element_type::u64)
+      return write(id, H5T_NATIVE_UINT64, list.get<std::vector<std::uint64_t>>().data());
+    if (type == element_type::i64)
       return write(id, H5T_NATIVE_INT64, list.get<std::vector<std::int64_t>>().data());
-    }
     std::vector<double> all;
     for (const json& each : list) all.push_back(number_of(each));
     write(id, H5T_NATIVE_DOUBLE, all.data());
@@ -113,15 +129,13 @@ void write_hdf5_attributes(const hdf5_session& hdf5, hid_t object, const attribu
     const json& first = value.is_array() ? value.front() : value;
     if (first.is_boolean()) {
       to.booleans(each.name, value);
-    } else if (first.is_string() && !is_number_word(first)) {
+    } else if (first.is_string() && (each.is_text || !is_number_word(first))) {
       to.texts(each.name, value);
+    } else if (const auto known = each.type ? each.type : type_for(value)) {
+      to.numbers(each.name, value, native_type(*known));
     } else {
-      const bool is_whole =
-          value.is_array() ? std::all_of(value.begin(), value.end(),
-                                         [](const json& one) { return one.is_number_integer(); })
-                           : value.is_number_integer();
-      to.numbers(each.name, value,
-                 native_type(each.type.value_or(is_whole ? element_type::i64 : element_type::f64)));
+      tell_left_out("the output", field == nullptr ? "" : field->name, each.name,
+                    "no type of HDF5 holds " + each.value);
     }
   }
   if (field == nullptr) return;
