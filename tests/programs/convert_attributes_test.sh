@@ -162,3 +162,24 @@ with h5py.File("ends.back.h5") as back, h5py.File("ends.zarr.h5") as large:
     assert large["x"].attrs["most"] == 2**64 - 1
     assert large["x"].attrs["pair"].tolist() == [1, 2**63]
 END
+
+# Files whose samples follow each other: attributes must be true of all.
+"$python" - <<'END'
+import numpy as np
+import zarr
+
+for name, scale, units in (("s1", 0.5, "h since 1"), ("s2", 0.5, "h since 2"), ("s3", 0.25, "")):
+    group = zarr.open_group(f"{name}.zarr", mode="w")
+    x = group.create_array("x", data=np.arange(3, dtype=np.int16))
+    x.attrs.update(scale_factor=scale, units=units, long_name="x")
+END
+"$convert" 's[12].zarr' --to zarr --output s12.out.zarr >printed 2>told
+grep -q "attribute 'units' of 'x' is not carried over: s2.zarr has not the same" told ||
+  { echo "FAILED: $(cat told)" >&2; exit 1; }
+"$python" -c 'import zarr
+x = zarr.open_group("s12.out.zarr", mode="r")["x"]
+assert dict(x.attrs) == {"scale_factor": 0.5, "long_name": "x"}, dict(x.attrs)
+assert x[:].tolist() == [0, 1, 2] * 2'
+if "$convert" 's[13].zarr' --to zarr --output s13.out.zarr >printed 2>told; then exit 1; fi
+grep -q "s3.zarr: attribute 'scale_factor' of 'x' is not that of s1.zarr" told ||
+  { echo "FAILED: $(cat told)" >&2; exit 1; }

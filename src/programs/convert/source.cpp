@@ -179,7 +179,9 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
         is_one ? open_as_stored(paths.front(), how)
                : feedline::open(std::vector<std::string>(paths.begin(), paths.end()), how));
     if (carry.attributes) {
-      const auto own = origins_of(paths.front(), *parts.back(), how);
+      auto own = origins_of(paths.front(), *parts.back(), how);
+      for (field_origin& each : own)
+        if (!each.file.empty()) each.others.assign(paths.begin() + 1, paths.end());
       if (carry.groups && from.back().name.empty()) parts.back() = with_paths(parts.back(), own);
       origins.insert(origins.end(), own.begin(), own.end());
     }

@@ -26,6 +26,42 @@ bool is_chosen(const feedline::listed_field& each, const std::vector<std::string
          });
 }
 
+/// Whether an attribute says which values stored numbers stand for.
+bool is_of_packing(std::string_view name) {
+  return name == "scale_factor" || name == "add_offset" || name == "_Unsigned" ||
+         name == "missing_value";
+}
+
+[[noreturn]] void refuse_packing(const field_origin& of, const std::string& other,
+                                 const std::string& name) {
+  const auto shown = [](const std::string& text) { return feedline::detail::printable(text); };
+  throw feedline::usage_error{
+      shown(other) + ": attribute '" + name + "' of '" + shown(of.object) + "' is not that of " +
+      shown(of.file) +
+      ", so that the same stored numbers stand for other values; convert the files one by one"};
+}
+
+/// Leaves the attributes that another file has, too.
+void keep_common(attributes& own, const attributes& other, const field_origin& of,
+                 const std::string& path) {
+  if (own.missing != other.missing) refuse_packing(of, path, "_FillValue");
+  const auto drop = [&](const attribute& each, const std::vector<attribute>& others) {
+    if (std::ranges::any_of(others, [&](const attribute& same) {
+          return same.name == each.name && same.value == each.value;
+        }))
+      return false;
+    if (is_of_packing(each.name)) refuse_packing(of, path, each.name);
+    tell_left_out(of.file, of.object, each.name, path + " has not the same");
+    return true;
+  };
+  for (const attribute& each : other.all)
+    if (std::ranges::count(own.all, each.name, &attribute::name) == 0) (void)drop(each, {});
+  std::erase_if(own.all, [&](const attribute& each) { return drop(each, other.all); });
+  if (own.dimensions == other.dimensions) return;
+  tell_left_out(of.file, of.object, "names of dimensions", path + " has not the same");
+  own.dimensions.clear();
+}
+
 }  // namespace
 
 bool is_of_storage(std::string_view name) noexcept {
@@ -81,8 +117,12 @@ carried_attributes read_attributes(const std::vector<field_origin>& origins,
   for (const field_origin& each : origins) {
     attributes& own = carried.fields.emplace_back();
     if (each.file.empty()) continue;
-    own = each.format == "zarr" ? read_zarr_attributes(each.file, each.object)
-                                : read_hdf5_attributes(each.file, each.object, {}, external);
+    const auto read = [&](const std::string& file) {
+      return each.format == "zarr" ? read_zarr_attributes(file, each.object)
+                                   : read_hdf5_attributes(file, each.object, {}, external);
+    };
+    own = read(each.file);
+    for (const std::string& other : each.others) keep_common(own, read(other), each, other);
     if (first.empty()) {
       first = each.file;
       if (!each.object.empty()) carried.whole = read_group(each, {});

@@ -42,9 +42,10 @@ struct carried_attributes {
 
 /// An output field, and the object of an HDF5 file or Zarr store that it comes from.
 struct field_origin {
-  std::string file = {};    ///< empty: it comes from another format
-  std::string format = {};  ///< "hdf5", "zarr"
-  std::string object = {};  ///< path in the file
+  std::string file = {};                 ///< empty: it comes from another format
+  std::string format = {};               ///< "hdf5", "zarr"
+  std::string object = {};               ///< path in the file
+  std::vector<std::string> others = {};  ///< files whose samples follow
 };
 
 /// Finds the objects that fields of an opened file come from. Fields whose object is not certain
@@ -54,8 +55,11 @@ struct field_origin {
                                                    const feedline::open_options& how);
 
 /// Reads the attributes of all origins, and of the first file as a whole. A warning names each
-/// attribute that cannot be carried over, with the reason.
+/// attribute that cannot be carried over, with the reason: also those of an array that other files
+/// do not have, or have otherwise.
 /// @param with_groups Also those of the groups above the objects.
+/// @throws feedline::usage_error if files store numbers in different ways (`scale_factor`,
+/// `_FillValue` and the like), so that no attribute would be true of all samples.
 [[nodiscard]] carried_attributes read_attributes(const std::vector<field_origin>& origins,
                                                  feedline::external_files external,
                                                  bool with_groups);
