@@ -4,6 +4,7 @@
 #include <feedline/arrays/csr.hpp>
 #include <feedline/arrays/memory_array.hpp>
 #include <feedline/arrays/windows.hpp>
+#include <feedline/error.hpp>
 #include <feedline/formats/npy.hpp>
 #include <feedline/formats/npz.hpp>
 #ifdef FEEDLINE_HAS_HDF5
@@ -62,10 +63,14 @@ using axis_argument = std::variant<std::int64_t, std::string>;
 using range_argument = std::pair<std::uint64_t, std::uint64_t>;
 
 /// One number for all channels, or one for each: what numpy.asarray makes numbers of.
-std::vector<double> as_numbers(nb::handle numbers) {
+std::vector<double> as_numbers(nb::handle numbers, const char* name) {
   if (numbers.is_none()) return {};
   const nb::object flat = nb::module_::import_("numpy").attr("asarray")(numbers, "float64");
-  return nb::cast<std::vector<double>>(flat.attr("ravel")().attr("tolist")());
+  auto all = nb::cast<std::vector<double>>(flat.attr("ravel")().attr("tolist")());
+  if (all.empty())
+    throw usage_error{std::string{"standardize: "} + name +
+                      " has no numbers; give one, or one for each index, or None"};
+  return all;
 }
 
 array_axis as_axis(const axis_argument& axis) {
@@ -206,8 +211,8 @@ void bind_array(nb::module_& module) {
       [](const array_object& array, const nb::object& mean, const nb::object& stddev,
          const std::optional<axis_argument>& axis, const dtype_argument& dtype,
          const named<nan_rule>& nan, double replacement) {
-        standardize_options options{.mean = as_numbers(mean),
-                                    .stddev = as_numbers(stddev),
+        standardize_options options{.mean = as_numbers(mean, "mean"),
+                                    .stddev = as_numbers(stddev, "stddev"),
                                     .type = dtype,
                                     .nan = nan,
                                     .replacement = replacement};

@@ -51,16 +51,33 @@ class function_decoder final : public record_decoder {
   void decode(std::span<const std::byte> stored, record_output& out,
               const sample_context&) const override {
     call(stored, [&](const nb::dict& record) {
+      std::size_t known = 0;
       for (std::size_t i = 0; i < out.fields().size(); ++i) {
         const described_field& as = out.fields()[i];
-        if (!out.wants(i) || !record.contains(as.spec.name.c_str())) continue;
+        if (!record.contains(as.spec.name.c_str())) continue;
+        ++known;
+        if (!out.wants(i)) continue;
         const nb::object value = record[as.spec.name.c_str()];
         if (!value.is_none()) put(as, value, out, i);
       }
+      if (known != record.size()) refuse_others(record, out);
     });
   }
 
  private:
+  [[noreturn]] static void refuse_others(const nb::dict& record, const record_output& out) {
+    std::string others;
+    for (const auto& [key, value] : record) {
+      const auto name = nb::cast<std::string>(nb::str(key));
+      if (std::ranges::none_of(out.fields(), [&](const auto& as) { return as.spec.name == name; }))
+        others += (others.empty() ? "'" : ", '") + detail::printable(name) + '\'';
+    }
+    throw dataset_error{{},
+                        "the function gives " + others +
+                            ", which it does not give for the first record; let it give the same "
+                            "keys for all"};
+  }
+
   template <class Use>
   void call(std::span<const std::byte> stored, const Use& use) const {
     if (!nb::is_alive()) throw usage_error{"the interpreter has ended, so Python cannot be called"};
@@ -120,8 +137,9 @@ void bind_record_function(nb::module_& module) {
       "Decodes records by a function of Python: `function(record: bytes)` returns a dict, whose "
       "values become fields by its keys. Numbers and arrays have the type and shape of those of "
       "the first record; text and bytes have any length, and so have arrays that `ragged` names "
-      "in their first dimension. A key that is missing, or None, is an error of that sample, to "
-      "which ErrorPolicy applies; so is a DatasetError that the function raises. Readers call it "
+      "in their first dimension. A key that is missing, or None, or that the first record does not "
+      "have, is an error of that sample, to which ErrorPolicy applies; so is a DatasetError that "
+      "the function raises. Readers call it "
       "on threads, which take turns at the interpreter's lock.")
       .def(
           "__init__",

@@ -68,6 +68,8 @@ def test_nan_follows_the_rule():
         samples.read([1])
     with pytest.raises(feedline.UsageError, match="mean has 2 numbers; set the axis"):
         feedline.standardize(array, [1, 2])
+    with pytest.raises(feedline.UsageError, match="stddev has no numbers"):
+        feedline.standardize(array, 1.0, [])
 
 
 def test_numbers_are_read_from_files_of_all_kinds(tmp_path, archives):

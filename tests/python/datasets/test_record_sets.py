@@ -183,7 +183,7 @@ def test_a_function_decodes_records_of_any_kind(tmp_path: Path) -> None:
 def test_a_function_of_records_that_fails_names_the_sample(tmp_path: Path) -> None:
     lmdb = pytest.importorskip("lmdb", reason="the package lmdb writes the environment")
     with lmdb.open(str(tmp_path / "set"), map_size=1 << 22) as env, env.begin(write=True) as of:
-        for i in range(8):
+        for i in range(9):
             of.put(b"%d" % i, b"%d" % i)
 
     def decode(record: bytes) -> dict[str, object]:
@@ -192,9 +192,11 @@ def test_a_function_of_records_that_fails_names_the_sample(tmp_path: Path) -> No
         if record == b"4":
             return {"x": 4.5}
         if record == b"5":
-            return {"y": 5}
+            return {}
         if record == b"6":
             raise KeyError("six")
+        if record == b"8":
+            return {"x": 8, "y": 5}
         return {"x": int(record)}
 
     data = feedline.open_lmdb(tmp_path / "set", record=feedline.RecordDecoder(decode))
@@ -207,5 +209,7 @@ def test_a_function_of_records_that_fails_names_the_sample(tmp_path: Path) -> No
         data[5]
     with pytest.raises(KeyError, match="six"):
         data[6]
+    with pytest.raises(feedline.DatasetError, match="sample 8.*gives 'y', which it does not give"):
+        data[8]
     with pytest.raises(feedline.DatasetError, match="no dict of fields, but int"):
         feedline.open_lmdb(tmp_path / "set", record=feedline.RecordDecoder(int))
