@@ -44,8 +44,16 @@ bool agrees(const byte_file& file, const std::vector<std::uint64_t>& ends) {
   return is_record(file, ends.size() == 1 ? 0 : ends[ends.size() - 2], ends.back());
 }
 
-std::string index_text(const std::string& path) {
+/// Empty: it is too large for an index of the file, or does not begin like one.
+std::string index_text(const std::string& path, const byte_file& of) {
+  constexpr std::uint64_t max_line_bytes = 42;  // two numbers of 20 digits
+  constexpr std::string_view first = "0 ";
   const byte_file_ptr file = open_file(path);
+  if (file->size() < first.size() || file->size() / max_line_bytes > of.size() / least_bytes)
+    return {};
+  std::string head(first.size(), '\0');
+  file->read(0, std::as_writable_bytes(std::span{head}));
+  if (head != first) return {};
   std::string text(static_cast<std::size_t>(file->size()), '\0');
   file->read(0, std::as_writable_bytes(std::span{text}));
   file->require_unchanged();
@@ -70,14 +78,17 @@ std::vector<std::uint64_t> read_dali_index(std::string_view text, const byte_fil
 
 std::vector<std::uint64_t> dali_index_beside(const byte_file& of) {
   const std::filesystem::path name = of.name();
-  if (name.empty() || name.extension() == ".idx") return {};
+  // An ending after the query of an address names no other file.
+  const bool has_query =
+      of.name().find("://") != std::string::npos && of.name().find('?') != std::string::npos;
+  if (name.empty() || name.extension() == ".idx" || has_query) return {};
   std::filesystem::path replaced = name;
   replaced.replace_extension(".idx");
   for (const std::string& path : {name.string() + ".idx", replaced.string()}) {
     if (kind_of_entry(path) != entry_kind::file) continue;
     std::string fault = "it is of another file, or of this one before it changed";
     try {
-      auto ends = read_dali_index(index_text(path), of);
+      auto ends = read_dali_index(index_text(path, of), of);
       if (!ends.empty()) return ends;
     } catch (const dataset_error& error) {
       fault = error.what();

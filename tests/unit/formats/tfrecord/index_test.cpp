@@ -142,6 +142,13 @@ TEST_CASE("tfrecord index: DALI's index is used if it is of this file, as it is 
     CHECK(test::contains(log.text(), "the index " + index + " is not used: it is of another file"));
     std::filesystem::remove(index);
   }
+  // One that memory could not hold is not read.
+  const std::string file = folder.write("b.tfrecord", file_of(0, 3));
+  const std::string index = folder.write("b.idx", test::bytes_in("0 100\n"));
+  std::filesystem::resize_file(index, std::uintmax_t{1} << 42);
+  const test::log_capture log;
+  CHECK(last_value(file, "") == 2);
+  CHECK(test::contains(log.text(), "the index " + index + " is not used: it is of another file"));
 }
 
 TEST_CASE("tfrecord index: a folder that cannot be written to is logged, and all is read",
