@@ -144,15 +144,15 @@ template <class Decoder>
                                                const std::vector<described_field>& all);
 
 /// Decodes every record once, on all cores, for the number of elements of ragged fields.
-/// @param use Is given the numbers of several samples: one of each field of the first of them, then
-/// of the next. Called by one thread at a time, for samples in any order.
+/// @param use Is given the numbers of several samples, sample after sample: one for each field.
+/// Called by one thread at a time, for samples in any order.
 void count_elements(
     const coded_values& of, const record_decoder& by, const described_fields& all,
     std::span<const std::size_t> fields,
     const std::function<void(std::uint64_t first, std::span<const std::uint64_t>)>& use);
 
-/// A dataset of values or records, which readers decode, and devices if they can replace a decoder
-/// of one field.
+/// A dataset of values or records, which readers decode, and devices if they can replace the
+/// decoder of one field.
 [[nodiscard]] dataset_ptr make_decoded_dataset(coded_values_ptr of, record_columns columns);
 
 /// Same as `decode` and `decode_ragged`, of records that are stored anywhere; at least one.

@@ -145,8 +145,7 @@ struct listed_field {
                                                     const open_options& options = {});
 
 /// Opens files of one format as one sequence, in the given order; they may be patterns. Arrays and
-/// IDX files get the field name of the first. Folders of images have one list of classes over all
-/// of them.
+/// IDX files get the field name of the first. All folders of images share one list of classes.
 /// @throws as above, and dataset_error if formats or fields differ; usage_error if there is no
 ///         path.
 [[nodiscard]] dataset_ptr open(const std::vector<std::string>& patterns,

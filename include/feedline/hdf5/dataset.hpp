@@ -89,9 +89,9 @@ struct hdf5_options {
 /// Lists every dataset in an HDF5 file that can be a field, in order of path, including links to
 /// datasets, and each suitable member of datasets of records, in the records' order. The list
 /// includes values of variable length, such as strings, for `open_hdf5_ragged`, single values, and
-/// datasets without samples. Other datasets that cannot be fields are left out. Datasets and groups
-/// that the library cannot open are listed with the reason. Groups reached through links, soft or
-/// external, are not searched.
+/// datasets without samples. Other datasets that cannot be fields are left out. What the library
+/// cannot open is listed with the reason. Groups reached through links, soft or external, are not
+/// searched.
 /// @param options Only `external` and `conventions` are used, not the memory limits.
 /// @param left_out Receives the datasets that cannot be fields, with reasons; may be null.
 /// @throws hdf5_error if the file cannot be opened.

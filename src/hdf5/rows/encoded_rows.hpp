@@ -16,8 +16,8 @@ namespace feedline::detail {
                                       std::span<const std::uint64_t> extents);
 
 /// A field's chunks in their stored form. Null unless each chunk, after filters that feedline
-/// undoes, has several whole rows in the form that they have in memory. A chunk of such a field
-/// that was never written (or has no bytes) comes decoded, with all steps skipped.
+/// undoes, has several whole rows in the form that they have in memory. A chunk that was never
+/// written, or has no bytes, comes decoded, with all steps skipped.
 /// @param found Its rows must be open. @param tiles Each chunk is a block, also if it splits rows.
 [[nodiscard]] std::shared_ptr<const encoded_rows> make_hdf5_encoded_rows(
     const hdf5_resolved_field& found, bool tiles = false);

@@ -125,9 +125,9 @@ class slot_memory {
 };
 
 /// Approximate size of a piece, unless the user sets it: 9.5 MiB. Copies of this size reach the
-/// bus's rate within 1.5 %, and four such pieces stay in a processor's last-level cache. If a part
-/// of the rows is cached, a piece is larger, because it has room for all rows of its batches,
-/// though few of them arrive.
+/// bus's rate within 1.5 %, and four such pieces stay in a processor's last-level cache. If some
+/// rows are cached, a piece is larger, because it has room for all rows of its batches, and few
+/// arrive.
 [[nodiscard]] constexpr std::size_t usual_piece_bytes(placement where) noexcept {
   constexpr std::size_t mib = std::size_t{1} << 20;
   return where == placement::cached ? 31 * mib : 19 * mib / 2;

@@ -24,9 +24,9 @@ namespace feedline::detail {
 /// grow with the bytes and answers, not with the number of connections, which are kept.
 ///
 /// A try that fails is made again after a pause that doubles each time, by a random part of it, and
-/// at least as long as the server says. The target's deadline ends that, and a try in flight. A try
-/// that takes much longer than others of its size gets a second request beside it; the first whole
-/// answer is taken.
+/// at least as long as the server says. The target's deadline ends that, and a try in flight. If a
+/// try takes much longer than others of its size, a second request is made beside it; the first
+/// whole answer is taken.
 ///
 /// Threads: `start` and `join` by one, `wake` by any.
 class request_thread {

@@ -22,8 +22,8 @@ constexpr std::size_t first_hedges = 4;
 /// How often the limit of open files is looked at.
 constexpr std::size_t takes_a_look = 64;
 
-/// Number of requests that may be in flight, each by a connection of its own: half of the files
-/// that this process may have open are left to others.
+/// Number of requests that may be in flight, each by a connection of its own: others have half of
+/// the files that this process may open.
 int allowed_in_flight() noexcept {
   rlimit files{};
   const int wanted = max_in_flight.load(std::memory_order_relaxed);
