@@ -111,8 +111,11 @@ struct window_options {
 /// A chunk that several samples of a read need is decoded once, and kept while memory allows.
 /// `chunks()` follows the regions, or without them the chunks along the first axis:
 /// `shuffle{.within = …}` then stays among those that are kept. Packed numbers
-/// (`array_spec::packing`) are read as stored, and the log warns of it: use `unpack`. Readers do
-/// all the work; devices do not decode.
+/// (`array_spec::packing`) are read as stored, and the log warns of it: use `unpack`.
+///
+/// With `decode_on::device` a device decodes the chunks and cuts the windows out of them, in fields
+/// all of whose arrays are chunked, of at most 8 dimensions, and neither computed nor joined from
+/// others.
 /// @param windows At least one. @param fields At least one.
 /// @throws usage_error naming array, axis and value: no such axis, sizes, strides or steps of 0,
 /// windows larger than the array, extents or types that differ, no position left by the excluded
