@@ -31,7 +31,8 @@ class encoded_array {
   encoded_array& operator=(const encoded_array&) = delete;
   virtual ~encoded_array() = default;
 
-  /// Its chunks as they are stored, each a block; null: readers alone decode them.
+  /// Its chunks as they are stored, each a block; null: readers alone decode them, and the other
+  /// functions must not be called.
   [[nodiscard]] virtual std::shared_ptr<const encoded_rows> encoded() const = 0;
   [[nodiscard]] virtual bool is_written(std::uint64_t chunk) const noexcept = 0;
   /// One element: the value of chunks that are not written.

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "arrays/box_list.hpp"
+#include "arrays/encoded_array.hpp"
 #include "arrays/index_runs.hpp"
 
 #include <algorithm>
@@ -29,10 +30,22 @@ std::vector<detail::box_list::axis> axes_of(const array_box& box) {
   return axes;
 }
 
-class renamed_array final : public array_source {
+class renamed_array final : public array_source, public detail::encoded_array {
  public:
   renamed_array(array_spec spec, array_ptr of)
-      : array_source{std::move(spec)}, of_{std::move(of)} {}
+      : array_source{std::move(spec)},
+        of_{std::move(of)},
+        chunked_{dynamic_cast<const detail::encoded_array*>(of_.get())} {}
+  std::shared_ptr<const detail::encoded_rows> encoded() const override {
+    return chunked_ == nullptr ? nullptr : chunked_->encoded();
+  }
+  bool is_written(std::uint64_t chunk) const noexcept override {
+    return chunked_->is_written(chunk);
+  }
+  std::span<const std::byte> fill() const noexcept override { return chunked_->fill(); }
+  void cut(const array_box& box, std::vector<detail::chunk_part>& parts) const override {
+    chunked_->cut(box, parts);
+  }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   void prefetch(std::span<const array_box> boxes) const noexcept override { of_->prefetch(boxes); }
 
@@ -40,6 +53,7 @@ class renamed_array final : public array_source {
   void do_read(std::span<const array_box> boxes) const override { of_->read(boxes); }
 
   const array_ptr of_;
+  const detail::encoded_array* const chunked_;  ///< the same array; null: it has no chunks
 };
 
 class chosen_array final : public array_source {

@@ -1,5 +1,7 @@
 /// Zarr's chunks as a device decodes them: the same batches and errors as readers give.
 
+#include <feedline/arrays/array_views.hpp>
+#include <feedline/arrays/windows.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/zarr.hpp>
 #include <feedline/loader/loader.hpp>
@@ -140,6 +142,47 @@ TEST_CASE("zarr decoded on a device: checksums after the codecs are compared as 
   CHECK(blocks->steps(0)[0].filter == block_filter::zstd);
   CHECK(stored_bytes(*blocks, 0, 0) == raw_zstd(counting_bytes(10)));
   CHECK_THROWS_AS(stored_bytes(*blocks, 0, 1), dataset_error);
+}
+
+TEST_CASE("zarr decoded on a device: windows whose chunks split every dimension",
+          "[loader][host]") {
+  if (!knows(detail::zarr_codec_kind::zstd)) FEEDLINE_SKIP("feedline was built without libzstd");
+  const bool damages = GENERATE(false, true);
+  const zarr_folder store;
+  store.put("zarr.json", zarr_v3("[12, 10]", "[5, 4]", "\"uint16\"",
+                                 "[" + zarr_bytes + R"(, {"name": "zstd"}])", "513"));
+  for (unsigned chunk = 0; chunk < 9; ++chunk) {
+    const byte_vector plain = counting_bytes(40 + chunk);
+    byte_vector bytes = raw_zstd(std::span{plain}.subspan(chunk));
+    if (damages && chunk == 5) bytes[5] = std::byte{41};  // the size that the frame states
+    if (chunk != 4)
+      store.put("c/" + std::to_string(chunk / 3) + "/" + std::to_string(chunk % 3), bytes);
+  }
+  const auto take = [&](decode_on who) {
+    const scripted on;
+    const auto array = rename_array(open_zarr_array(store.path(), ""), "v", {"y", "x"});
+    loader loader{
+        make_windows({{"y", 4}, {"x", 3}}, {{"v", {array}}}),
+        sequential{},
+        on.device,
+        {.batch_size = 5, .readers = 2, .placement = placement::stream, .decode_on = who}};
+    CHECK(loader.plan().decode_on == who);
+    epoch_result seen;
+    try {
+      for (const batch& batch : loader.epoch(0, on.stream)) {
+        on.device->drain(on.stream);
+        seen.fields.emplace_back(batch["v"].bytes().begin(), batch["v"].bytes().end());
+      }
+    } catch (const stage_error& failure) {
+      seen.error = failure.what();
+    }
+    return seen;
+  };
+  const epoch_result expected = take(decode_on::cpu);
+  const epoch_result seen = take(decode_on::device);
+  CHECK(expected.error.has_value() == damages);
+  CHECK(seen.error == expected.error);
+  CHECK(seen.fields == expected.fields);
 }
 
 TEST_CASE("zarr decoded on a device: other chunks go by readers", "[loader][host]") {
