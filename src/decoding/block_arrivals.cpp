@@ -113,6 +113,8 @@ std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, std::
       each.at = static_cast<std::uint32_t>(packed.moved(std::size_t{each.at} * 16) / 16);
     if (chunks != 0) append(of_chunks, chunks_at_ + chunks_ * sizeof(block_load), copies, stream);
     chunks_ += chunks;
+    for (std::uint32_t i = first; i < first + blocks; ++i)
+      replaces_end_ = std::max(replaces_end_, carried->extras[i].replaces_end);
   }
   end_ = packed.end();
   return blocks;
@@ -136,6 +138,7 @@ block_decoder::work block_arrivals::content() const noexcept {
 void block_arrivals::clear() noexcept {
   loads_ = 0;
   chunks_ = 0;
+  replaces_end_ = 0;
   end_ = table_bytes_;
 }
 

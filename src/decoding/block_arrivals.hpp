@@ -49,6 +49,9 @@ class block_arrivals {
   /// The gathered blocks. Valid until it changes.
   [[nodiscard]] block_decoder::work content() const noexcept;
 
+  /// End of the blocks, in the epoch's order, that used chunks which the gathered ones replace.
+  [[nodiscard]] std::uint64_t replaces_end() const noexcept { return replaces_end_; }
+
   /// Drops its content: other blocks will be copied over it.
   void clear() noexcept;
 
@@ -68,9 +71,10 @@ class block_arrivals {
   std::size_t chunks_at_;    ///< offset of the loads of chunks
   std::size_t table_bytes_;  ///< bytes of both tables
   device_memory memory_;
-  std::size_t end_;                ///< end of the blocks
-  std::size_t loads_ = 0;          ///< number of loads of blocks
-  std::size_t chunks_ = 0;         ///< number of loads of chunks
+  std::size_t end_;         ///< end of the blocks
+  std::size_t loads_ = 0;   ///< number of loads of blocks
+  std::size_t chunks_ = 0;  ///< number of loads of chunks
+  std::uint64_t replaces_end_ = 0;
   std::vector<std::byte> tables_;  ///< both tables, for the host
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 /// Most chunks of a call, and their approximate bytes, decoded.
 constexpr std::uint64_t max_group_chunks = 2048;
-constexpr std::size_t max_group_chunk_bytes = std::size_t{1} << 30;
+constexpr std::size_t max_group_chunk_bytes = std::size_t{512} << 20;
 
 /// Room for chunks: those of two groups, if no two windows shared one, or fewer.
 void size_chunks(block_plan& blocks) {

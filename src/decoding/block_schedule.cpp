@@ -28,7 +28,7 @@ void block_schedule::begin(const epoch_pass& pass, bool begins_pass, position fi
     const block_order::window of_first = order.window_of(epoch_, first);
     loaded_ = of_first.first_place;
     passed_ = passed(of_first, first);
-    if (windows_) windows_->begin_pass();
+    if (windows_) windows_->begin_pass(loaded_);
     kept_ = 0;
   }
   const block_order::window of_last = order.window_of(epoch_, position{end.value - 1});
@@ -189,8 +189,8 @@ void block_schedule::load_windows(staging_slot& slot, std::uint64_t first, carri
       put(chunk, each.array, each.place, each.stored);
       made.chunks.push_back({each.array, each.number, static_cast<std::uint32_t>(b)});
     }
-    made.extras.push_back(
-        {static_cast<std::uint32_t>(made.chunks.size()), at, window.begins_group});
+    made.extras.push_back({static_cast<std::uint32_t>(made.chunks.size()), at, window.begins_group,
+                           window.replaces_end});
   }
   // The window that found no room comes first in the next piece.
   std::rotate(planned_.begin(), planned_.begin() + static_cast<std::ptrdiff_t>(blocks),

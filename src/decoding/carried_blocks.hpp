@@ -49,9 +49,10 @@ struct carried_blocks final : slot_blocks {
   };
   /// Chunks of a block, and its end.
   struct extra {
-    std::uint32_t chunks_end;  ///< end of its chunks in the table of chunks
-    std::size_t end;           ///< end of its bytes in the slot
-    bool begins_group;         ///< it must not be decoded together with blocks before it
+    std::uint32_t chunks_end;    ///< end of its chunks in the table of chunks
+    std::size_t end;             ///< end of its bytes in the slot
+    bool begins_group;           ///< it must not be decoded together with blocks before it
+    std::uint64_t replaces_end;  ///< end of the blocks that used what its chunks replace
   };
 
   block_reader* reader = nullptr;

@@ -28,11 +28,11 @@ constexpr std::size_t images_of_piece = 32;
 /// Groups of images in flight at once: one is decoded while the next one arrives. Each has a
 /// decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 2;
-/// The same for windows, whose groups share chunks: one is decoded while the next one arrives.
-constexpr std::uint32_t window_lanes = 2;
 /// Approximate bytes of the windows of a call. They may need few chunks that are not there yet, and
 /// a call takes as long for few of them.
-constexpr std::size_t wanted_window_bytes = std::size_t{1} << 30;
+constexpr std::size_t wanted_window_bytes = std::size_t{512} << 20;
+/// Fewest groups of an epoch, so that some are read while others are decoded.
+constexpr std::uint64_t wanted_groups = 8;
 /// Most bytes of the decoded chunks that windows are cut from, approximately.
 constexpr std::size_t max_kept_bytes = std::size_t{4} << 30;
 /// Blocks that are sampled: for the usual stored size, and for one that lies in a file.
@@ -203,8 +203,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                             std::size_t{256}));
   }
   if (plan.windows) {
-    plan.max_group = blocks_in(wanted_window_bytes);
-    plan.lanes = window_lanes;
+    plan.max_group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        plan.order.blocks() / wanted_groups, 1, blocks_in(wanted_window_bytes)));
     plan.kept_bytes =
         options.memory.cache == 0 ? max_kept_bytes : std::min(options.memory.cache, max_kept_bytes);
     if (options.decode_on == decode_on::automatic)

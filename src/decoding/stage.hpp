@@ -36,7 +36,8 @@ namespace feedline::detail {
 ///     wait for `arrived`,
 ///     wait for the last assembly that was issued: all that read what is overwritten are,
 ///     wait for the other lanes' groups of the run before: they may have the same places,
-///     wait for the group before, if windows are cut out of chunks that groups share,
+///     for windows: wait for groups whose chunks are replaced, decode chunks, wait for the group
+///     before, with which they share chunks,
 ///     decode, record the group's `decoded`
 ///
 /// On the stream of assemblies:

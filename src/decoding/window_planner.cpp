@@ -1,5 +1,6 @@
 #include "decoding/window_planner.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -15,11 +16,14 @@ window_planner::window_planner(std::shared_ptr<const block_plan> plan)
   }
 }
 
-void window_planner::begin_pass() noexcept {
-  group_begin_ = planned_ + 1;
+void window_planner::begin_pass(std::uint64_t first) noexcept {
+  group_begin_ = end_ = first;
   for (array_places& each : arrays_) {
     each.known.clear();
-    for (auto& place : each.places) place.chunk = window_blocks::no_chunk;
+    for (auto& place : each.places) {
+      place.chunk = window_blocks::no_chunk;
+      place.use_end = 0;
+    }
   }
 }
 
@@ -27,8 +31,9 @@ void window_planner::plan(const sample_context& context, planned_window& out) {
   out.blocks.assign(plan_->fields, {});
   out.chunks.clear();
   out.begins_group = false;
+  out.replaces_end = 0;
   out.bytes = 0;
-  ++planned_;
+  ++end_;
   for (std::size_t field = 0; field < plan_->fields; ++field) {
     if (!plan_->windows->is_window(field)) {
       out.bytes += block_plan::rounded(plan_->stored(field, context.sample).bytes);
@@ -62,12 +67,13 @@ std::uint32_t window_planner::place_of(std::uint32_t array, std::uint64_t chunk,
   const std::uint32_t number = found->second;
   array_places::place& place = all.places[number];
   all.turns.splice(all.turns.end(), all.turns, place.turn);
-  const std::uint64_t last_use = std::exchange(place.last_use, planned_);
+  const std::uint64_t use_end = std::exchange(place.use_end, end_);
   if (!is_new) return number;
-  if (last_use >= group_begin_) {
-    group_begin_ = planned_;
+  if (use_end > group_begin_) {
+    group_begin_ = end_ - 1;
     out.begins_group = true;
   }
+  out.replaces_end = std::max(out.replaces_end, use_end);
   if (place.chunk != window_blocks::no_chunk) all.known.erase(place.chunk);
   place.chunk = chunk;
   out.chunks.push_back({array, number, chunk, chunks_->stored(array, chunk)});

@@ -29,6 +29,8 @@ struct planned_window {
   std::vector<chunk> chunks = {};
   /// Whether a chunk replaces one that samples of the same group may need. Then a new group begins.
   bool begins_group = false;
+  /// End of the samples that used the chunks which are replaced, among the pass's samples.
+  std::uint64_t replaces_end = 0;
   std::size_t bytes = 0;  ///< in a staging slot: blocks of all fields, and chunks
 };
 
@@ -44,7 +46,8 @@ class window_planner {
   explicit window_planner(std::shared_ptr<const block_plan> plan);
 
   /// Begins an epoch pass: no chunk is known to be in device memory.
-  void begin_pass() noexcept;
+  /// @param first Index of the next sample in the epoch's order of blocks.
+  void begin_pass(std::uint64_t first) noexcept;
   /// Plans the next sample. @param context Its `sample` may be `block_order::none`.
   void plan(const sample_context& context, planned_window& out);
 
@@ -53,7 +56,7 @@ class window_planner {
   struct array_places {
     struct place {
       std::uint64_t chunk = window_blocks::no_chunk;
-      std::uint64_t last_use = 0;  ///< number of a sample
+      std::uint64_t use_end = 0;  ///< end of the samples of this pass that used it
       std::list<std::uint32_t>::iterator turn = {};
     };
     std::vector<place> places = {};
@@ -68,8 +71,8 @@ class window_planner {
   std::shared_ptr<const encoded_blocks> chunks_;
   std::vector<array_places> arrays_ = {};
   window_blocks::recipe recipe_ = {};
-  std::uint64_t planned_ = 0;      ///< number of samples, from 1 on
-  std::uint64_t group_begin_ = 0;  ///< first sample of the group, at the latest
+  std::uint64_t end_ = 0;          ///< end of the planned samples in the order of blocks
+  std::uint64_t group_begin_ = 0;  ///< first sample of the group, or one before it
 };
 
 }  // namespace feedline::detail

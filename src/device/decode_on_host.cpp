@@ -66,12 +66,15 @@ bool is_decoded(const block_store& store, const block_load& load,
 
 }  // namespace
 
-void decode_on_host(const block_store& store, const block_decoder::work& work) noexcept {
+void decode_chunks_on_host(const block_store& store, const block_decoder::work& work) noexcept {
   if (store.chunks && work.chunk_loads != 0)
     decode_on_host(*store.chunks, {.copy_destination = work.copy_destination,
                                    .staged = work.staged,
                                    .loads_at = work.chunk_loads_at,
                                    .loads = work.chunk_loads});
+}
+
+void decode_on_host(const block_store& store, const block_decoder::work& work) noexcept {
   const std::byte* at = work.copy_destination + work.loads_at;
   for (std::uint32_t i = 0; i < work.loads; ++i, at += sizeof(block_load)) {
     block_load load;

@@ -96,6 +96,13 @@ class block_decoder {
   block_decoder& operator=(const block_decoder&) = delete;
   virtual ~block_decoder() = default;
 
+  /// Issues on `stream` the decoding of the chunks that come with windows, and returns; `decode`
+  /// follows. Decoders of one store may decode chunks at once, to different memory. By default it
+  /// does nothing: there are no windows. @throws device_error.
+  virtual void decode_chunks(const work& what, stream_ref stream) {
+    (void)what;
+    (void)stream;
+  }
   /// Issues the decoding of all loads on `stream` and returns. A block that does not decode to
   /// exactly its size gets a state other than 0. If the field varies, the size is the load's: that
   /// of its `in_row`, or of the bytes that arrived. Each block is written only to its own memory.

@@ -98,8 +98,11 @@ class cuda_block_decoder final : public block_decoder {
       row_bytes_ = std::max(row_bytes_, each.block_bytes);
   }
 
-  void decode(const work& arrived, stream_ref stream) override {
+  void decode_chunks(const work& arrived, stream_ref stream) override {
     if (chunks_) chunks_->decode_parts_of(arrived, stream);
+  }
+
+  void decode(const work& arrived, stream_ref stream) override {
     if (arrived.loads > parts_.store.max_loads)
       throw device_error{parts_.name + " decodes at most " +
                          std::to_string(parts_.store.max_loads) +

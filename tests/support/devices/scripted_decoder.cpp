@@ -29,6 +29,18 @@ class scripted_decoder final : public block_decoder {
         memory_{device_.allocate(memory_kind::device, bytes_)} {}
   ~scripted_decoder() override { device_.free(memory_kind::device, memory_, bytes_); }
 
+  void decode_chunks(const work& what, stream_ref stream) override {
+    if (!store_.chunks || what.chunk_loads == 0) return;
+    device_.decode(
+        stream,
+        [store = store_, what] {
+          if (!is_poison(what.copy_destination + what.chunk_loads_at))
+            detail::decode_chunks_on_host(store, what);
+        },
+        {what.copy_destination, store_.chunks->states, store_.chunks->fields.front().blocks,
+         memory_},
+        what.chunk_loads);
+  }
   void decode(const work& what, stream_ref stream) override {
     if (what.loads > store_.max_loads) throw device_error{"more blocks than there is room for"};
     std::set<std::pair<std::uint32_t, std::uint32_t>> written;
