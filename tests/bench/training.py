@@ -340,6 +340,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=60,
                         help="for a network: a round that would end later is left out, but for "
                              "the first")
+    parser.add_argument("--high-priority", action="store_true",
+                        help="steps on a stream of high priority: work of feeds makes way for them")
     parser.add_argument("--json", help="file that the results go to, for report.py")
     options = parser.parse_args()
     if unknown := set(options.networks) - set(networks):
@@ -356,11 +358,14 @@ def main():
     print(f"; {torch.cuda.get_device_name(0)}, {torch.get_num_threads()} threads")
     print(f"method:    bf16 by autocast, channels last; {options.steps} steps a turn after "
           f"{options.warm_up} and those on\n           batches that lie ready, which are not "
-          "measured; ratio: to the fixed batch, [least, most]\n")
+          "measured; ratio: to the fixed batch, [least, most]"
+          f"{'; a stream of high priority' if options.high_priority else ''}\n")
     print(f"{'network':10} {'feed':30} {'round':>7} {'ms a step':>10} {'images/s':>10} "
           f"{'ratio':>8} {'':14} {'last loss':>9}", flush=True)
     feeds = feeds_of_folder(options) if options.folder else feeds_of_rows(options)
     found = []
+    if options.high_priority:
+        torch.cuda.set_stream(torch.cuda.Stream(priority=-1))
     for network in options.networks:
         found += run_network(network, feeds, options)
         if options.json:
