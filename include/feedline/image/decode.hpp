@@ -80,12 +80,13 @@ struct image_options {
   /// decodes the others. Off: images are read as they are stored, like torchvision's ImageFolder,
   /// and the log reports the first one with an orientation.
   bool follow_orientation = false;
-  /// Decode a JPEG at 1/2, 1/4 or 1/8 of its size if it is at least 2, 4 or 8 times as large as
-  /// wanted. This is several times as fast. Values of photographs change by 2 or 3 of 255 on
-  /// average; a pixel at a hard edge changes by up to 128. The edges of a `resized_crop` are then
-  /// rounded to whole pixels of the smaller image. Off: always decode in full, as devices do. Has
-  /// no effect with `interpolation::nearest`, which takes pixels as they are stored.
-  bool reduced_decoding = true;
+  /// On: readers decode a JPEG at 1/2, 1/4 or 1/8 of its size if it is at least 2, 4 or 8 times as
+  /// large as wanted, which is several times as fast. Values of photographs change by 2 or 3 of
+  /// 255 on average; a pixel at a hard edge changes by up to 128. The edges of a `resized_crop` are
+  /// then rounded to whole pixels of the smaller image. Off: always decode in full, as devices do,
+  /// so that pixels are the same wherever images are decoded. Has no effect with
+  /// `interpolation::nearest`, which takes pixels as they are stored.
+  bool reduced_decoding = false;
   /// Accept damaged JPEGs that libjpeg can repair: cut short, with bad codes, or with surplus data.
   /// The lost parts become grey or smeared. Off: they are an error. Damage that leaves a valid
   /// stream cannot be detected. Stray bytes between a JPEG's segments or after its last pixel's

@@ -88,20 +88,26 @@ TEST_CASE("jpeg: a foreign file of ink without Adobe's marker gives Pillow's col
         std::vector<std::uint8_t>{216, 172, 119});
 }
 
-TEST_CASE("jpeg: one twice as large as wanted is decoded at half its size, and so on",
+TEST_CASE("jpeg: one twice as large as wanted is decoded at half its size if options say so",
           "[dataset][host]") {
   const auto file = jpeg_bytes(paint(160, 240));
+  const auto reduced_to = [](std::uint32_t height, std::uint32_t width) {
+    image_options options = as_it_is(height, width);
+    CHECK_FALSE(options.reduced_decoding);  // the default
+    options.reduced_decoding = true;
+    return options;
+  };
   for (const unsigned eighths : {8U, 4U, 2U, 1U}) {
     const auto reduced = test::decode_jpeg(file, eighths);
-    CHECK(decode(file, as_it_is(reduced.height, reduced.width)) == reduced.values);
+    CHECK(decode(file, reduced_to(reduced.height, reduced.width)) == reduced.values);
   }
   // A row more than half: the whole is decoded, and resized.
-  auto whole_only = as_it_is(81, 120);
+  auto whole_only = reduced_to(81, 120);
   const auto resized = decode(file, whole_only);
   whole_only.reduced_decoding = false;
   CHECK(resized == decode(file, whole_only));
   // Nearest takes pixels as they are stored, none of a reduced image.
-  auto nearest = as_it_is(80, 120);
+  auto nearest = reduced_to(80, 120);
   nearest.interpolation = interpolation::nearest;
   const auto stored = decode(file, as_it_is(160, 240));
   const auto picked = decode(file, nearest);
@@ -112,7 +118,7 @@ TEST_CASE("jpeg: one twice as large as wanted is decoded at half its size, and s
         picked[i] == stored[((2 * (i / 360) + 1) * 240 + 2 * (i / 3 % 120) + 1) * 3 + i % 3];
   CHECK(are_stored);
   // And half a size that is asked for without reduced decoding is a resize, whose pixels differ.
-  auto half = as_it_is(80, 120);
+  auto half = reduced_to(80, 120);
   const auto reduced = decode(file, half);
   half.reduced_decoding = false;
   const auto plain = decode(file, half);
