@@ -13,9 +13,9 @@ normalized floats, channels first, on the GPU, or in host memory where there is 
     transforms alone   as many processes call the first two's dataset, and drop what it returns
     window alone       the same with the dataset of from_torch
 
-No loader that calls a dataset can be faster than its row `alone`, which is no more than this
-program's own code and Pillow's and torchvision's. So that of the window, beside DataLoader's rate,
-is the limit for from_torch.
+A row `alone` is no more than this program's own code and Pillow's and torchvision's, so it is the
+limit of loaders that call its dataset. One that reads the next epoch ahead may be above it, because
+these processes wait for each other at an epoch's end.
 
 Epochs after the first are measured, to the end of the last copy; the median of --runs is printed
 with the least and the largest, and the CPU time of this process and its workers for an image, which
