@@ -1,6 +1,7 @@
 """Samples of loops run on small data: with feedline, and as they were before."""
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -18,8 +19,11 @@ DATA = ["usual", "feedline"]
 def run(sample, data, *args, needs=("torch",)):
     for package in needs:
         pytest.importorskip(package)
+    # A trainer would take all GPUs that it sees, and divide batches among them.
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
     ran = subprocess.run(
         [sys.executable, str(LOOPS / f"{sample}.py"), *map(str, args), f"--data={data}"],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": visible},
         capture_output=True,
         text=True,
         timeout=300,
