@@ -17,7 +17,8 @@
 ///          one time, and of 20; shuffled within windows of 2 × 20 times; batches of 2
 /// patches  64³ at random positions of 512³ u16 in chunks of 64³, to normalized f16; 512 patches
 ///          of each volume, shuffled within windows of 2 volumes: each chunk is in one window
-/// regions  the same in one volume of 1024³, whose regions of about 256³ are read in windows of 8
+/// regions  the same in one volume of 2048 × 1024 × 1024, whose regions of about 256³ are read in
+///          windows of 8
 /// cells    100,000 rows of 30,000 columns, 5 % of which are not 0; batches of 1,024 dense f32 rows
 ///
 /// "decoded": how often each chunk is decoded in an epoch.
@@ -27,12 +28,41 @@
 #include "bench/arrays/cases.hpp"
 #include "bench/support/consume.hpp"
 #include "bench/support/copies.hpp"
+#include "bench/support/decoder_alone.hpp"
 #include "bench/support/machine.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 namespace feedline::bench {
+namespace {
+
+constexpr double part_seconds = 1.5;
+
+/// Takes batches of an epoch until so many seconds have passed, or it ends.
+delivered consume_part(loader& loader, std::uint64_t epoch, const gpu_stream& stream,
+                       std::uint64_t sample_bytes) {
+  std::uint64_t batches = 0;
+  std::uint64_t samples = 0;
+  const meter meter;
+  for (batch& batch : loader.epoch(epoch, stream_ref{stream.get()})) {
+    ++batches;
+    samples += batch.size();
+    if (meter.seconds() > part_seconds) break;
+  }
+  stream.sync();
+  return meter.stop(batches, samples * sample_bytes);
+}
+
+std::uint64_t sample_bytes_of(const loader& loader) {
+  std::uint64_t bytes = 0;
+  for (const field& each : loader.plan().fields) bytes += sample_bytes(each);
+  return bytes;
+}
+
+}  // namespace
 
 void measure_feed(const array_run& run, const array_feed& feed) {
   const std::map<std::string, decode_on> known{{"cpu", decode_on::cpu},
@@ -44,29 +74,33 @@ void measure_feed(const array_run& run, const array_feed& feed) {
     loading.epochs = UINT64_MAX;
     loading.placement = placement::stream;
     loader loader{feed.samples, feed.order, make_cuda_device(0), loading};
-    if (loader.plan().decode_on != loading.decode_on) {
-      std::printf("%-28s %-7s readers decode: %s\n", feed.data.c_str(), decoder.c_str(),
-                  loader.plan().decode_note.c_str());
-      if (run.options.decodes.size() > 1) continue;
+    const loader_plan& plan = loader.plan();
+    if (plan.decode_on != loading.decode_on) {
+      std::printf("%-24s %-7s readers decode: %s\n", feed.data.c_str(), decoder.c_str(),
+                  plan.decode_note.c_str());
+      continue;
     }
+    const bool by_readers = loading.decode_on == decode_on::cpu;
     std::uint64_t epoch = 0;
-    // Readers take seconds for an epoch, which is measured at once.
-    if (decoder != "cpu") (void)consume(loader, epoch, run.stream, 0);
+    if (!by_readers) (void)consume(loader, epoch, run.stream, 0);
     const loader_statistics before = loader.statistics();
     const std::uint64_t first = epoch;
-    const spread runs = repeat(decoder == "cpu" ? 1 : run.options.runs, [&] {
-      return consume(loader, epoch, run.stream, run.options.seconds);
+    const spread runs = repeat(by_readers ? 1 : run.options.runs, [&] {
+      return by_readers ? consume_part(loader, epoch, run.stream, sample_bytes_of(loader))
+                        : consume(loader, epoch, run.stream, run.options.seconds);
     });
     const loader_statistics seen = loader.statistics().since(before);
     const delivered& median = runs.median();
-    const double samples = median.batches_per_second() * static_cast<double>(loading.batch_size);
-    const double limit = run.bus * (loading.decode_on == decode_on::device ? feed.ratio : 1);
-    std::printf("%-28s %-7s %7d %11.1f %8.2f [%6.2f, %6.2f] %5.1f %% %6.2f %9.1f",
-                feed.data.c_str(), decoder.c_str(), loading.readers, samples,
-                median.bytes_per_second() / 1e9, runs.least().bytes_per_second() / 1e9,
-                runs.most().bytes_per_second() / 1e9, 100 * median.bytes_per_second() / limit,
-                median.busy_cores(), static_cast<double>(loader.plan().device_bytes) / 1e6);
-    if (feed.chunks != 0 && seen.decoded != 0)
+    const double rate = median.bytes_per_second();
+    const double samples = rate / static_cast<double>(sample_bytes_of(loader));
+    const double limit = run.bus * (by_readers ? 1 : feed.ratio);
+    std::printf("%-24s %-7s %7d %10.1f %7.2f [%6.2f, %6.2f] %5.1f %% %6.2f %8.1f %8.1f",
+                feed.data.c_str(), decoder.c_str(), loading.readers, samples, rate / 1e9,
+                runs.least().bytes_per_second() / 1e9, runs.most().bytes_per_second() / 1e9,
+                100 * rate / limit, median.busy_cores(),
+                static_cast<double>(plan.staging_bytes) / 1e6,
+                static_cast<double>(plan.device_bytes) / 1e6);
+    if (!by_readers && feed.chunks != 0)
       std::printf("  decoded %.3f", static_cast<double>(seen.decoded) /
                                         static_cast<double>(feed.chunks * (epoch - first)));
     std::printf("\n");
@@ -77,6 +111,28 @@ void measure_feed(const array_run& run, const array_feed& feed) {
                    {"samples_per_second", samples},
                    {"ratio", feed.ratio}},
                   runs);
+  }
+}
+
+void measure_decoder(const array_run& run, const std::string& data, const zarr_encoding& as,
+                     std::span<const std::vector<std::byte>> stored, std::size_t chunk_bytes) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+  const encoded_chunks chunks{
+      .steps = {{as.filter}}, .stored = stored, .chunk_bytes = chunk_bytes, .rows = 1};
+  if (std::ranges::find(run.options.decodes, "device") == run.options.decodes.end()) return;
+  if (!make_cuda_device(0)->capabilities().decodes->refusal(chunks.steps).empty()) return;
+  std::size_t before = 0;
+  for (const std::size_t wanted : {std::size_t{512}, std::size_t{2048}}) {
+    const std::size_t count = std::min(wanted, most_bytes / chunk_bytes);
+    if (count == std::exchange(before, count)) continue;
+    const double rate =
+        decoder_alone{chunks, static_cast<std::uint32_t>(count)}.rate(run.options.seconds / 2);
+    std::printf("%-24s alone, %zu chunks of %zu bytes at a time: %.2f GB/s\n", data.c_str(), count,
+                chunk_bytes, rate / 1e9);
+    run.found.add({{"data", data},
+                   {"decodes", "alone"},
+                   {"chunks", std::uint64_t{count}},
+                   {"bytes_per_second", rate}});
   }
 }
 
@@ -100,8 +156,8 @@ void run(const array_options& options) {
       "method:    stream placement; where the device decodes, median of %d runs of %.1f s [least, "
       "most];\n           stores in the page cache of %s; plain copies: %.2f GB/s\n\n",
       options.runs, options.seconds, options.folder.c_str(), bus / 1e9);
-  std::printf("%-28s %-7s %7s %11s %8s %16s %7s %6s %9s\n", "data", "decodes", "readers",
-              "samples/s", "GB/s", "", "limit", "cores", "GPU MB");
+  std::printf("%-24s %-7s %7s %10s %7s %16s %7s %6s %8s %8s\n", "data", "decodes", "readers",
+              "samples/s", "GB/s", "", "limit", "cores", "pinned", "GPU MB");
   std::filesystem::create_directories(options.folder);
   const gpu_stream stream;
   const array_run all{options, stream, bus, found};

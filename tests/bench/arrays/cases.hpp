@@ -4,6 +4,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "bench/arrays/zarr_writer.hpp"
 #include "bench/support/gpu_stream.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
@@ -45,8 +46,13 @@ struct array_feed {
   std::uint64_t chunks = 0;  ///< decoded at least once an epoch; 0: not counted
 };
 
-/// Measures it for each of `decodes`, and prints a line for each.
+/// Measures it for each of `decodes`, and prints a line for each. Where readers decode, an epoch is
+/// measured for a second and a half at most.
 void measure_feed(const array_run& run, const array_feed& feed);
+
+/// Prints the rate at which the GPU alone decodes chunks that are in its memory, some at a time.
+void measure_decoder(const array_run& run, const std::string& data, const zarr_encoding& as,
+                     std::span<const std::vector<std::byte>> stored, std::size_t chunk_bytes);
 
 /// Deletes the store, unless stores are kept.
 void drop_store(const array_options& options, const std::filesystem::path& store);

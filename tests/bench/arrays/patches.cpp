@@ -85,12 +85,12 @@ void measure_volumes(const array_run& run, const zarr_encoding& as,
   drop_store(run.options, store);
 }
 
-/// One volume of 1024³, some of whose regions are mixed.
+/// One volume of 2048 × 1024 × 1024, some of whose regions are mixed.
 void measure_regions(const array_run& run, const zarr_encoding& as,
                      std::span<const std::vector<std::byte>> encoded) {
   constexpr std::uint64_t large = 2 * volume_side;
   constexpr std::uint64_t region = 256;
-  constexpr std::uint64_t regions = 64;            // 961 positions along an axis are 4 regions
+  constexpr std::uint64_t regions = 8 * 4 * 4;     // along axes of 1985, 961, 961 positions
   constexpr std::uint64_t patches_of_region = 64;  // the bytes of a region
   constexpr std::uint64_t window_regions = 8;
   constexpr std::uint64_t region_chunks = 6 * 6 * 6;
@@ -98,7 +98,7 @@ void measure_regions(const array_run& run, const zarr_encoding& as,
   const zarr_bytes written = write_zarr(store,
                                         {.path = "",
                                          .type = "uint16",
-                                         .shape = {large, large, large},
+                                         .shape = {2 * large, large, large},
                                          .chunk = {edge, edge, edge},
                                          .dimensions = {"z", "y", "x"}},
                                         as, encoded);
@@ -112,7 +112,7 @@ void measure_regions(const array_run& run, const zarr_encoding& as,
                      .order = shuffle{.seed = 1, .within = feedline::chunks(window_regions)},
                      .loading = patch_loading(),
                      .ratio = written.ratio(),
-                     .chunks = 8 * volume_chunks});
+                     .chunks = 16 * volume_chunks});
   drop_store(run.options, store);
 }
 
@@ -121,6 +121,8 @@ void measure_regions(const array_run& run, const zarr_encoding& as,
 void measure_patches(const array_run& run) {
   const zarr_encoding as = zarr_encodings(sizeof(std::uint16_t)).front();
   const auto encoded = encode_volume(as);
+  measure_decoder(run, "patches_" + as.name, as, encoded,
+                  edge * edge * edge * sizeof(std::uint16_t));
   measure_volumes(run, as, encoded);
   measure_regions(run, as, encoded);
 }

@@ -37,6 +37,7 @@ void measure_rows(const array_run& run) {
     const auto& wanted = run.options.encodings;
     if (!wanted.empty() && std::ranges::find(wanted, as.name) == wanted.end()) continue;
     const auto encoded = encode_rows(as);
+    measure_decoder(run, "rows_" + as.name, as, encoded, chunk_bytes);
     for (const std::uint64_t in_shard : {std::uint64_t{0}, shard_chunks}) {
       const std::uint64_t chunks = (run.options.mebibytes << 20U) / chunk_bytes;
       const std::string name = "rows_" + as.name + (in_shard == 0 ? "" : "_shards");

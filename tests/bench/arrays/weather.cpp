@@ -24,14 +24,15 @@ constexpr std::size_t time_bytes = variables * height * width * sizeof(float);
 constexpr std::uint64_t drawn_times = 20;
 constexpr std::uint64_t window_chunks_of_times = 2;
 constexpr std::uint64_t batch_samples = 2;
+constexpr std::size_t slots = 6;  ///< batches of so few samples keep all readers busy
 
 std::string name_of(std::uint64_t variable) {
   return "v" + std::to_string(100 + variable).substr(1);
 }
 
 /// @return The store's ratio of decoded to stored bytes.
-double write_weather(const std::filesystem::path& store, const zarr_encoding& as,
-                     std::uint64_t times, std::uint64_t chunk_times) {
+double write_weather(const array_run& run, const std::filesystem::path& store,
+                     const zarr_encoding& as, std::uint64_t times, std::uint64_t chunk_times) {
   write_zarr_group(store);
   std::vector<std::vector<std::vector<std::byte>>> encoded(variables);
   for (auto& each : encoded) each.resize(drawn_times / chunk_times);
@@ -43,6 +44,8 @@ double write_weather(const std::filesystem::path& store, const zarr_encoding& as
     pack_as_weather(values);
     encoded[variable][chunk] = as.encode(std::as_bytes(std::span{values}));
   });
+  measure_decoder(run, store.stem().string(), as, encoded[0],
+                  chunk_times * height * width * sizeof(float));
   zarr_bytes all;
   for (std::uint64_t variable = 0; variable < variables; ++variable) {
     const zarr_bytes one = write_zarr(store,
@@ -116,7 +119,7 @@ void measure_steps(const array_run& run, const array_feed& feed) {
     double gaps = 0;
     for (const double gap : times.gaps) gaps += 1e-6 * gap;
     const auto seen = loader.statistics().since(before);
-    std::printf("%-28s %-7s %7d steps of %.1f ms wait %.2f %% of the time (told: %.2f %%)\n",
+    std::printf("%-24s %-7s %7d steps of %.1f ms wait %.2f %% of the time (told: %.2f %%)\n",
                 feed.data.c_str(), decoder.c_str(), loading.readers, 1e-3 * times.mean_step,
                 100 * gaps / seconds,
                 100 * std::chrono::duration<double>(seen.exposed).count() / seconds);
@@ -136,13 +139,13 @@ void measure_weather(const array_run& run) {
       4 * drawn_times, (run.options.mebibytes << 20U) / time_bytes / drawn_times * drawn_times);
   for (const std::uint64_t chunk_times : {std::uint64_t{1}, drawn_times}) {
     const auto store = run.options.folder / ("weather_" + std::to_string(chunk_times) + ".zarr");
-    const double ratio = write_weather(store, as, times, chunk_times);
+    const double ratio = write_weather(run, store, as, times, chunk_times);
     const array_feed feed{
         .data = "weather_" + std::to_string(chunk_times) + "_" + as.name,
         .samples =
             open_weather(store, times * time_bytes * 3 / 5, chunk_times == 1 ? drawn_times : 0),
         .order = shuffle{.seed = 1, .within = feedline::chunks(window_chunks_of_times)},
-        .loading = {.batch_size = batch_samples},
+        .loading = {.batch_size = batch_samples, .expert = {.staging_slots = slots}},
         .ratio = ratio,
         .chunks = variables * times / chunk_times};
     measure_feed(run, feed);

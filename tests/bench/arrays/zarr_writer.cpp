@@ -1,7 +1,5 @@
 #include "bench/arrays/zarr_writer.hpp"
 
-#include <feedline/error.hpp>
-
 #include "bench/arrays/noise.hpp"
 #include "formats/crc32c.hpp"
 #include "support/hdf5/encoders.hpp"
@@ -124,26 +122,19 @@ std::vector<zarr_encoding> zarr_encodings(std::size_t element_bytes) {
   if (test::has_zstd)
     all.push_back(
         {"zstd", R"(, {"name": "zstd", "configuration": {"level": 0, "checksum": false}})",
+         block_filter::zstd,
          [](std::span<const std::byte> raw) { return test::zstd_packed(raw, zstd_default); }});
   if (test::has_blosc)
     all.push_back({"blosc-lz4",
                    R"(, {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, )"
                    R"("shuffle": "shuffle", "typesize": )" +
                        std::to_string(element_bytes) + R"(, "blocksize": 0}})",
-                   [element_bytes](std::span<const std::byte> raw) {
+                   block_filter::blosc_lz4, [element_bytes](std::span<const std::byte> raw) {
                      return test::blosc_packed(raw, element_bytes, "lz4", 1);
                    }});
-  all.push_back({"gzip", R"(, {"name": "gzip", "configuration": {"level": 5}})", gzipped});
+  all.push_back({"gzip", R"(, {"name": "gzip", "configuration": {"level": 5}})", block_filter::gzip,
+                 gzipped});
   return all;
-}
-
-zarr_encoding zarr_encoding_named(const std::string& name, std::size_t element_bytes) {
-  std::string known;
-  for (const zarr_encoding& each : zarr_encodings(element_bytes)) {
-    if (each.name == name) return each;
-    known += " " + each.name;
-  }
-  throw usage_error{"no encoding '" + name + "' here: there are" + known};
 }
 
 void write_zarr_group(const fs::path& store) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/dataset/encoded_blocks.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,14 +15,13 @@ namespace feedline::bench {
 /// A way to store chunks of a Zarr array of version 3.
 struct zarr_encoding {
   std::string name;
-  std::string codecs;  ///< JSON: the codecs after "bytes", each after a comma
+  std::string codecs;   ///< JSON: the codecs after "bytes", each after a comma
+  block_filter filter;  ///< the same for devices
   std::function<std::vector<std::byte>(std::span<const std::byte>)> encode;
 };
 /// Zstd as zarr-python writes it by default (level 0), Blosc with LZ4 and shuffled bytes, and gzip
 /// at zarr-python's level 5. Those without a library here are left out.
 [[nodiscard]] std::vector<zarr_encoding> zarr_encodings(std::size_t element_bytes);
-/// The encoding of this name. @throws usage_error naming those there are.
-[[nodiscard]] zarr_encoding zarr_encoding_named(const std::string& name, std::size_t element_bytes);
 
 /// An array of a store.
 struct zarr_array {

@@ -20,17 +20,16 @@
 
 #include "bench/hdf5/encodings.hpp"
 #include "bench/support/consume.hpp"
+#include "bench/support/decoder_alone.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
-#include "device/owned.hpp"
 #include "support/command_line.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -51,75 +50,6 @@ struct options : common_options {
   std::uint64_t chunks = 32'768;
   fs::path folder = fs::temp_directory_path();
   bool keep = false;
-};
-
-/// Chunks in the GPU's memory, and a decoder for as many.
-class decoder_alone {
- public:
-  decoder_alone(const encoding& as, const encoded_file& file, std::uint32_t count)
-      : decoded_bytes_{count * file.chunk_bytes()} {
-    std::vector<block_load> loads;
-    std::vector<std::byte> destination;
-    std::size_t most = 0;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const auto& stored = file.stored[i % file.stored.size()];
-      loads.push_back({.place = i,
-                       .bytes = static_cast<std::uint32_t>(stored.size()),
-                       .at = static_cast<std::uint32_t>(destination.size() / 16)});
-      destination.insert(destination.end(), stored.begin(), stored.end());
-      destination.resize((destination.size() + 255) / 256 * 256);
-      most = std::max(most, stored.size());
-    }
-    const std::size_t loads_at = destination.size();
-    const auto* const table = reinterpret_cast<const std::byte*>(loads.data());
-    destination.insert(destination.end(), table, table + loads.size() * sizeof(block_load));
-    staged_ = detail::device_memory{device_, memory_kind::staging, destination.size()};
-    std::memcpy(staged_.data(), destination.data(), destination.size());
-    destination_ = detail::device_memory{device_, memory_kind::device, destination.size()};
-    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(destination_.data(), staged_.data(), destination.size(),
-                                        cudaMemcpyHostToDevice, stream_.get()));
-    store_ = detail::device_memory{device_, memory_kind::device, decoded_bytes_};
-    states_ = detail::device_memory{device_, memory_kind::device, count * sizeof(std::uint32_t)};
-    decoder_ = device_->capabilities().decodes->make(
-        {.fields = {{.blocks = store_.data(),
-                     .block_bytes = file.chunk_bytes(),
-                     .steps = as.steps,
-                     .max_stored_bytes = most}},
-         .states = reinterpret_cast<std::uint32_t*>(states_.data()),
-         .places = count,
-         .rows = static_cast<std::uint32_t>(file.rows_per_chunk),
-         .max_loads = count,
-         .reference = nullptr});
-    work_ = {.copy_destination = destination_.data(),
-             .staged = staged_.data(),
-             .loads_at = loads_at,
-             .loads = count};
-    run(1);
-  }
-
-  /// Decoded bytes a second.
-  double rate(double seconds) {
-    const auto turns = static_cast<int>(std::clamp(seconds / run(1), 2.0, 1e4));
-    return static_cast<double>(decoded_bytes_) * turns / run(turns);
-  }
-
- private:
-  double run(int turns) {
-    const auto start = clock_type::now();
-    for (int i = 0; i < turns; ++i) decoder_->decode(work_, stream_ref{stream_.get()});
-    stream_.sync();
-    return seconds_since(start);
-  }
-
-  device_ptr device_ = make_cuda_device(0);
-  gpu_stream stream_;
-  std::size_t decoded_bytes_;
-  detail::device_memory staged_;
-  detail::device_memory destination_;
-  detail::device_memory store_;
-  detail::device_memory states_;
-  std::unique_ptr<block_decoder> decoder_;
-  block_decoder::work work_;
 };
 
 void run_loader(const encoding& as, const encoded_file& file, decode_on who, int readers,
@@ -160,7 +90,12 @@ void run_encoding(const encoding& as, const options& options, const gpu_stream& 
   const std::string why = make_cuda_device(0)->capabilities().decodes->refusal(as.steps);
   if (why.empty()) {
     for (const std::uint32_t count : options.alone) {
-      const double rate = decoder_alone{as, file, count}.rate(options.seconds);
+      const double rate = decoder_alone{{.steps = as.steps,
+                                         .stored = file.stored,
+                                         .chunk_bytes = file.chunk_bytes(),
+                                         .rows = static_cast<std::uint32_t>(file.rows_per_chunk)},
+                                        count}
+                              .rate(options.seconds);
       std::printf("%-16s alone, %u chunks at a time: %.2f GB/s\n", as.name.c_str(), count,
                   rate / 1e9);
       found.add({{"encoding", as.name},
