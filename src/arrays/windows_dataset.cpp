@@ -38,6 +38,8 @@ class windows_dataset final : public dataset,
           return each.position == window_position::random;
         })} {
     for (const std::uint64_t regions : plan_.regions) draws_of_region_ /= regions;
+    for (std::size_t p = 0; p < plan_.parts.size(); ++p)
+      if (p == 0 || plan_.parts[p].array != plan_.parts[p - 1].array) array_begins_.push_back(p);
   }
 
   std::uint64_t size() const override { return plan_.samples; }
@@ -118,11 +120,17 @@ class windows_dataset final : public dataset,
   }
 
   void read_samples(const read_request& request, std::size_t first, std::size_t count) const {
+    if (count == 0) return;
     std::vector<positions> all;
     for (std::size_t i = first; i < first + count; ++i)
       all.push_back(positions_of(request.samples[i], request.context[i]));
     box_list boxes;
-    for (std::size_t p = 0; p < plan_.parts.size();) {
+    const std::size_t arrays = array_begins_.size();
+    // Readers that need the same chunks begin at different arrays, and decode different chunks.
+    const std::size_t start =
+        (request.samples[first].value * 0x9e37'79b9'7f4a'7c15U >> 32U) % arrays;
+    for (std::size_t a = 0; a < arrays; ++a) {
+      std::size_t p = array_begins_[(start + a) % arrays];
       const array_ptr& array = plan_.parts[p].array;
       boxes.clear();
       for (; p < plan_.parts.size() && plan_.parts[p].array == array; ++p) {
@@ -256,6 +264,7 @@ class windows_dataset final : public dataset,
   const window_plan plan_;
   const bool varies_;
   std::uint64_t draws_of_region_ = plan_.draws;
+  std::vector<std::size_t> array_begins_ = {};  ///< first part of each array
 };
 
 void warn_of_packing(const window_plan& plan) {
