@@ -10,4 +10,5 @@ feedline_add_tests(feedline_arrays_tests SOURCES
   unit/arrays/unpack_test.cpp
   unit/arrays/window_box_test.cpp
   unit/arrays/windows_test.cpp
+  unit/decoding/window_planner_test.cpp
 )
