@@ -2,8 +2,8 @@
 
 #include <feedline/error.hpp>
 
+#include "arrays/cut/window_box.hpp"
 #include "arrays/encoded_array.hpp"
-#include "arrays/window_box.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "arrays/box_list.hpp"
-#include "arrays/window_blocks.hpp"
+#include "arrays/cut/window_blocks.hpp"
 #include "arrays/window_plan.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "decoding/choice.hpp"
 
-#include "arrays/window_blocks.hpp"
+#include "arrays/cut/window_blocks.hpp"
 #include "dataset/composed_blocks.hpp"
 #include "dataset/sized_fields.hpp"
 #include "detail/arithmetic.hpp"

@@ -22,7 +22,8 @@ set(rooms
   "dataset: detail io rows"
   "dataset/memory: detail rows dataset"
   "rows/decoded: detail io rows dataset"
-  "arrays: detail io rows dataset"
+  "arrays/cut: dataset"
+  "arrays: detail io rows dataset arrays/cut"
   "ragged: detail io rows dataset"
   "queue: detail dataset"
   "transform/options: dataset"
@@ -76,7 +77,7 @@ formats/columns formats/tfrecord"
   "transfer: detail statistics device staging batch transform reader"
   "loader: detail detail/json statistics dataset sampler device batch transform/options transform \
 reader"
-  "decoding: detail dataset arrays sampler device staging batch reader transfer loader"
+  "decoding: detail dataset arrays/cut sampler device staging batch reader transfer loader"
   "loader/plan: detail dataset queue sampler device staging transform transfer loader decoding"
   "loader/pipeline: detail io statistics dataset queue sampler device device/trace staging batch \
 transform reader transfer loader decoding loader/plan"

@@ -1,6 +1,6 @@
 /// Boxes of windows: the fewest dimensions, the largest units.
 
-#include "arrays/window_box.hpp"
+#include "arrays/cut/window_box.hpp"
 
 #include "arrays/copy_box.hpp"
 #include "support/checks/catch.hpp"

@@ -1,4 +1,4 @@
-#include "arrays/window_box.hpp"
+#include "arrays/cut/window_box.hpp"
 
 #include <cstdlib>
 #include <cstring>
