@@ -50,7 +50,7 @@ block_step step_of(const image_options& options, image_extents largest) {
                             .layout = options.layout,
                             .allow_damaged = options.allow_damaged,
                             .interpolation = options.interpolation}};
-  if (!fills) std::ranges::copy(options.fill, step.image.fill);
+  if (!fills) std::copy(options.fill.begin(), options.fill.end(), std::begin(step.image.fill));
   return step;
 }
 
