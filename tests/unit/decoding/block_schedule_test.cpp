@@ -201,7 +201,7 @@ TEST_CASE("block_schedule: blocks come ahead of their windows, faster than sampl
   const std::uint64_t ahead = 20;
   const bool has_room = GENERATE(true, false);
   const bool fills = GENERATE(true, false);
-  const std::size_t room = has_room ? 100'000 : 1500;
+  const std::size_t room = has_room ? 100'000 : block_plan::table_bytes(4 * fields) + 988;
   const auto plan = make_plan_of(chunk_order{8, 10, 10}, 1000, 10, room, 20, ahead);
   REQUIRE(plan->group == 6);
   scheduled with{plan, fills};
