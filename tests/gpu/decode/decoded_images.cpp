@@ -55,11 +55,13 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
   const std::size_t places = 2 * images.size() + 1;
   const gpu_copy blocks{device, byte_vector(places * row_bytes, untouched)};
   const gpu_copy states{device, byte_vector(places * sizeof(std::uint32_t))};
+  const bool varies =
+      std::ranges::any_of(images, [](const auto& each) { return each.in_row != image_in_row{}; });
   const auto decoder =
       detail::make_cuda_block_decoders(0, "cuda:0")
           ->make({.fields = {{.blocks = blocks.data(),
                               .block_bytes = row_bytes,
-                              .varies = true,
+                              .varies = varies,
                               .steps = {{.filter = block_filter::image, .image = row}},
                               .max_stored_bytes = largest}},
                   .states = reinterpret_cast<std::uint32_t*>(states.data()),

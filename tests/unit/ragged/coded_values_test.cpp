@@ -161,7 +161,7 @@ TEST_CASE("value blocks: a decoder's refusal is reported with the value's index"
   byte_vector row(4);
   CHECK(test::message_of<dataset_error>([&] {
           data->encoded()->decode(0, std::span{row}.first(3), {.bytes = 3, .skipped = 3}, row);
-        }) == "field 'sum': a decoded value has 3 bytes, but should have 4");
+        }) == "field 'sum': a block of rows has 3 bytes, but should have 4");
 }
 
 TEST_CASE("value blocks: there are none of a decoder that no device replaces", "[dataset][host]") {
