@@ -34,10 +34,10 @@ struct remote_statistics {
   /// Answers that came while more requests in flight would have raised the rate, but
   /// `remote_options::max_in_flight` or the limit of open files (`ulimit -n`) did not allow them.
   std::uint64_t held_back = 0;
-  std::uint64_t throttled = 0;       ///< status 429 or 503
-  std::uint64_t server_errors = 0;   ///< status 408, 500, 502 or 504
-  std::uint64_t unreachable = 0;     ///< no address, no connection, no TLS
-  std::uint64_t resets = 0;          ///< connections that broke before the answer's end
+  std::uint64_t throttled = 0;      ///< status 429 or 503
+  std::uint64_t server_errors = 0;  ///< status 408, 500, 502 or 504
+  std::uint64_t unreachable = 0;    ///< no address, no connection, no TLS
+  std::uint64_t resets = 0;         ///< connections that broke before the answer's end
   std::uint64_t stalls =
       0;  ///< no byte for `remote_options::stall_after`, or too slow for `deadline`
   std::uint64_t wrong_lengths = 0;   ///< bodies that were shorter or longer than their headers say

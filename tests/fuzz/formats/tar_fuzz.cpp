@@ -78,8 +78,8 @@ void index(const byte_vector& file, bool skip_incomplete, bool can_be_walked) {
   const std::vector<tar_field> fields{{"image", {"jpg", "png"}, {}}, {"label", {"cls"}, {}}};
   try {
     auto members = scanner_of(file);
-    const auto index = detail::index_members(
-        [&] { return members.next(); }, "fuzz.tar", fields, skip_incomplete);
+    const auto index =
+        detail::index_members([&] { return members.next(); }, "fuzz.tar", fields, skip_incomplete);
     require(can_be_walked, "what was indexed could be walked over");
     std::uint64_t bytes = 0;
     for (std::uint64_t sample = 0; sample < index.size(); ++sample) {
