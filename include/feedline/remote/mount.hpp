@@ -41,7 +41,7 @@ struct remote_options {
   /// together. As much of it is used as the rate and the latency ask for, none for servers that are
   /// near. 0: nothing is fetched ahead.
   std::uint64_t read_ahead_bytes = std::uint64_t{2} << 30;
-  /// Threads that receive answers, each some 3 GB/s of HTTP; 0 to 64. They start when there is work
+  /// Threads that receive answers, each some 2 GB/s of HTTP; 0 to 64. They start when there is work
   /// for them. 0: one for each core that the process may use, at most 8. Does not count any more
   /// once a request was made.
   int threads = 0;
