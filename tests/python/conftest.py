@@ -42,6 +42,18 @@ def check_batch():
 
 
 @pytest.fixture
+def archives(tmp_path):
+    """Skips where feedline was built without libzip, which reads .npz files."""
+    np.savez(tmp_path / "tried.npz", x=np.arange(3))
+    try:
+        feedline.open(tmp_path / "tried.npz")
+    except feedline.DatasetError as error:
+        if "built without libzip" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+@pytest.fixture
 def open_files():
     """How many descriptors this process has."""
 

@@ -166,6 +166,7 @@ class Squares:
         return {"y": index * index}
 
 
+@pytest.mark.usefixtures("archives")
 def test_datasets_can_be_pickled(numbered, tmp_path, monkeypatch):
     np.savez(tmp_path / "digits.npz", x=np.arange(30).reshape(10, 3))
     monkeypatch.chdir(tmp_path)

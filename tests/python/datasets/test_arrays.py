@@ -7,18 +7,6 @@ import numpy as np
 import pytest
 
 
-@pytest.fixture
-def archives(tmp_path):
-    """Skips where feedline was built without libzip, which reads .npz files."""
-    np.savez(tmp_path / "tried.npz", x=np.arange(3))
-    try:
-        feedline.open(tmp_path / "tried.npz")
-    except feedline.DatasetError as error:
-        if "built without libzip" in str(error):
-            pytest.skip(str(error))
-        raise
-
-
 def test_standardized_windows_are_those_of_numpy():
     values = np.random.default_rng(1).normal(250, 30, (12, 3, 5, 4)).astype(np.float32)
     names = ["time", "level", "lat", "lon"]

@@ -78,7 +78,7 @@ def test_csv_is_as_pandas_reads_it(tmp_path: Path) -> None:
     frame["n"] = random.integers(-(2**62), 2**62, 200)
     frame.to_csv(tmp_path / "a.csv")  # its index is a column without a name
     back = pandas.read_csv(tmp_path / "a.csv", index_col=0)
-    loader = feedline.Loader(feedline.open(tmp_path / "a.csv"), batch_size=64, readers=2)
+    loader = feedline.Loader(feedline.open(tmp_path / "a.csv"), batch_size=64, device="cpu")
     for name in ("x", "y", "z", "n"):
         got = np.concatenate([batch[name].numpy() for batch in loader.epoch(0)])
         assert np.array_equal(got, back[name].to_numpy())
@@ -159,6 +159,7 @@ def test_columns_are_merged_and_texts_are_packed(tmp_path: Path) -> None:
     assert len(feedline.pack(texts, capacity=64)) < 20
 
 
+@pytest.mark.usefixtures("archives")
 def test_npz_and_safetensors_are_a_sample_each(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     samples = [
