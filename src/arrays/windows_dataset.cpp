@@ -201,6 +201,7 @@ class windows_dataset final : public dataset,
         to += run.out * static_cast<std::uintptr_t>(part.axes[d].stride);
         axes[d] = {run.begin, run.count, run.step, part.axes[d].stride * run.out_step};
       }
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): an offset is kept in an address's place.
       boxes.add(axes, reinterpret_cast<std::byte*>(to));
       std::size_t d = rank;
       while (d > 0 && ++chosen[d - 1] == runs[d - 1].size()) chosen[--d] = 0;

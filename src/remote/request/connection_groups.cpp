@@ -11,7 +11,7 @@ namespace feedline::detail {
 namespace {
 
 /// Requests in flight of a group.
-constexpr int group_requests = 32;
+constexpr long group_requests = 32;
 /// Connections of a group that are kept. By default libcurl keeps four for each request in flight,
 /// and closes others one by one whenever few are in flight, as near an epoch's end.
 constexpr long max_connections = 2 * group_requests;

@@ -27,7 +27,7 @@ class connection_groups {
   /// @return The number of its group. @throws std::bad_alloc
   [[nodiscard]] std::size_t begin(CURL* easy);
   /// Takes a request out, whether it has ended or not.
-  void end(std::size_t group, CURL* easy) noexcept;
+  void end(std::size_t number, CURL* easy) noexcept;
 
   /// @param socket One that epoll told of. @param events Events that epoll told.
   void on_event(int socket, std::uint32_t events);
