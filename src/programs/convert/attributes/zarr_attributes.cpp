@@ -157,7 +157,7 @@ std::string zarr_fill_json(const attributes& of, const feedline::field& field) {
   const json value = json::parse(of.missing);
   if (is_float(field.type))
     return is_number_word(value) ? value.dump() : json(number_of(value)).dump();
-  if (const std::string whole = whole_fill(value, field.type); !whole.empty()) return whole;
+  if (std::string whole = whole_fill(value, field.type); !whole.empty()) return whole;
   tell_left_out("the output", field.name, "_FillValue",
                 "it is " + of.missing + ", which is no " + std::string{to_string(field.type)});
   return {};
