@@ -30,8 +30,8 @@ namespace {
 using record_ptr = std::shared_ptr<coded_chunks::record>;
 
 struct delivered {
-  std::vector<std::vector<std::byte>> batches;  ///< all fields of each
-  std::optional<std::string> error;
+  std::vector<std::vector<std::byte>> batches = {};  ///< all fields of each
+  std::optional<std::string> error = {};
   std::string note;
 };
 
