@@ -175,7 +175,8 @@ dataset_ptr open(const std::string& path, const open_options& options) {
 
 std::vector<listed_field> list_fields(const std::string& file, const open_options& options) {
   mount_remote({file});
-  const detail::format_entry& format = format_of(paths{file}, options);
+  const paths files{file};  // named, so that g++ 13 and later see that no reference dangles
+  const detail::format_entry& format = format_of(files, options);
   if (format.list != nullptr) return format.list(file, options);
   open_options all = options;
   all.fields = {};
