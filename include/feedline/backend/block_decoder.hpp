@@ -104,8 +104,8 @@ class block_decoder {
     (void)stream;
   }
   /// Issues the decoding of all loads on `stream` and returns. A block that does not decode to
-  /// exactly its size gets a state other than 0. If the field varies, the size is the load's: that
-  /// of its `in_row`, or of the bytes that arrived. Each block is written only to its own memory.
+  /// exactly its size gets a state other than 0. If the field varies, the load has the size: its
+  /// `in_row`, or the bytes that arrived. Each block is written only to its own memory.
   /// @throws device_error.
   virtual void decode(const work& what, stream_ref stream) = 0;
   /// Issues work on `stream` that finds the first sample with a block whose state is not 0 in any

@@ -12,11 +12,11 @@
 
 namespace feedline::detail {
 
-/// Samples that are cut out of arrays in chunks, for devices that decode chunks and cut samples out
-/// of them. A block is one sample.
+/// Samples that are cut out of arrays in chunks, for devices that decode chunks and cut the
+/// samples. A block is one sample.
 ///
-/// Several samples share a chunk, so that a block has no bytes of its own: `cut` tells which boxes
-/// of which chunks a sample consists of, and `chunks` reads these. For users who do not know this
+/// Several samples share a chunk, so that a block has no bytes of its own: `cut` lists a
+/// sample's boxes, each in a chunk, and `chunks` reads the chunks. For users who do not know this
 /// class a block is a row on which no step was done. Any number of threads.
 class window_blocks : public encoded_blocks {
  public:

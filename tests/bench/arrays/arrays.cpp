@@ -15,8 +15,9 @@
 /// rows     f32, 16 KiB, chunks of 256 KiB, shuffled within windows of 2048 chunks
 /// weather  70 variables on 181 × 360 points, f32; samples are 2 times and the next one; chunks of
 ///          one time, and of 20; shuffled within windows of 2 × 20 times; batches of 2
-/// patches  64³ at random positions of 512³ u16 in chunks of 64³, to normalized f16; 512 patches
-///          of each volume, shuffled within windows of 2 volumes: each chunk is in one window
+/// patches  64³ at random positions of 512³ u16 in chunks of 64³, to normalized f16; each
+///          volume has 512 patches, shuffled within windows of 2 volumes: each chunk is in one
+///          window
 /// regions  the same in one volume of 2048 × 1024 × 1024, whose regions of about 256³ are read in
 ///          windows of 8
 /// cells    100,000 rows of 30,000 columns, 5 % of which are not 0; batches of 1,024 dense f32 rows

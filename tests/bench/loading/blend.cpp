@@ -13,8 +13,9 @@
 /// inputs and as targets. Files that fit into memory are filled before, because a sparse file is
 /// never in memory, and is then read by system calls and hints instead of mapped. "a core" means
 /// tokens by CPU seconds of all threads. With `--check` the processor's time counts instead of the
-/// clock's, because others may run programs, and a build without optimization may take three times
-/// as long. An index that is built, a file that is written or a table over samples would show here.
+/// clock's, because others may run programs, and a build without optimization may be three
+/// times slower. An index that is built, a file that is written or a table over samples would show
+/// here.
 
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/formats/tokens.hpp>

@@ -205,8 +205,8 @@ void run_bare(const written_form& data, const file_server& server, const shared_
   row("two copies, by 128 KiB", cores.client, bare_use::two_copies);
 }
 
-/// Downloads of each epoch by the server's count, with a cache in memory of a part of the data; and
-/// of a cache that drops what was used least recently, by a simulation.
+/// Downloads of each epoch by the server's count, with a cache in memory of a part of the data. A
+/// simulation gives those with a cache that drops what was used least recently.
 void run_cached(const written_form& data, const file_server& server, const settings& how) {
   remote_options options{.second_requests = false};  // requests are counted
   const std::uint64_t block = options.cache.block_bytes;

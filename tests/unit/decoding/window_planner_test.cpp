@@ -1,5 +1,5 @@
-/// Chunks of windows on the device: each is sent once while it is kept, and none is replaced by one
-/// of the same group.
+/// Chunks of windows on the device: each is sent once while it is kept, and its own
+/// group replaces none.
 
 #include "decoding/window_planner.hpp"
 
