@@ -70,5 +70,6 @@ check memcheck "~[whole_lines]~[broken_context]" --report-api-errors no || statu
 # It looks at shared memory alone, and these tests run every kernel of ours that uses some. What
 # takes minutes under it has a twin that draws less.
 racechecked="~[long]assembly:*,~[long]block decoder:*,~[long]jpeg on the GPU:*,~[long]png on*"
+racechecked+=",~[long]sized images on*,~[long]windows on*"
 check racecheck "$racechecked" || status=1
 exit $status
