@@ -1,3 +1,4 @@
+#include <feedline/dataset/read_counts.hpp>
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
