@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -174,8 +175,23 @@ NULLS: dict[str, Any] = {
 }
 
 
+def lists_of_one_size_may_have_nulls(folder: Path) -> bool:
+    """Whether the Arrow that feedline is built with reads these; an older one is named."""
+    pq.write_table(pa.table({"fixed": NULLS["fixed"]}), folder / "tried")
+    try:
+        feedline.open(folder / "tried", fill_nulls={"fixed": 0})[0]
+    except feedline.DatasetError as fault:
+        if "Expected all lists" not in str(fault):
+            raise
+        assert re.search(r"Arrow \d+\.\S+ may be unable .* Arrow 26 reads them", str(fault))
+        return False
+    return True
+
+
 @pytest.mark.parametrize("name", NULLS)
 def test_a_null_is_an_error_with_row_and_column(tmp_path: Path, name: str) -> None:
+    if name == "fixed" and not lists_of_one_size_may_have_nulls(tmp_path):
+        pytest.skip("this Arrow cannot read lists of one size that have nulls")
     table = pa.table({"id": list(range(4)), name: NULLS[name]})
     pq.write_table(table, tmp_path / "a", row_group_size=3)
     data = feedline.open(tmp_path / "a")
@@ -188,6 +204,8 @@ def test_a_null_is_an_error_with_row_and_column(tmp_path: Path, name: str) -> No
 
 
 def test_nulls_are_filled(tmp_path: Path) -> None:
+    if not lists_of_one_size_may_have_nulls(tmp_path):
+        pytest.skip("this Arrow cannot read lists of one size that have nulls")
     pq.write_table(pa.table(NULLS), tmp_path / "a", row_group_size=3)
     fill = {name: 0 if name == "flag" else 9 for name in NULLS}
     got = everything(feedline.open(tmp_path / "a", fill_nulls=fill))

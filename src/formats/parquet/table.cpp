@@ -23,6 +23,7 @@
 #include <arrow/chunked_array.h>
 #include <arrow/memory_pool.h>
 #include <arrow/table.h>
+#include <arrow/util/config.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/schema.h>
 #include <parquet/column_reader.h>
@@ -35,6 +36,16 @@
 namespace feedline::detail {
 namespace {
 
+/// Arrow's message, with a way out where an old Arrow is the reason.
+std::string message_of(const std::exception& fault) {
+  std::string message = printable(fault.what());
+  if (message.find("Expected all lists to be of size") != std::string::npos)
+    message += "; Arrow " ARROW_VERSION_STRING
+               " may be unable to read lists of one size that have nulls: Arrow 26 reads them, so "
+               "build with that, or leave the field out (fields)";
+  return message;
+}
+
 /// Calls a function of Arrow's. @throws dataset_error with the location and Arrow's message.
 template <class Call>
 auto call_arrow(const dataset_location& where, const std::string& begin, const Call& call) try {
@@ -45,7 +56,7 @@ auto call_arrow(const dataset_location& where, const std::string& begin, const C
 } catch (const std::bad_alloc&) {
   throw;
 } catch (const std::exception& fault) {
-  throw dataset_error{where, begin + printable(fault.what())};
+  throw dataset_error{where, begin + message_of(fault)};
 }
 
 std::unique_ptr<parquet::arrow::FileReader> make_reader(
