@@ -92,7 +92,7 @@ std::uint64_t sleeps_of_other_threads() {
 
 }  // namespace
 
-TEST_CASE("cuda: events that are done wake no thread of the driver's", "[device][gpu]") {
+TEST_CASE("cuda: events that are done wake no thread of the driver's", "[device][gpu][threads]") {
   FEEDLINE_NEEDS_GPU();
   constexpr int records = 2000;
   const gpu_stream stream;

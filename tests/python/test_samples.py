@@ -160,6 +160,7 @@ def test_rows_of_hdf5_train(tmp_path, data):
         ("trainer_rows", "transformers"),
     ],
 )
+@pytest.mark.usefixtures("archives")
 def test_frameworks_train_on_rows(tmp_path, sample, package, data):
     arrays = {"x": np.random.default_rng(0).random((60, 12), np.float32), "y": np.arange(60) % 10}
     np.savez(tmp_path / "rows.npz", **arrays)

@@ -139,7 +139,7 @@ TEST_CASE("sized images on the GPU: positions outside of a row are not written",
     CHECK(seen.rows[i] == byte_vector(seen.rows[i].size(), std::byte{0x5A}));
 }
 
-TEST_CASE("sized images on the GPU: batches are those of readers", "[cuda][decode][gpu]") {
+TEST_CASE("sized images on the GPU: batches are those of readers", "[cuda][decode][gpu][long]") {
   FEEDLINE_NEEDS_GPU();
   const temporary_directory folder;
   const std::string root = write_photos(folder);
