@@ -122,24 +122,24 @@ TEST_CASE("gzip points: damaged, cut and changed files are errors", "[dataset][h
 TEST_CASE("tables of gzip: read in any order, sharded and resumed, in blocks that are kept or not",
           "[dataset][host]") {
   const test::temporary_directory folder;
-  const byte_vector text = bytes_in("id,text\n" + table(0, 600, 20'000));  // 12 MB: three blocks
+  const byte_vector text = bytes_in("id,text\n" + table(0, 400, 30'000));  // 12 MB: three blocks
   const std::string packed = folder.write("a.csv.gz", gzip_bytes(text));
-  const std::string plain = folder.write("b.csv", bytes_in("id,text\n" + table(600, 120, 20'000)));
+  const std::string plain = folder.write("b.csv", bytes_in("id,text\n" + table(400, 80, 30'000)));
   CHECK(detect_format(packed) == "csv");
   CHECK(list_fields(packed).size() == 2);
   for (const std::size_t memory : {std::size_t{1}, std::size_t{0}}) {
     const auto data =
         open_csv({packed, plain}, {.table = {.fields = {"id"}, .max_host_cache_bytes = memory}});
-    CHECK(data->chunks().samples == 180);  // 720 lines in four blocks
+    CHECK(data->chunks().samples == 120);  // 480 lines in four blocks
     CHECK(data->chunks().kept == (memory == 1 ? 2 : 3));
     test::check_dataset_contract(
-        data, 720, {{"id", element_type::i64, {}}}, [](sample_index sample, std::size_t) {
+        data, 480, {{"id", element_type::i64, {}}}, [](sample_index sample, std::size_t) {
           return test::memory_of<std::int64_t>({static_cast<std::int64_t>(sample.value)});
         });
     const auto seen =
         test::resumed_labels<std::int64_t>(data, "id", shuffle{.seed = 3, .within = chunks()});
-    CHECK(seen.size() == 720);
-    CHECK(std::set<std::int64_t>{seen.begin(), seen.end()}.size() == 720);
+    CHECK(seen.size() == 480);
+    CHECK(std::set<std::int64_t>{seen.begin(), seen.end()}.size() == 480);
   }
   CHECK(message_of<dataset_error>([&] {
           (void)open_csv({folder.write("twice.gz", gzip_bytes(gzip_bytes(text)))});
