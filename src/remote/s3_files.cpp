@@ -19,6 +19,12 @@ constexpr int keys_a_page = 1000;
 constexpr int max_empty_pages = 1000;
 constexpr std::uint64_t max_list_bytes = std::uint64_t{4} << 30;
 
+/// Whether a part of the key, between slashes, is "." or "..".
+bool has_dots_alone(const std::string& key) {
+  const std::string parts = '/' + key + '/';
+  return parts.find("/./") != std::string::npos || parts.find("/../") != std::string::npos;
+}
+
 /// A folder's location: its key ends in '/', unless it is the bucket.
 s3_location below(const std::string& folder) {
   s3_location place = s3_location_of(folder);
@@ -65,6 +71,10 @@ remote_target s3_files::target_of(const std::string& path) const {
   const s3_location place = s3_location_of(path);
   if (place.key.empty() || place.key.ends_with('/'))
     throw dataset_error{{.path = path, .field = {}}, "is a folder; name an object in it"};
+  if (has_dots_alone(place.key))
+    throw dataset_error{{.path = path, .field = {}},
+                        "cannot be read: libcurl would shorten the '.' or '..' in its key, and ask "
+                        "for another object; copy the object to a key without them"};
   return at(place);
 }
 

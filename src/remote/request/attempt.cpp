@@ -96,7 +96,6 @@ void attempt::set_shared_options(const surroundings& in) {
   set(CURLOPT_NOSIGNAL, 1L);
   // A request that ends while its server's name is looked up does not wait for that.
   (void)curl_easy_setopt(easy(), CURLOPT_QUICK_EXIT, 1L);  // since 7.87
-  set(CURLOPT_PATH_AS_IS, 1L);  // keys may have "..", and signatures are of the path as it is
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_MAXREDIRS, max_redirects);
   set(CURLOPT_USERAGENT, user_agent().c_str());
@@ -133,6 +132,8 @@ void attempt::set_options() {
   s3_credentials signer;
   if (target.identity) signer = target.identity->credentials();
   is_signed_ = !signer.is_anonymous();
+  // Newer versions refuse to sign a path that may have "..". Keys that have some are refused before.
+  set(CURLOPT_PATH_AS_IS, is_signed_ ? 0L : 1L);
   if (is_signed_) {
     set(CURLOPT_AWS_SIGV4, ("aws:amz:" + target.identity->region() + ":s3").c_str());
     set(CURLOPT_USERNAME, signer.key_id.c_str());

@@ -244,6 +244,22 @@ TEST_CASE("s3: anonymous requests are not signed, and a refusal says so", "[remo
                  "was not signed: no credentials were found"));
 }
 
+TEST_CASE("s3: a key with a part of dots alone is refused, because it would be shortened",
+          "[remote][host]") {
+  const aws_variables variables{{{"AWS_ACCESS_KEY_ID", "a"}, {"AWS_SECRET_ACCESS_KEY", "b"}}};
+  http_server server;
+  auto options = patient_remote();
+  options.s3_endpoint = server.address("");
+  const mounted_remote mounted{options};
+  server.put("/b/x", numbered(10));
+  for (const char* const path : {"s3://b/a/../x", "s3://b/./x", "s3://b/../b/x", "s3://b/a/.."})
+    CHECK(contains(message_of<dataset_error>([&] { (void)detail::open_file(path); }),
+                   "would shorten the '.' or '..' in its key"));
+  CHECK(server.take_requests().empty());
+  server.put("/b/.a/b..c/...", numbered(20));
+  CHECK(detail::open_file("s3://b/.a/b..c/...")->size() == 20);
+}
+
 TEST_CASE("s3: patterns and folders are listed page by page", "[remote][host]") {
   const aws_variables variables{{}};
   http_server server;
