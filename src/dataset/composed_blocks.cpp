@@ -181,13 +181,45 @@ bool has_steps(const encoded_blocks& blocks, std::size_t fields) {
   return false;
 }
 
+namespace {
+
+bool cuts_windows(const encoded_blocks& blocks, std::size_t fields) {
+  for (std::size_t field = 0; field < fields; ++field)
+    for (const block_step& step : blocks.steps(field))
+      if (step.filter == block_filter::window) return true;
+  return false;
+}
+
+/// The blocks of each part. Devices cut windows out of chunks only for a loader of these alone:
+/// beside blocks of another kind windows are rows, so that the device decodes the others.
+std::vector<blocks_ptr> blocks_of(const std::vector<dataset_ptr>& parts) {
+  std::vector<blocks_ptr> all;
+  std::vector<std::size_t> windows;
+  bool has_others = false;
+  for (const dataset_ptr& part : parts) {
+    const blocks_ptr& blocks = all.emplace_back(part->encoded());
+    const std::size_t fields = part->fields().size();
+    if (!blocks || !has_steps(*blocks, fields)) continue;
+    if (cuts_windows(*blocks, fields))
+      windows.push_back(all.size() - 1);
+    else
+      has_others = true;
+  }
+  if (has_others)
+    for (const std::size_t part : windows) all[part] = nullptr;
+  return all;
+}
+
+}  // namespace
+
 blocks_ptr make_joined_blocks(const std::vector<dataset_ptr>& parts) {
   std::uint64_t rows = 0;
   bool has_plain = false;
   bool varies_plain = false;  // a part without encoded blocks varies by epoch
-  std::vector<blocks_ptr> of_parts;
-  for (const dataset_ptr& part : parts) {
-    const blocks_ptr& blocks = of_parts.emplace_back(part->encoded());
+  std::vector<blocks_ptr> of_parts = blocks_of(parts);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const dataset_ptr& part = parts[i];
+    const blocks_ptr& blocks = of_parts[i];
     if (!blocks) {
       varies_plain = varies_plain || part->varies_by_epoch();
       continue;

@@ -3,6 +3,7 @@
 #include <feedline/arrays/array_views.hpp>
 #include <feedline/arrays/windows.hpp>
 #include <feedline/dataset/subset.hpp>
+#include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -11,6 +12,8 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/datasets/coded_chunks.hpp"
+#include "support/datasets/encoded_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
 
 #include <algorithm>
@@ -241,6 +244,28 @@ TEST_CASE("windows decoded on the device: shards, resuming, windows of the order
     on.device->drain(on.stream);
     CHECK(std::ranges::equal(each["input"].bytes(), all.batches[again++]));
   }
+}
+
+TEST_CASE(
+    "windows beside blocks of another kind: readers cut them, and the device decodes the rest",
+    "[loader][host]") {
+  const std::uint64_t rows = GENERATE(1U, 4U);
+  grid_case from = plain_case(33);
+  if (rows != 1) from.windows = {{"t", 2}};  // drawn ones would need the context of each sample
+  const auto script = std::make_shared<encoded_script>();
+  const dataset_ptr cut = windows_of(from);
+  const dataset_ptr others = make_encoded(make_identity_rows(cut->size(), 5), rows, script);
+  const dataset_ptr set = zip({cut, others});
+  const sampler order = rows == 1 ? sampler{shuffle{.seed = 5}} : sampler{sequential{}};
+  const delivered expected = deliver(set, decode_on::cpu, {.readers = 2}, order);
+  CHECK(script->block_reads == 0);
+  script->sample_reads = 0;
+  const delivered seen = deliver(set, decode_on::device, {.readers = 2}, order);
+  CHECK(seen.note.empty());
+  CHECK(seen.batches == expected.batches);
+  CHECK(script->block_reads != 0);
+  CHECK(script->sample_reads == 0);
+  CHECK(from.record->stored_reads == 0);
 }
 
 TEST_CASE("windows decoded on the device: chunks that fail give the reader's error",
