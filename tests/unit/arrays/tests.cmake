@@ -4,6 +4,7 @@ feedline_add_tests(feedline_arrays_tests SOURCES
   pipeline/decoding/window_test.cpp
   pipeline/windows_test.cpp
   unit/arrays/csr_test.cpp
+  unit/arrays/cut_windows_test.cpp
   unit/arrays/regions_test.cpp
   unit/arrays/stacked_test.cpp
   unit/arrays/standardize_test.cpp
