@@ -123,18 +123,23 @@ class slot_mixing {
   [[nodiscard]] std::size_t elements(std::size_t field, element_type type) const noexcept {
     return work_.fields[field].to_row_bytes / size_bytes(type);
   }
-  [[nodiscard]] sample_mix mix_of_sample(std::uint64_t sample) const noexcept {
-    std::uint32_t random_bits = 0;
-    std::memcpy(&random_bits,
-                work_.copy_destination + work_.random_bits_at + sample * sizeof random_bits,
-                sizeof random_bits);
-    return mix_of(by_, random_bits);
+  [[nodiscard]] sample_mix mix_at(std::uint64_t batch, std::uint64_t place) const noexcept {
+    const auto bits_at = [&](std::uint32_t at) {
+      std::uint32_t random_bits = 0;
+      std::memcpy(&random_bits,
+                  work_.copy_destination + work_.random_bits_at +
+                      (batch * work_.batch_size + at) * sizeof random_bits,
+                  sizeof random_bits);
+      return random_bits;
+    };
+    return mix_of(by_, mixing_bits(by_.draws, work_.epoch_bits,
+                                   work_.first_batch + static_cast<std::uint32_t>(batch),
+                                   static_cast<std::uint32_t>(place), bits_at));
   }
 
   void mix_pair(std::uint64_t batch, std::uint64_t place) noexcept {
-    const std::uint64_t sample = batch * work_.batch_size + place;
-    const sample_mix of_first = mix_of_sample(sample);
-    const sample_mix of_second = mix_of_sample(sample + 1);
+    const sample_mix of_first = mix_at(batch, place);
+    const sample_mix of_second = mix_at(batch, place + 1);
     if (!of_first.changes() && !of_second.changes()) return;
     const auto row = [&](std::size_t field) {
       const field_assembly& of = work_.fields[field];

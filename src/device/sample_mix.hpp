@@ -101,7 +101,26 @@ struct box_range {
   return {sum(1.0F, -share), {lines.begin, columns.begin, lines.size, columns.size}};
 }
 
-/// How a sample that has a partner is mixed.
+/// Random bits of an epoch: those of a sample that no dataset has.
+[[nodiscard]] constexpr std::uint32_t epoch_random_bits(std::uint64_t seed,
+                                                        std::uint64_t epoch) noexcept {
+  return sample_random_bits(seed, epoch, ~std::uint64_t{0});
+}
+
+/// The random bits that a sample is mixed by. @param batch The batch's index in its epoch.
+/// @param place The sample's in the batch, or in a part of it that begins with a pair.
+/// @param bits_at Returns the random bits of the sample at a place.
+template <class BitsAt>
+[[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t mixing_bits(mixing_draws draws,
+                                                             std::uint32_t epoch_bits,
+                                                             std::uint32_t batch,
+                                                             std::uint32_t place,
+                                                             const BitsAt& bits_at) noexcept {
+  if (draws == mixing_draws::batch) return draw(epoch_bits, choice{batch});
+  return bits_at(draws == mixing_draws::pair ? place - place % 2 : place);
+}
+
+/// How a sample that has a partner is mixed. @param random_bits See `mixing_bits`.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline sample_mix mix_of(const pair_mixing& by,
                                                             std::uint32_t random_bits) noexcept {
   if (draw(random_bits, mixed_draw) >= by.mixed_below) return {};

@@ -22,6 +22,7 @@
 #include <feedline/sampler/scheduled_mixture.hpp>
 #include <feedline/sampler/take.hpp>
 #include <feedline/transform/augmentation.hpp>
+#include <feedline/transform/mixing.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -74,6 +75,13 @@ struct names<feedline::partial_batch> {
                                                                  {"drop", partial_batch::drop},
                                                                  {"error", partial_batch::error},
                                                                  {"fill", partial_batch::fill}};
+};
+template <>
+struct names<mixing_draws> {
+  static constexpr std::string_view what = "kind of draws";
+  static constexpr named_value<mixing_draws> all[] = {{"batch", mixing_draws::batch},
+                                                      {"pair", mixing_draws::pair},
+                                                      {"sample", mixing_draws::sample}};
 };
 template <>
 struct names<error_action> {

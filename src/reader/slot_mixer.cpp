@@ -1,6 +1,7 @@
 #include "reader/slot_mixer.hpp"
 
 #include "device/assemble_on_host.hpp"
+#include "device/sample_mix.hpp"
 #include "device/sample_random_bits.hpp"
 
 #include <cstddef>
@@ -34,6 +35,9 @@ void slot_mixer::mix(const staging_slot& slot, std::uint64_t samples, const slot
   work.varies = true;
   work.fields = fields_;
   work.mixing = &by_;
+  work.epoch_bits = epoch_random_bits(source_.seed(), slot.work.pass->epoch);
+  work.first_batch =
+      static_cast<std::uint32_t>(slot.work.first_batch + slot.work.begin / batch_size_);
   mix_on_host(work);
 }
 

@@ -1,6 +1,7 @@
 #include "transfer/assembling_transfer.hpp"
 
 #include "device/leak.hpp"
+#include "device/sample_mix.hpp"
 #include "device/transform_row.hpp"
 
 #include <algorithm>
@@ -182,7 +183,10 @@ void assembling_transfer::assemble(const staging_slot& from, const copy_destinat
                        .varies = tables.varies(),
                        .keeps = keeps,
                        .fields = fields_,
-                       .mixing = formats_.mixing ? &*formats_.mixing : nullptr},
+                       .mixing = formats_.mixing ? &*formats_.mixing : nullptr,
+                       .epoch_bits = epoch_random_bits(formats_.seed, from.work.pass->epoch),
+                       .first_batch = static_cast<std::uint32_t>(
+                           from.work.first_batch + (from.work.begin + done) / batch_size)},
                       stream);
     done += count;
   }

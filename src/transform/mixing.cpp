@@ -103,6 +103,9 @@ void check_mixing(const mixing& options) {
     refuse("mixup_alpha and cutmix_alpha are 0", "set one of them, or leave mixing out");
   in_range("probability", options.probability, 0, 1, "say 0 to 1");
   in_range("cutmix_share", options.cutmix_share, 0, 1, "say 0 to 1");
+  if (options.draws > mixing_draws::sample)
+    refuse("draws is " + std::to_string(static_cast<int>(options.draws)),
+           "say mixing_draws::batch, pair or sample");
 }
 
 pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
@@ -119,6 +122,7 @@ pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
   set_extents(to, options, converted, transforms);
   to.mixed_below = draw_bound(options.probability);
   to.cut_below = cut_below(options);
+  to.draws = options.draws;
   to.inverse_mixup_alpha = inverse(options.mixup_alpha);
   to.inverse_cutmix_alpha = inverse(options.cutmix_alpha);
   return to;
@@ -128,6 +132,18 @@ pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
+
+const char* to_string(mixing_draws draws) noexcept {
+  switch (draws) {
+    case mixing_draws::batch:
+      return "batch";
+    case mixing_draws::pair:
+      return "pair";
+    case mixing_draws::sample:
+      return "sample";
+  }
+  return "unknown";
+}
 
 std::string to_string(const mixing& options) {
   const mixing none;
@@ -143,6 +159,8 @@ std::string to_string(const mixing& options) {
   add("cutmix", options.cutmix_alpha, none.cutmix_alpha);
   add("probability", options.probability, none.probability);
   add("cutmix_share", options.cutmix_share, none.cutmix_share);
+  if (options.draws != mixing_draws::sample)
+    text += separator + "draws for each " + to_string(options.draws);
   return text;
 }
 

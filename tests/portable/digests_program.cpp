@@ -156,9 +156,11 @@ void print_transforms(const feedline::dataset_ptr& data) {
     image.to = to;
     print("mixing of " + std::string{to_string(to)}, data, feedline::shuffle{.seed = 9},
           {.transforms = {image, {.field = "label", .to = to, .one_hot = classes}},
-           .mixing =
-               feedline::mixing{
-                   .image = "image", .label = "label", .mixup_alpha = 0.2, .cutmix_alpha = 1.0},
+           .mixing = feedline::mixing{.image = "image",
+                                      .label = "label",
+                                      .mixup_alpha = 0.2,
+                                      .cutmix_alpha = 1.0,
+                                      .draws = feedline::mixing_draws::sample},
            .seed = 11});
   }
 }

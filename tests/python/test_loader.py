@@ -201,6 +201,20 @@ def test_samples_are_mixed_with_their_neighbours():
         assert np.allclose(mixed[i], expected, atol=1e-3)
 
 
+def test_a_batch_a_pair_or_a_sample_is_mixed_by_one_weight():
+    def own_weights(**options):
+        _, loader = mixed_loader(mixup_alpha=1.0, **options)
+        return np.diag(next(loader.epoch(0))["label"].numpy()).round(5)
+
+    assert len(set(own_weights())) == len(set(own_weights(draws="batch"))) == 1
+    pairs = own_weights(draws="pair").reshape(4, 2)
+    assert (pairs[:, 0] == pairs[:, 1]).all() and len(set(pairs[:, 0])) == 4
+    assert len(set(own_weights(draws="sample"))) == 8
+    assert feedline.Mixing(image="image", mixup_alpha=1).draws == "batch"
+    with pytest.raises(feedline.UsageError, match="'epoch'"):
+        feedline.Mixing(image="image", mixup_alpha=1, draws="epoch")
+
+
 def test_boxes_are_cut_out_of_neighbours():
     images, loader = mixed_loader(cutmix_alpha=1.0)
     cut = 0

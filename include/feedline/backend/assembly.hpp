@@ -159,6 +159,9 @@ struct assembly {
   /// Host memory, read during the call; null: samples are not mixed. The slot's first sample has an
   /// even index in its batch.
   const pair_mixing* mixing = nullptr;
+  /// Random bits of (seed, epoch), for mixing that draws for each batch.
+  std::uint32_t epoch_bits = 0;
+  std::uint32_t first_batch = 0;  ///< index in its epoch of the slot's first batch, modulo 2^32
 };
 
 }  // namespace FEEDLINE_ABI

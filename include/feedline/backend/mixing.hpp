@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
+#include <feedline/transform/mixing.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +11,8 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
 /// Mixing of samples 2i and 2i + 1 of each batch, after their rows were written to the slot. If the
-/// number of samples is odd, the last one is not mixed. Each sample uses its own random bits for
-/// all its draws.
+/// number of samples is odd, the last one is not mixed. `draws` says whose random bits are used:
+/// a sample's own, those of the first of two partners, or those of the batch.
 struct pair_mixing {
   static constexpr std::size_t none = ~std::size_t{0};
 
@@ -27,6 +28,7 @@ struct pair_mixing {
   std::uint64_t mixed_below = 0;  ///< a sample is mixed if a 32-bit draw is below this
   /// A mixed sample is cut (a box) if another draw is below this.
   std::uint64_t cut_below = 0;
+  mixing_draws draws = mixing_draws::sample;
   float inverse_mixup_alpha = 1.0F;  ///< 1 / alpha
   float inverse_cutmix_alpha = 1.0F;
 };

@@ -23,6 +23,8 @@ mix_part plan_part(const assembly& work, std::size_t place, element_type type, b
   part.to = work.slot + field.to_offset;
   part.to_row_bytes = field.to_row_bytes;
   part.by = *work.mixing;
+  part.epoch_bits = work.epoch_bits;
+  part.first_batch = work.first_batch;
   part.type = type;
   part.cuts = cuts;
   part.elements = counted(field.to_row_bytes / element_bytes, "elements in a row");

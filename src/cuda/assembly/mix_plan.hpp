@@ -21,6 +21,8 @@ inline constexpr std::uint32_t mixed_vectors = 512;
 struct mix_part : assembly_part {
   pair_mixing by = {};
   element_type type = element_type::f32;
+  std::uint32_t epoch_bits = 0;  ///< see `assembly`, like the next one
+  std::uint32_t first_batch = 0;
   bool cuts = false;                ///< boxes are cut; else the rows are weighted sums
   std::uint32_t elements = 0;       ///< elements of a row
   std::uint32_t item_elements = 1;  ///< elements of an item, except a row's last item

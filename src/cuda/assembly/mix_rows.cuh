@@ -43,8 +43,12 @@ __device__ __forceinline__ mixed_pair pair_of(const slot_frame& frame, const mix
                                               std::uint32_t pair, std::uint32_t lane) {
   const std::uint32_t batch = part.batch_pairs.quotient(pair);
   const std::uint32_t place = 2 * (pair - batch * part.batch_pairs.divisor());
-  const std::uint32_t sample = batch * frame.batch_size.divisor() + place;
-  sample_mix own = mix_of(part.by, random_bits_of_sample(frame, sample + lane % 2));
+  const auto bits_at = [&](std::uint32_t at) {
+    return random_bits_of_sample(frame, batch * frame.batch_size.divisor() + at);
+  };
+  sample_mix own =
+      mix_of(part.by, mixing_bits(part.by.draws, part.epoch_bits, part.first_batch + batch,
+                                  place + lane % 2, bits_at));
   if (!part.cuts) own.box = {};
   std::byte* const first =
       part.to + std::size_t{batch} * frame.batch_bytes + std::size_t{place} * part.to_row_bytes;

@@ -22,12 +22,13 @@ std::shared_ptr<device_row_cache> make_device_row_cache(const resolved_plan& pla
                                             plan.report.cached_samples);
 }
 
-assembling_transfer::formats formats_of(const slot_memory& memory) {
+assembling_transfer::formats formats_of(const slot_memory& memory, const sample_source& source) {
   return {.rows = memory.rows(),
           .batches = memory.converted(),
           .copy_destination = memory.copy_destination(),
           .conversions = memory.conversions().conversions,
-          .mixing = memory.conversions().mixing};
+          .mixing = memory.conversions().mixing,
+          .seed = source.seed()};
 }
 
 /// Makes slots that are assembled from blocks decoded by the device.
@@ -41,8 +42,8 @@ slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device,
       std::make_unique<decoding_stage>(device, *plan.blocks, *store, copy_destination, slots);
   slot_strategy made{
       .writer = std::make_unique<block_row_writer>(source, copy_destination, plan.blocks),
-      .slot_transfer = std::make_unique<decoded_transfer>(device, formats_of(plan.memory), store,
-                                                          std::move(function), std::move(decoding)),
+      .slot_transfer = std::make_unique<decoded_transfer>(
+          device, formats_of(plan.memory, source), store, std::move(function), std::move(decoding)),
       .cached = store};
   std::optional<batch_sizer> sizer;
   if (plan.sizes)
@@ -69,8 +70,8 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
     auto cached = make_device_row_cache(plan, dataset, device);
     auto writer = std::make_unique<packing_writer>(source, memory.copy_destination(), cached,
                                                    memory.host_staged());
-    auto slot_transfer = std::make_unique<assembling_transfer>(device, formats_of(memory), cached,
-                                                               std::move(function));
+    auto slot_transfer = std::make_unique<assembling_transfer>(device, formats_of(memory, source),
+                                                               cached, std::move(function));
     return {.writer = std::move(writer),
             .slot_transfer = std::move(slot_transfer),
             .cached = std::move(cached)};

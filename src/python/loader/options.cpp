@@ -194,29 +194,34 @@ void bind_transforms(nb::module_& module) {
 
 void bind_mixing(nb::module_& module) {
   const mixing none;
-  nb::class_<mixing>(module, "Mixing",
-                     "Mixup and cutmix: mixes neighbours in a batch, with draws for each pair.")
+  nb::class_<mixing>(module, "Mixing", "Mixup and cutmix: mixes neighbours in a batch.")
       .def(
           "__init__",
           [](mixing* self, std::string image, std::string label, double mixup_alpha,
-             double cutmix_alpha, double probability, double cutmix_share) {
+             double cutmix_alpha, double probability, double cutmix_share,
+             const named<mixing_draws>& draws) {
             new (self) mixing{.image = std::move(image),
                               .label = std::move(label),
                               .mixup_alpha = mixup_alpha,
                               .cutmix_alpha = cutmix_alpha,
                               .probability = probability,
-                              .cutmix_share = cutmix_share};
+                              .cutmix_share = cutmix_share,
+                              .draws = draws};
           },
           nb::kw_only(), "image"_a, "label"_a = none.label, "mixup_alpha"_a = none.mixup_alpha,
           "cutmix_alpha"_a = none.cutmix_alpha, "probability"_a = none.probability,
-          "cutmix_share"_a = none.cutmix_share,
-          "No label: no labels are mixed. An alpha of 0 turns that kind of mixing off.")
+          "cutmix_share"_a = none.cutmix_share, "draws"_a = named<mixing_draws>{none.draws},
+          "No label: no labels are mixed. An alpha of 0 turns that kind of mixing off. draws: "
+          "\"batch\", one choice of kind and weight for a batch, as by torchvision; "
+          "\"pair\", for two partners; \"sample\", for each, so that an epoch has some samples "
+          "nearly twice and others hardly at all.")
       .def_ro("image", &mixing::image)
       .def_ro("label", &mixing::label)
       .def_ro("mixup_alpha", &mixing::mixup_alpha)
       .def_ro("cutmix_alpha", &mixing::cutmix_alpha)
       .def_ro("probability", &mixing::probability)
       .def_ro("cutmix_share", &mixing::cutmix_share)
+      .def_prop_ro("draws", [](const mixing& self) { return named<mixing_draws>{self.draws}; })
       .def("__str__", [](const mixing& self) { return to_string(self); });
 }
 

@@ -120,6 +120,8 @@ assembly assembly_case::work(std::byte* slot, const std::byte* copy_destination,
   result.copy_destination = copy_destination;
   result.fields = fields;
   result.mixing = options_.mixing ? &*options_.mixing : nullptr;
+  result.epoch_bits = 0x9A3C'51E7;
+  result.first_batch = 4'000'000'000;  // beyond the signed numbers
   return result;
 }
 

@@ -58,8 +58,9 @@ TEST_CASE("cuda: mixed batches are the host's, wherever rows are and however the
   const std::uint64_t batch_size = GENERATE(7U, 8U, 45U);
   const std::size_t piece_samples = GENERATE(0U, 3U);
   const auto to = GENERATE(element_type::f32, element_type::f16, element_type::bf16);
-  CAPTURE(to_string(where), batch_size, piece_samples, to_string(to));
-  loader_options options = mixed_images::mixed(batch_size, 0);
+  const auto draws = GENERATE(mixing_draws::batch, mixing_draws::pair, mixing_draws::sample);
+  CAPTURE(to_string(where), batch_size, piece_samples, to_string(to), to_string(draws));
+  loader_options options = mixed_images::mixed(batch_size, 0, draws);
   for (field_transform& each : options.transforms) each.to = to;
   options.transforms[0].flip = 0.5;
   const auto expected = deliver(make_host_device(), nullptr, options);

@@ -66,6 +66,7 @@ TEST_CASE("assembly: samples are mixed as on the host, bit for bit, of any layou
   if (seed % 4 == 1) by.cut_below = always;
   if (seed % 4 == 2) by.cut_below = 0;
   if (seed % 5 == 0) by.label = pair_mixing::none;
+  by.draws = static_cast<mixing_draws>(seed % 3);
   check_on_gpu({.batch_size = 1 + random() % 40,
                 .samples = 1 + random() % 100,
                 .run_samples = 7,

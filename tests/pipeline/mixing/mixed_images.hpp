@@ -47,7 +47,8 @@ struct mixed_images {
   }
 
   /// Elements stay where they are, as floats; labels become shares of classes.
-  [[nodiscard]] static loader_options mixed(std::uint64_t batch_size, int readers) {
+  [[nodiscard]] static loader_options mixed(std::uint64_t batch_size, int readers,
+                                            mixing_draws draws = mixing_draws::batch) {
     loader_options options{.batch_size = batch_size, .readers = readers};
     options.transforms = {{.field = "image", .layout = image_layout::hwc},
                           {.field = "label", .one_hot = classes}};
@@ -56,7 +57,8 @@ struct mixed_images {
                             .label = "label",
                             .mixup_alpha = 0.4,
                             .cutmix_alpha = 1.0,
-                            .probability = 0.9};
+                            .probability = 0.9,
+                            .draws = draws};
     return options;
   }
 };
@@ -123,8 +125,18 @@ inline void take_batches(loader& loader, const path_setup& by, std::uint64_t epo
   return seen;
 }
 
-/// Elements of a batch that are not what its samples' numbers, each one's draws and its neighbour
-/// make of the dataset, computed in double precision.
+/// The random bits that the sample at a place is mixed by.
+[[nodiscard]] inline std::uint32_t mixing_bits_at(const mixed_batch& batch, mixing_draws draws,
+                                                  std::uint64_t seed, std::size_t place) {
+  if (draws == mixing_draws::batch)
+    return detail::draw(detail::sample_random_bits(seed, batch.epoch, ~std::uint64_t{0}),
+                        detail::choice{static_cast<std::uint32_t>(batch.index)});
+  const std::size_t drawing = draws == mixing_draws::pair ? place / 2 * 2 : place;
+  return detail::sample_random_bits(seed, batch.epoch, batch.ids[drawing]);
+}
+
+/// Elements of a batch that are not what its samples' numbers, the draws and the neighbours make of
+/// the dataset, computed in double precision.
 [[nodiscard]] inline std::uint64_t wrong_elements(const mixed_batch& batch, const pair_mixing& by,
                                                   std::uint64_t seed) {
   using images = mixed_images;
@@ -138,7 +150,7 @@ inline void take_batches(loader& loader, const path_setup& by, std::uint64_t epo
     const bool alone = other >= batch.ids.size();
     const std::uint64_t partner = alone ? id : batch.ids[other];
     detail::sample_mix mix;
-    if (!alone) mix = detail::mix_of(by, detail::sample_random_bits(seed, batch.epoch, id));
+    if (!alone) mix = detail::mix_of(by, mixing_bits_at(batch, by.draws, seed, place));
     for (std::size_t at = 0; at < images::pixels; ++at) {
       const auto y = static_cast<std::uint32_t>(at / 3 / images::width);
       const auto x = static_cast<std::uint32_t>(at / 3 % images::width);

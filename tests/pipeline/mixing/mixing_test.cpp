@@ -11,7 +11,10 @@
 #include "transform/field_conversions.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,8 @@ using namespace feedline::test;
 namespace {
 
 const sampler order = shuffle{.seed = 5};
+constexpr mixing_draws all_draws[] = {mixing_draws::batch, mixing_draws::pair,
+                                      mixing_draws::sample};
 
 /// The mixing that these options request of the device.
 pair_mixing mixing_of(const loader_options& options) {
@@ -35,11 +40,13 @@ std::vector<mixed_batch> expected_of(loader_options options, std::uint64_t epoch
 
 }  // namespace
 
-TEST_CASE("mixing: each sample is mixed with its neighbour in the batch, by its own draws",
-          "[loader][host]") {
+TEST_CASE(
+    "mixing: each sample is mixed with its neighbour, by the batch's, the pair's or its draws",
+    "[loader][host]") {
   const std::uint64_t batch_size = GENERATE(1U, 2U, 7U, 8U, 45U, 100U);
-  CAPTURE(batch_size);
-  const loader_options options = mixed_images::mixed(batch_size, 0);
+  const auto draws = GENERATE(from_range(std::begin(all_draws), std::end(all_draws)));
+  CAPTURE(batch_size, to_string(draws));
+  const loader_options options = mixed_images::mixed(batch_size, 0, draws);
   const auto seen = expected_of(options);
   REQUIRE(seen.size() == 2 * ((mixed_images::samples + batch_size - 1) / batch_size));
   std::uint64_t samples = 0;
@@ -50,16 +57,65 @@ TEST_CASE("mixing: each sample is mixed with its neighbour in the batch, by its 
   CHECK(samples == 2 * mixed_images::samples);
 }
 
+TEST_CASE("mixing: a sample counts once in an epoch if partners share a draw, else up to twice",
+          "[loader][host]") {
+  const auto draws = GENERATE(from_range(std::begin(all_draws), std::end(all_draws)));
+  const bool cuts = GENERATE(false, true);
+  CAPTURE(to_string(draws), cuts);
+  loader_options options = mixed_images::mixed(8, 0, draws);
+  options.partial_batch = partial_batch::drop;
+  options.mixing->mixup_alpha = cuts ? 0 : 0.2;
+  options.mixing->cutmix_alpha = cuts ? 0.2 : 0;
+  std::uint64_t once = 0;
+  std::uint64_t pairs = 0;
+  for (const mixed_batch& batch : expected_of(options)) {
+    for (std::size_t place = 0; place < batch.ids.size(); place += 2) {
+      // Both weights of the pair's first label, unless the labels are one.
+      const std::size_t label = mixed_images::label(batch.ids[place]);
+      if (label == mixed_images::label(batch.ids[place + 1])) continue;
+      const float counts = batch.labels[place * mixed_images::classes + label] +
+                           batch.labels[(place + 1) * mixed_images::classes + label];
+      if (counts > 0.999F && counts < 1.001F) ++once;
+      ++pairs;
+    }
+  }
+  REQUIRE(pairs > 30);
+  CHECK((draws == mixing_draws::sample ? once < pairs / 2 : once == pairs));
+}
+
+TEST_CASE("mixing: batches have one weight each, and different ones", "[loader][host]") {
+  loader_options options = mixed_images::mixed(8, 0);
+  options.mixing->mixup_alpha = 1;
+  options.mixing->cutmix_alpha = 0;
+  options.mixing->probability = 1;
+  std::vector<float> weights;
+  for (const mixed_batch& batch : expected_of(options)) {
+    std::vector<float> of_batch;
+    for (std::size_t place = 0; place < batch.ids.size() / 2 * 2; ++place) {
+      const std::size_t label = mixed_images::label(batch.ids[place]);
+      if (label != mixed_images::label(batch.ids[place ^ 1U]))
+        of_batch.push_back(batch.labels[place * mixed_images::classes + label]);
+    }
+    REQUIRE_FALSE(of_batch.empty());
+    CHECK(of_batch == std::vector(of_batch.size(), of_batch[0]));
+    weights.push_back(of_batch[0]);
+  }
+  std::sort(weights.begin(), weights.end());
+  CHECK(std::unique(weights.begin(), weights.end()) == weights.end());
+  CHECK(weights.size() == 12);
+}
+
 TEST_CASE("mixing: every placement and device delivers the same bits, however slots are cut",
           "[loader][host]") {
   const data_path through = GENERATE(from_range(all_data_paths()));
   const int readers = GENERATE(0, 1, 4);
   const std::uint64_t batch_size = GENERATE(7U, 8U);
-  CAPTURE(to_string(through), readers, batch_size);
-  const auto expected = expected_of(mixed_images::mixed(batch_size, readers));
+  const auto draws = GENERATE(mixing_draws::batch, mixing_draws::pair);
+  CAPTURE(to_string(through), readers, batch_size, to_string(draws));
+  const auto expected = expected_of(mixed_images::mixed(batch_size, readers, draws));
   for (const std::uint64_t batches_per_slot : {0U, 1U, 3U}) {
     for (const std::size_t request_bytes : {std::size_t{1}, 3 * mixed_images::row_bytes}) {
-      loader_options options = mixed_images::mixed(batch_size, readers);
+      loader_options options = mixed_images::mixed(batch_size, readers, draws);
       options.expert.batches_per_slot = batches_per_slot;
       options.expert.request_bytes = request_bytes;
       CAPTURE(batches_per_slot, request_bytes);
@@ -73,8 +129,9 @@ TEST_CASE("mixing: partners of a batch that comes in pieces come in one piece",
   const data_path through = GENERATE(from_range(all_data_paths()));
   const std::uint64_t batch_size = GENERATE(13U, 14U, 45U, 100U);
   const std::size_t samples_a_piece = GENERATE(1U, 2U, 3U, 6U, 12U);
-  CAPTURE(to_string(through), batch_size, samples_a_piece);
-  loader_options options = mixed_images::mixed(batch_size, 2);
+  const auto draws = GENERATE(from_range(std::begin(all_draws), std::end(all_draws)));
+  CAPTURE(to_string(through), batch_size, samples_a_piece, to_string(draws));
+  loader_options options = mixed_images::mixed(batch_size, 2, draws);
   options.expert.piece_bytes = samples_a_piece * mixed_images::row_bytes;
   CHECK((deliver_mixed(through, mixed_images::make(), order, options) == expected_of(options)));
 }
@@ -185,13 +242,14 @@ TEST_CASE("mixing: a function of the user's gets batches that are mixed", "[tran
   CHECK((seen == expected));
 }
 
-TEST_CASE("mixing: ranks with even batches mix the same pairs as one process", "[loader][host]") {
+TEST_CASE("mixing: ranks with even batches mix as one process does", "[loader][host]") {
   const data_path through = GENERATE(data_path::in_place, data_path::stream, data_path::gather);
-  loader_options options = mixed_images::mixed(12, 1);
+  const auto draws = GENERATE(from_range(std::begin(all_draws), std::end(all_draws)));
+  loader_options options = mixed_images::mixed(12, 1, draws);
   options.partial_batch = partial_batch::drop;
   const auto whole = expected_of(options, 1);
   const int world = GENERATE(2, 3, 6);
-  CAPTURE(to_string(through), world);
+  CAPTURE(to_string(through), world, to_string(draws));
   options.batch_size = 12 / static_cast<std::uint64_t>(world);
   std::vector<mixed_batch> joined(whole.size());
   for (int rank = 0; rank < world; ++rank) {
@@ -247,9 +305,14 @@ TEST_CASE("mixing: a state of a run that mixes otherwise is refused, and ranks' 
   CHECK(message_of<usage_error>([&] { make().seek(state); }) ==
         "loader::seek: the state is of another run: transforms are image: float32, layout hwc; "
         "label: float32, one_hot 10; mixing of image and label: mixup 0.4, cutmix 1, probability "
-        "0.9 in the state, and image: float32, layout hwc; label: float32, one_hot 10; mixing of "
-        "image and label: mixup 0.5, cutmix 1, probability 0.9 in this loader; set "
-        "loader_options::transforms and mixing to the state's");
+        "0.9, draws for each batch in the state, and image: float32, layout hwc; label: float32, "
+        "one_hot 10; mixing of image and label: mixup 0.5, cutmix 1, probability 0.9, draws for "
+        "each batch in this loader; set loader_options::transforms and mixing to the state's");
+  options.mixing->mixup_alpha = 0.4;
+  CHECK_NOTHROW(make().seek(state));
+  options.mixing->draws = mixing_draws::sample;  // as states of versions without a choice have it
+  CHECK(make().order_digest() != digest);
+  CHECK_THROWS_AS(make().seek(state), usage_error);
   options.mixing.reset();
   CHECK(make().order_digest() != digest);
   CHECK_THROWS_AS(make().seek(state), usage_error);

@@ -78,6 +78,7 @@ TEST_CASE("mixing: devices get the positions of fields and lines, and the sample
   CHECK(to.cut_below == always / 4);
   CHECK(to.inverse_mixup_alpha == 5.0F);
   CHECK(to.inverse_cutmix_alpha == 1.0F);
+  CHECK(to.draws == mixing_draws::batch);
   CHECK_FALSE(detail::convert_fields(fields, transforms).mixing);
 }
 
@@ -138,6 +139,8 @@ TEST_CASE("mixing: options are checked by themselves, and each message says what
         "probability is nan: say 0 to 1");
   CHECK(refusal({.image = "x", .mixup_alpha = 1, .cutmix_share = -0.1}) ==
         "cutmix_share is -0.1: say 0 to 1");
+  CHECK(refusal({.image = "x", .mixup_alpha = 1, .draws = static_cast<mixing_draws>(3)}) ==
+        "draws is 3: say mixing_draws::batch, pair or sample");
 }
 
 TEST_CASE("mixing: fields that do not exist, or are no floats, are refused with a remedy",
@@ -172,8 +175,12 @@ TEST_CASE("mixing: a box needs a height and a width", "[loader][host]") {
 }
 
 TEST_CASE("mixing: its text names all members that differ from their default", "[transfer][host]") {
-  CHECK(to_string(usual()) == "mixing of image and label: mixup 0.2, cutmix 1");
-  CHECK(to_string(
-            mixing{.image = "x", .cutmix_alpha = 0.5, .probability = 0.25, .cutmix_share = 0.75}) ==
-        "mixing of x: cutmix 0.5, probability 0.25, cutmix_share 0.75");
+  CHECK(to_string(usual()) ==
+        "mixing of image and label: mixup 0.2, cutmix 1, draws for each batch");
+  mixing options{.image = "x", .cutmix_alpha = 0.5, .probability = 0.25, .cutmix_share = 0.75};
+  options.draws = mixing_draws::pair;
+  CHECK(to_string(options) ==
+        "mixing of x: cutmix 0.5, probability 0.25, cutmix_share 0.75, draws for each pair");
+  options.draws = mixing_draws::sample;  // the text of versions that drew so
+  CHECK(to_string(options) == "mixing of x: cutmix 0.5, probability 0.25, cutmix_share 0.75");
 }
