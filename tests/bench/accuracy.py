@@ -3,6 +3,7 @@
 that of the same network fed by torchvision's transforms in a DataLoader.
 
     python3 tests/bench/accuracy.py --digits FOLDER [--images 10000] [--epochs 10] [--seeds 3]
+        [--feeds feedline:batch,feedline:sample,torchvision] [--seconds 80]
 
 FOLDER has MNIST's files (data/README.md); those of its names that are there are used. Each digit is
 rendered into a photograph of its own, from its number alone: a background of smooth noise in two
@@ -14,7 +15,9 @@ A ResNet-18 for 64 x 64 pixels is trained by AdamW with one cycle of the learnin
 where there is a GPU, on the whole recipe (recipe.py). Both feeds begin with the same weights for a
 seed; their random choices differ, as those of two seeds do. A network is evaluated on
 the middles of the validation's photographs, as its own feed makes them, and as the other one does.
-The last line has the difference of the means, and the spread over the seeds.
+Each feed is a process, and all train at the same time, so seconds say nothing of their speed.
+After "feedline:" is what draws of mixup are for: a batch, a pair, or a sample. The last lines have
+each feed's difference from the last one, seed by seed, and its standard error.
 """
 
 import argparse
@@ -23,8 +26,10 @@ import math
 import multiprocessing
 import os
 import pathlib
+import queue
 import statistics
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -158,29 +163,91 @@ def share_right(network, batches):
     return 100 * torch.cat(right).mean().item()
 
 
-def evaluations(folder, workers):
-    """The validation's batches as both make them, in memory."""
+def write_evaluations(folder, to, workers):
+    """The validation's batches as both make them, in files."""
     plain = recipe.Recipe(folder, CLASSES, BATCH, SIZE)
     ours = recipe.by_feedline(recipe.feedline_loader(plain, 1, train=False), range(1))
     theirs = recipe.by_torchvision(recipe.torchvision_loader(plain, workers, train=False), plain,
                                    range(1), train=False)
-    return {"feedline": [(images.clone(), labels.clone()) for images, labels in ours],
-            "torchvision": list(theirs)}
+    for name, batches in (("feedline", ours), ("torchvision", theirs)):
+        torch.save([(images.cpu().clone(), labels.cpu().clone()) for images, labels in batches],
+                   to / name)
 
 
-def run(feed, seed, folder, epochs, options):
+def run(feed, seed, folder, options):
     """A trained network, its last loss, and the seconds it took, without those of the start."""
-    made = recipe.Recipe(folder, CLASSES, BATCH, SIZE, scale=(0.5, 1.0), seed=seed)
-    steps = options.images // BATCH * epochs
+    kind, _, draws = feed.partition(":")
+    made = recipe.Recipe(folder, CLASSES, BATCH, SIZE, scale=(0.5, 1.0), seed=seed,
+                         draws=draws or "batch")
+    epochs = range(options.epochs)
     network = small_resnet(seed)
-    if feed == "feedline":
-        batches = recipe.by_feedline(recipe.feedline_loader(made, epochs), range(epochs))
+    if kind == "feedline":
+        batches = recipe.by_feedline(recipe.feedline_loader(made, options.epochs), epochs)
     else:
         loader = recipe.torchvision_loader(made, options.workers)
-        batches = recipe.by_torchvision(loader, made, range(epochs))
+        batches = recipe.by_torchvision(loader, made, epochs)
     began = time.perf_counter()
-    loss = train(network, batches, steps)
+    loss = train(network, batches, options.images // BATCH * options.epochs)
     return network, loss, time.perf_counter() - began
+
+
+def runs(feed, folder, middles_at, until, options, told):
+    """A process: trains and evaluates seed after seed, and tells of each."""
+    middles = {name: [tuple(each.to(recipe.device()) for each in batch)
+                      for batch in torch.load(middles_at / name)]
+               for name in ("feedline", "torchvision")}
+    longest = 0.0
+    for seed in range(1, options.seeds + 1):
+        began = time.time()
+        if began + longest > until:
+            break
+        network, loss, seconds = run(feed, seed, folder, options)
+        shares = {by: share_right(network, batches) for by, batches in middles.items()}
+        told.put((feed, seed, seconds, loss, shares))
+        longest = max(longest, time.time() - began)
+    told.put((feed, None, 0, 0, {}))
+
+
+def results_of(processes, told, feeds):
+    """What the processes tell: the share of right answers by feed and seed. Each is printed."""
+    right = {feed: {} for feed in feeds}
+    running = set(feeds)
+    while running:
+        try:
+            feed, seed, seconds, loss, shares = told.get(timeout=1)
+        except queue.Empty:
+            ended = [feed for feed in running if processes[feed].exitcode not in (None, 0)]
+            if ended:
+                for process in processes.values():
+                    process.terminate()
+                sys.exit(f"accuracy.py: the process of {ended[0]} failed")
+            continue
+        if seed is None:
+            running.remove(feed)
+            continue
+        right[feed][seed] = shares[feed.partition(":")[0]]
+        print(f"{feed:18} {seed:4} {seconds:8.1f} {loss:10.4f} "
+              f"{shares['feedline']:21.2f} % {shares['torchvision']:17.2f} %", flush=True)
+    return right
+
+
+def print_differences(right):
+    """Each feed beside the last one, on the seeds that both have, pair by pair."""
+    *others, base = right
+    shares = list(right[base].values())
+    spread = statistics.stdev(shares) if len(shares) > 1 else math.nan
+    print(f"\n{base}: mean {statistics.mean(shares):.2f} %, deviation over seeds {spread:.2f}")
+    for feed in others:
+        seeds = sorted(right[feed].keys() & right[base].keys())
+        if len(seeds) < 2:
+            print(f"{feed}: too few seeds in the time")
+            continue
+        shares = [right[feed][seed] for seed in seeds]
+        differences = [right[feed][seed] - right[base][seed] for seed in seeds]
+        error = statistics.stdev(differences) / len(seeds) ** 0.5
+        print(f"{feed}: mean {statistics.mean(shares):.2f} %, deviation "
+              f"{statistics.stdev(shares):.2f}; {statistics.mean(differences):+.2f} points from "
+              f"{base} with the same beginnings, standard error {error:.2f}, {len(seeds)} seeds")
 
 
 def main():
@@ -192,9 +259,13 @@ def main():
     parser.add_argument("--validation", type=int, default=4_000)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=math.inf,
+                        help="no training begins that would end later, after the start")
+    parser.add_argument("--feeds", default="feedline,torchvision")
     parser.add_argument("--workers", type=int, default=recipe.workers_here())
     options = parser.parse_args()
-    began = time.perf_counter()
+    feeds = options.feeds.split(",")
+    began, until = time.perf_counter(), time.time() + options.seconds
     training_folder, validation_folder = write_photographs(options)
     where = torch.cuda.get_device_name(0) if recipe.device() == "cuda" else "no GPU"
     print(f"{where}, {os.cpu_count()} CPUs, feedline {feedline.__version__}, "
@@ -202,23 +273,21 @@ def main():
           f"{options.images} photographs of digits for training, {options.validation} for "
           f"validation, ready after {time.perf_counter() - began:.0f} s; {options.epochs} epochs, "
           f"batches of {BATCH}, {options.workers} workers\n", flush=True)
-    middles = evaluations(validation_folder, options.workers)
-    print(f"{'fed by':12} {'seed':>4} {'seconds':>8} {'last loss':>10} "
-          f"{'right, feedline images':>23} {'torchvision images':>19}", flush=True)
-    right = {"feedline": [], "torchvision": []}
-    for seed in range(1, options.seeds + 1):
-        for feed, found in right.items():
-            network, loss, seconds = run(feed, seed, training_folder, options.epochs, options)
-            shares = {by: share_right(network, batches) for by, batches in middles.items()}
-            found.append(shares[feed])
-            print(f"{feed:12} {seed:4} {seconds:8.1f} {loss:10.4f} "
-                  f"{shares['feedline']:21.2f} % {shares['torchvision']:17.2f} %", flush=True)
-    means = {feed: statistics.mean(found) for feed, found in right.items()}
-    spread = math.inf if options.seeds < 2 else max(statistics.stdev(found)
-                                                     for found in right.values())
-    difference = means["feedline"] - means["torchvision"]
-    print(f"\nmeans: feedline {means['feedline']:.2f} %, torchvision {means['torchvision']:.2f} %; "
-          f"difference {difference:+.2f} points, the larger deviation over seeds {spread:.2f}")
+    with tempfile.TemporaryDirectory(prefix="accuracy-") as middles_at:
+        write_evaluations(validation_folder, pathlib.Path(middles_at), options.workers)
+        print(f"{'fed by':18} {'seed':>4} {'seconds':>8} {'last loss':>10} "
+              f"{'right, feedline images':>23} {'torchvision images':>19}", flush=True)
+        context = multiprocessing.get_context("spawn")
+        told = context.Queue()
+        processes = {feed: context.Process(target=runs, args=(
+            feed, training_folder, pathlib.Path(middles_at), until, options, told))
+            for feed in feeds}
+        for process in processes.values():
+            process.start()
+        right = results_of(processes, told, feeds)
+        for process in processes.values():
+            process.join()
+    print_differences(right)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ class Recipe:
     scale: tuple = (0.08, 1.0)  # a window's share of the image
     erasing: float = 0.1
     mixup: float = 0.2
+    draws: str = "batch"  # feedline's; torchvision's MixUp draws so
     seed: int = 1
 
     @property
@@ -49,7 +50,8 @@ def feedline_loader(recipe, epochs, train=True, readers=2):
     changes = {"flip": 0.5, "trivial_augment_wide": feedline.TrivialAugmentWide(),
                "erasing": feedline.RandomErasing(probability=recipe.erasing,
                                                  value=[255 * mean for mean in MEAN])}
-    mixing = feedline.Mixing(image="image", label="label", mixup_alpha=recipe.mixup)
+    mixing = feedline.Mixing(image="image", label="label", mixup_alpha=recipe.mixup,
+                             draws=recipe.draws)
     return feedline.Loader(
         dataset, feedline.shuffle(seed=recipe.seed) if train else None, device(),
         batch_size=recipe.batch, epochs=epochs, partial_batch="drop" if train else "keep",
