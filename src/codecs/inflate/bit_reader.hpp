@@ -39,6 +39,9 @@ class bit_reader {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t peek(std::uint32_t bits) const {
     return static_cast<std::uint32_t>(buffer_) & ((1U << bits) - 1U);
   }
+  /// Bits that are ready, the next one is the lowest, and their number.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint64_t bits() const { return buffer_; }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t ready() const { return ready_; }
   FEEDLINE_HOST_DEVICE void drop(std::uint32_t bits) {
     buffer_ >>= bits;
     ready_ -= bits;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "codecs/lz/bits.hpp"
 #include "detail/host_device.hpp"
 
 #include <cstddef>
@@ -25,14 +26,23 @@ class decoded_bytes {
   FEEDLINE_HOST_DEVICE decoded_bytes(std::byte* to, std::uint32_t room, decoded_window& window)
       : to_{to}, ring_{window.ring}, room_{room} {}
 
-  /// @param bytes The bytes, the first is the lowest. @param count 1 or 2.
   /// @return False, perhaps only in a later call, if more was decoded than there is room for; so do
   ///         the functions below.
-  FEEDLINE_HOST_DEVICE bool put(std::uint32_t bytes, std::uint32_t count) {
-    const std::uint32_t i = Team::lane();
-    if (i < count) in_ring(at_ + i) = static_cast<std::byte>(bytes >> 8 * i);
-    if (Team::width == 1 && count == 2) in_ring(at_ + 1) = static_cast<std::byte>(bytes >> 8U);
-    at_ += count;
+  FEEDLINE_HOST_DEVICE bool put(std::uint32_t byte) {
+    if (Team::lane() == 0) in_ring(at_) = static_cast<std::byte>(byte);
+    ++at_;
+    return write_some();
+  }
+  /// A byte of each of these lanes, in their order. @param lanes A bit each.
+  template <class Warp>
+  FEEDLINE_HOST_DEVICE bool put(Warp& warp,
+                                const typename Warp::template per_lane<std::uint32_t>& bytes,
+                                std::uint32_t lanes) {
+    warp.each([&](std::uint32_t lane) {
+      if ((lanes >> lane & 1U) != 0)
+        in_ring(at_ + count_bits(low_bits(lanes, lane))) = static_cast<std::byte>(bytes[lane]);
+    });
+    at_ += count_bits(lanes);
     return write_some();
   }
   /// Copies bytes that are not among the decoded ones.

@@ -17,8 +17,7 @@ enum class huffman_alphabet : std::uint8_t { lengths, literals, distances };
 
 enum class symbol_kind : std::uint8_t { none, copy, end, value = 4 };
 
-/// A decoded symbol, in a word: 0 is no symbol. Or two values, one after the other, whose codes
-/// together are no longer than a table's bits: most bytes of images come so.
+/// A decoded symbol, in a word: 0 is no symbol.
 struct symbol_entry {
   std::uint32_t word;
 
@@ -35,18 +34,6 @@ struct symbol_entry {
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_value() const { return (word >> 10U & 1U) != 0; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t value() const { return word >> 16U; }
-
-  /// The number of values: 1 or 2. The first is the lower byte of `value`.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t values() const {
-    return 1U + (word >> 11U & 1U);
-  }
-  /// Bits of the first value's code. @pre It is a literal's.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t first_bits() const { return extra(); }
-  /// The same value and then the first of `next`.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE symbol_entry with(symbol_entry next) const {
-    const std::uint32_t first = word & 0x00FFFFFFU;
-    return {(first + next.first_bits()) | 1U << 11U | (next.word & 0x00FF0000U) << 8U};
-  }
 };
 
 inline constexpr std::uint32_t max_code_bits = 15;
@@ -86,7 +73,7 @@ struct huffman_code {
     const std::uint32_t extra = symbol / 2 - 1;
     return entry(symbol_kind::copy, 1 + ((2 + symbol % 2) << extra), extra);
   }
-  if (symbol < 256) return entry(symbol_kind::value, symbol, code_bits);
+  if (symbol < 256) return entry(symbol_kind::value, symbol, 0);
   if (symbol == 256) return entry(symbol_kind::end, 0, 0);
   if (symbol < 265) return entry(symbol_kind::copy, symbol - 254, 0);
   if (symbol == 285) return entry(symbol_kind::copy, 258, 0);
@@ -166,23 +153,6 @@ FEEDLINE_HOST_DEVICE bool build(huffman_code<FastBits, Symbols>& code, const std
     Team::sync();
   }
   return true;
-}
-
-/// Joins literals in the table of a code that was built: the upper half of the entries, then the
-/// upper half of the rest, and so on. An entry is joined with one below its half, because its index
-/// loses a bit or more: so no thread reads an entry while another thread changes it.
-template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
-FEEDLINE_HOST_DEVICE void join_literals(huffman_code<FastBits, Symbols>& code) {
-  for (std::uint32_t end = code.fast_entries; end > 0; end /= 2) {
-    for (std::uint32_t at = end / 2 + Team::lane(); at < end; at += Team::width) {
-      const symbol_entry first{code.fast[at]};
-      if (!first.is_value()) continue;
-      const symbol_entry next{code.fast[at >> first.first_bits()]};
-      if (next.is_value() && first.first_bits() + next.first_bits() <= FastBits)
-        code.fast[at] = first.with(next).word;
-    }
-    Team::sync();
-  }
 }
 
 /// Decodes the next symbol, and drops its code; the word is 0 if there is none. `need` must have

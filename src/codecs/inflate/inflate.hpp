@@ -3,11 +3,13 @@
 #include "codecs/inflate/bit_reader.hpp"
 #include "codecs/inflate/decoded_bytes.hpp"
 #include "codecs/inflate/huffman.hpp"
+#include "codecs/inflate/literal_run.hpp"
 #include "codecs/team.hpp"
 #include "detail/host_device.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace feedline::detail {
 
@@ -32,11 +34,13 @@ struct inflated {
   bool has_surplus = false;  ///< whether bytes were dropped for which there was no room
 };
 
-/// @tparam OfImage Whether the stream is an image's: literals are decoded two at a time, which
-///                 makes other data slower; and bytes for which there is no room are dropped, where
-///                 else they are an error.
-template <class Team, bool OfImage = false>
+/// @tparam Warp The team as a warp, if the stream is an image's: most symbols are literals, so the
+///              lanes find many of them at once; and bytes for which there is no room are dropped,
+///              where else they are an error. void: it is not an image's.
+template <class Team, class Warp = void>
 class inflater {
+  static constexpr bool of_image = !std::is_void_v<Warp>;
+
  public:
   FEEDLINE_HOST_DEVICE inflater(const std::byte* from, std::uint32_t bytes, std::byte* to,
                                 std::uint32_t room, inflate_tables& tables)
@@ -61,7 +65,7 @@ class inflater {
   /// without end, and few bytes of a stream are up to a thousand times as many.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_endless() const {
     constexpr std::uint32_t most = 1U << 20U;
-    return OfImage && out_.surplus() != 0 && (out_.surplus() > most || in_.ended_early());
+    return of_image && out_.surplus() != 0 && (out_.surplus() > most || in_.ended_early());
   }
 
   FEEDLINE_HOST_DEVICE bool block(std::uint32_t kind) {
@@ -93,7 +97,7 @@ class inflater {
     for (std::uint32_t i = Team::lane(); i < inflate_tables::max_symbols; i += Team::width)
       tables_.bits[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < 288 ? 8 : 5;
     Team::sync();
-    return literal_code(288) &&
+    return build<Team>(tables_.literals, tables_.bits, 288, huffman_alphabet::literals) &&
            build<Team>(tables_.distances, tables_.bits + 288, 32, huffman_alphabet::distances);
   }
 
@@ -105,15 +109,9 @@ class inflater {
     if (literals > 286 || distances > 30) return false;
     if (!code_of_lengths(lengths) || !lengths_of_codes(literals + distances)) return false;
     // The code of distances overwrites the code of lengths.
-    return literal_code(literals) && build<Team>(tables_.distances, tables_.bits + literals,
-                                                 distances, huffman_alphabet::distances);
-  }
-
-  FEEDLINE_HOST_DEVICE bool literal_code(std::uint32_t symbols) {
-    if (!build<Team>(tables_.literals, tables_.bits, symbols, huffman_alphabet::literals))
-      return false;
-    if constexpr (OfImage) join_literals<Team>(tables_.literals);
-    return true;
+    return build<Team>(tables_.literals, tables_.bits, literals, huffman_alphabet::literals) &&
+           build<Team>(tables_.distances, tables_.bits + literals, distances,
+                       huffman_alphabet::distances);
   }
 
   FEEDLINE_HOST_DEVICE bool code_of_lengths(std::uint32_t count) {
@@ -158,13 +156,28 @@ class inflater {
     return can_end;
   }
 
+  /// Decodes literals up to another symbol or a long code. @return As `coded_block`.
+  FEEDLINE_HOST_DEVICE bool literals() {
+    for (;;) {
+      if (is_endless()) return false;
+      in_.need(32);
+      const auto run = find_literals(warp_, in_, tables_.literals);
+      in_.drop(run.bits);
+      if (run.lanes != 0 && !out_.put(warp_, run.values, run.lanes)) return false;
+      if (run.ends) return true;
+    }
+  }
+
   FEEDLINE_HOST_DEVICE bool coded_block() {
     for (;;) {
       if (is_endless()) return false;
       in_.need(max_code_bits + 5);
       const symbol_entry symbol = decode<Team>(in_, tables_.literals, huffman_alphabet::literals);
       if (symbol.is_value()) {  // tested first, because most are values
-        if (!out_.put(symbol.value(), OfImage ? symbol.values() : 1)) return false;
+        if (!out_.put(symbol.value())) return false;
+        if constexpr (of_image) {
+          if (!literals()) return false;
+        }
         continue;
       }
       if (symbol.kind() != symbol_kind::copy) return symbol.kind() == symbol_kind::end;
@@ -179,8 +192,9 @@ class inflater {
   const std::byte* from_;
   std::uint32_t bytes_;
   bit_reader<Team> in_;
-  decoded_bytes<Team, OfImage> out_;
+  decoded_bytes<Team, of_image> out_;
   inflate_tables& tables_;
+  std::conditional_t<of_image, Warp, char> warp_{};
 };
 
 }  // namespace feedline::detail

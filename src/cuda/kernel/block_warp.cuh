@@ -54,6 +54,11 @@ struct block_warp {
   __device__ per_lane<T> before(const per_lane<T>& values, std::uint32_t apart = 1) {
     return {__shfl_up_sync(all, values.own, apart)};
   }
+  /// Each lane gets another one's value.
+  template <class T>
+  __device__ per_lane<T> gather(const per_lane<T>& values, const per_lane<std::uint32_t>& lane) {
+    return {__shfl_sync(all, values.own, static_cast<int>(lane.own % lanes))};
+  }
   template <class T>
   __device__ T last(const per_lane<T>& values) {
     return from(values, lanes - 1);

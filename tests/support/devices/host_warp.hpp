@@ -10,8 +10,8 @@
 
 namespace feedline::test {
 
-/// A warp on the host for `jpeg_scan_segments`, `zstd_decoder` and `decode_lz4_block`, whose lanes
-/// work one after the other.
+/// A warp on the host for `jpeg_scan_segments`, `inflater`, `zstd_decoder` and
+/// `decode_lz4_block`, whose lanes work one after the other.
 template <std::uint32_t Lanes = 32>
 struct host_warp {
   static constexpr std::uint32_t lanes = Lanes;
@@ -68,6 +68,10 @@ struct host_warp {
     per_lane<T> shifted = values;
     std::copy(values.begin(), values.end() - apart, shifted.begin() + apart);
     return shifted;
+  }
+  template <class T>
+  per_lane<T> gather(const per_lane<T>& values, const per_lane<std::uint32_t>& from) {
+    return map([&](std::uint32_t lane) { return values[from[lane] % lanes]; });
   }
   template <class T>
   T last(const per_lane<T>& values) {

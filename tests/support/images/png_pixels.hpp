@@ -46,7 +46,7 @@ inline std::optional<std::vector<std::uint8_t>> png_data_by_parts(const std::uin
 }
 
 /// Decodes a PNG by the parts that devices decode by. @return Nothing if they refuse it.
-/// @tparam Lanes Lanes of the warp that undoes filters.
+/// @tparam Lanes Lanes of the warp that finds literals and undoes filters.
 template <std::uint32_t Lanes = 32>
 std::optional<pixels> decode_png_by_parts(std::span<const std::byte> given,
                                           bool last_first = false) {
@@ -67,9 +67,9 @@ std::optional<pixels> decode_png_by_parts(std::span<const std::byte> given,
   const auto tables = std::make_unique<detail::inflate_tables>();
   const auto stream_bytes = static_cast<std::uint32_t>(data->size() - 2);
   const detail::inflated done =
-      detail::inflater<detail::team_of_one, true>{from, stream_bytes,
-                                                  reinterpret_cast<std::byte*>(rows.get()),
-                                                  static_cast<std::uint32_t>(room), *tables}
+      detail::inflater<detail::team_of_one, host_warp<Lanes>>{
+          from, stream_bytes, reinterpret_cast<std::byte*>(rows.get()),
+          static_cast<std::uint32_t>(room), *tables}
           .run();
   if (!done.good || stream_bytes - done.bytes < 4) return std::nullopt;
   if (!done.has_surplus &&

@@ -5,11 +5,11 @@
 #include "codecs/inflate/inflate.hpp"
 
 #include "support/checks/catch.hpp"
+#include "support/devices/host_warp.hpp"
 
 #include <zlib.h>
 
 #include <algorithm>
-#include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,7 +17,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace feedline;
@@ -208,53 +207,51 @@ TEST_CASE("inflate: invalid codes are refused", "[device][host]") {
 
 namespace {
 
-/// Threads that run like a warp without steps in common: only `sync` orders them, so that
-/// ThreadSanitizer finds what a kernel must not do without it.
-struct team_of_threads {
-  static constexpr std::uint32_t width = 4;
-  static thread_local std::uint32_t number;
-  static std::barrier<> meets;
+/// Bytes as filters leave them: most are small, some are any, and some repeat others.
+bytes filtered_bytes(stream_maker& make, std::size_t size, std::size_t spread) {
+  bytes made;
+  while (made.size() < size) {
+    if (made.size() > 40 && make.below(30) == 0) {
+      const std::size_t back = 1 + make.below(40);
+      for (int i = 0; i < 5; ++i) made.push_back(made[made.size() - back]);
+      continue;
+    }
+    std::size_t most = 1;
+    while (most < 256 && make.below(spread) != 0) most *= 2;
+    made.push_back(static_cast<unsigned char>(make.below(make.below(60) == 0 ? 256 : most)));
+  }
+  made.resize(size);
+  return made;
+}
 
-  static std::uint32_t lane() { return number; }
-  static void sync() { meets.arrive_and_wait(); }
-};
-thread_local std::uint32_t team_of_threads::number = 0;
-std::barrier<> team_of_threads::meets{team_of_threads::width};
+/// Decodes an image's stream by so many lanes; empty if it is refused.
+template <std::uint32_t Lanes>
+bytes by_lanes(const bytes& stream, std::size_t room) {
+  const auto words = std::make_unique<std::uint32_t[]>((stream.size() + 3) / 4);
+  auto* const from = reinterpret_cast<std::byte*>(words.get());
+  if (!stream.empty()) std::memcpy(from, stream.data(), stream.size());
+  bytes to(room);
+  const auto tables = std::make_unique<detail::inflate_tables>();
+  detail::inflater<detail::team_of_one, test::host_warp<Lanes>> inflater{
+      from, static_cast<std::uint32_t>(stream.size()), reinterpret_cast<std::byte*>(to.data()),
+      static_cast<std::uint32_t>(room), *tables};
+  return inflater.run().good ? to : bytes{};
+}
 
 }  // namespace
 
-TEST_CASE("inflate for GPUs: threads that join literals read no entry that another one changes",
+TEST_CASE("inflate for GPUs: lanes find literals of short and long codes between repetitions",
           "[decoding][host]") {
-  using code = detail::huffman_code<10, 288>;
-  std::mt19937 random{5};
-  for (const std::uint32_t most : {2U, 5U, 8U, 9U}) {
-    std::vector<std::uint8_t> lengths(288);
-    std::uint32_t left = 1U << most;  // a complete code: shares of all sequences of bits
-    for (std::uint32_t symbol = 0; symbol < 288 && left > 0; ++symbol) {
-      const bool is_last = symbol == 287 || left == 1;
-      const std::uint32_t bits =
-          is_last ? most : most - static_cast<std::uint32_t>(random() % most);
-      if (1U << (most - bits) > left) continue;
-      lengths[symbol] = static_cast<std::uint8_t>(bits);
-      left -= 1U << (most - bits);
-    }
-    CAPTURE(most, left);
-    const auto one = std::make_unique<code>();
-    REQUIRE(detail::build<detail::team_of_one>(*one, lengths.data(), 288,
-                                               detail::huffman_alphabet::literals));
-    const auto many = std::make_unique<code>(*one);
-    detail::join_literals<detail::team_of_one>(*one);
-    std::vector<std::thread> threads;
-    for (std::uint32_t number = 0; number < team_of_threads::width; ++number)
-      threads.emplace_back([&, number] {
-        team_of_threads::number = number;
-        detail::join_literals<team_of_threads>(*many);
-      });
-    for (std::thread& each : threads) each.join();
-    CHECK(std::ranges::equal(one->fast, many->fast));
-    const auto is_joined = [](std::uint32_t word) {
-      return detail::symbol_entry{word}.values() == 2;
-    };
-    CHECK(std::ranges::count_if(one->fast, is_joined) > 0);
+  stream_maker make{11};
+  for (int i = 0; i < 300; ++i) {
+    const bytes plain = filtered_bytes(make, 100 + make.below(5000), 1 + make.below(6));
+    const bytes stream = make.packed(plain);
+    CAPTURE(i, plain.size(), stream.size());
+    REQUIRE((by_lanes<32>(stream, plain.size()) == plain));
+    REQUIRE((by_lanes<1>(stream, plain.size()) == plain));
+    REQUIRE((by_lanes<7>(stream, plain.size()) == plain));
+    REQUIRE((by_lanes<32>(stream, 99) == bytes(plain.begin(), plain.begin() + 99)));
+    const auto left = static_cast<std::ptrdiff_t>(make.below(stream.size()));
+    REQUIRE(by_lanes<32>(bytes(stream.begin(), stream.begin() + left), plain.size()).empty());
   }
 }

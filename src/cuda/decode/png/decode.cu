@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(warp_team::width)
   if (!memory.found->good) return;
   const auto* const from = reinterpret_cast<const std::byte*>(memory.data) + zlib_header_bytes;
   const std::uint32_t bytes = memory.found->frame.data_bytes - zlib_header_bytes;
-  inflater<warp_team, true> inflater{
+  inflater<warp_team, block_warp> inflater{
       from, bytes, reinterpret_cast<std::byte*>(memory.rows),
       static_cast<std::uint32_t>(memory.found->frame.filtered_bytes()), tables};
   const inflated result = inflater.run();
