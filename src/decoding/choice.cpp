@@ -160,7 +160,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   const auto blocks = dataset.encoded();
   if (!blocks)
     return refuse(dataset.rows().empty()
-                      ? "the dataset's rows are not stored in blocks that a device decodes"
+                      ? "the dataset's rows are not stored in blocks that a device decodes: chunks "
+                        "of HDF5 or Zarr, or image files whose pixels become three values of 8 bits"
                       : "the dataset's rows are in memory, so there is nothing to decode");
   const std::vector<field> fields = dataset.fields();
   if (!has_steps(*blocks, fields.size()))

@@ -2,18 +2,12 @@
 
 #include "detail/log.hpp"
 
-#include <cstdint>
-
 namespace feedline::detail {
-namespace {
 
-/// Whether a count is 1, 10, 100 and so on: only such counts are logged.
 bool is_power_of_ten(std::uint64_t count) {
   while (count >= 10 && count % 10 == 0) count /= 10;
   return count == 1;
 }
-
-}  // namespace
 
 void count_damaged(const image_options& options, std::string_view words) {
   const std::uint64_t count = options.damaged_images->fetch_add(1) + 1;

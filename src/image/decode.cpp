@@ -8,6 +8,7 @@
 #include "detail/log.hpp"
 #include "image/all_readers.hpp"
 #include "image/damage_count.hpp"
+#include "image/left_to_readers.hpp"
 #include "image/orientation.hpp"
 #include "image/place_pixels.hpp"
 #include "image/reader.hpp"
@@ -116,7 +117,11 @@ class image_decoder final : public sized_decoder {
       std::span<const std::byte> file, const sample_context& context) const override {
     bool has_stray_bytes = false;
     auto described = is_png(file) ? png_for_device(file) : jpeg_for_device(file, has_stray_bytes);
-    if (!described || !orientation_of(file).is_upright()) return std::nullopt;  // readers turn
+    const bool is_upright = orientation_of(file).is_upright();
+    if (!described || !is_upright) {
+      left_.add(is_upright ? kind_left_to_readers(file) : "one that its orientation turns");
+      return std::nullopt;
+    }
     const image_extents extents{described->height, described->width};
     try {
       const placed_image placed = geometry_.place(extents, context);
@@ -206,6 +211,7 @@ class image_decoder final : public sized_decoder {
   std::array<block_step, 1> steps_;
   std::shared_ptr<std::atomic<bool>> palette_told_ = std::make_shared<std::atomic<bool>>(false);
   mutable std::atomic<bool> orientation_told_{false};
+  mutable images_left_to_readers left_;
   mutable scratch_pool<image_worker> workers_;
 };
 

@@ -200,6 +200,27 @@ TEST_CASE("image blocks: interlaced and very large PNGs come as rows, palettes a
   CHECK(contains(captured.text(), "a PNG of 50 x 40 pixels has a palette"));
 }
 
+TEST_CASE("image blocks: the log has the kind of images that are left to readers, and their number",
+          "[dataset][host]") {
+  const image_tree tree;
+  tree.write(2, png_bytes(paint(40, 50), {.is_interlaced = true}));
+  tree.write(3, jpeg_bytes(paint(40, 50), {.is_progressive = true}));
+  tree.write(4, jpeg_bytes(paint(40, 50)));
+  const auto told = [&](std::uint32_t number, int times) {
+    const dataset_ptr data = tree.open();
+    const log_capture captured{spdlog::level::info};
+    for (int i = 0; i < times; ++i) (void)given(data, number);
+    return captured.text();
+  };
+  CHECK(contains(told(2, 1),
+                 "leaves 1 to readers, which decode them more slowly; the last is an "
+                 "interlaced PNG"));
+  CHECK(contains(told(3, 1), "the last is a progressive JPEG; loader_statistics::decoded"));
+  CHECK(told(4, 1).empty());
+  CHECK(contains(told(3, 10), "leaves 10 to readers"));
+  CHECK_FALSE(contains(told(3, 10), "leaves 9 to readers"));
+}
+
 TEST_CASE("image blocks: a file that has changed since its size was asked is read as it is now",
           "[dataset][host]") {
   const image_tree tree;

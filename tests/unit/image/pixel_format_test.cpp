@@ -156,7 +156,8 @@ TEST_CASE("pixel format: readers decode where a device cannot, and the plan says
   const loader from{
       data, sequential{}, on.device, {.batch_size = 1, .decode_on = decode_on::automatic}};
   CHECK(from.plan().decode_on == decode_on::cpu);
-  CHECK(contains(from.plan().decode_note, "not stored in blocks"));
+  CHECK(
+      contains(from.plan().decode_note, "image files whose pixels become three values of 8 bits"));
 }
 
 TEST_CASE("pixel format: memory of a huge image is freed by a small one, that of others is kept",

@@ -1,0 +1,76 @@
+#include "image/left_to_readers.hpp"
+
+#include <feedline/dataset/encoded_blocks.hpp>
+
+#include "detail/log.hpp"
+#include "image/damage_count.hpp"
+#include "io/file_magic.hpp"
+
+namespace feedline::detail {
+namespace {
+
+/// The marker of a JPEG's frame header, 0xC0 to 0xCF; 0 if there is none before the first scan.
+std::uint32_t frame_marker(std::span<const std::byte> file) {
+  const auto byte = [&](std::size_t at) { return std::to_integer<std::uint32_t>(file[at]); };
+  for (std::size_t at = 2; at + 4 <= file.size();) {
+    const std::uint32_t marker = byte(at + 1);
+    if (byte(at) != 0xFF || marker == 0xFF) {  // stray bytes, or a filling one
+      ++at;
+    } else if (marker == 0xDA || marker == 0xD9) {
+      return 0;
+    } else if (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 &&
+               marker != 0xCC) {
+      return marker;
+    } else if (marker <= 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {
+      at += 2;  // it has no length
+    } else {
+      at += 2 + (byte(at + 2) << 8U | byte(at + 3));
+    }
+  }
+  return 0;
+}
+
+std::string kind_of_jpeg(std::span<const std::byte> file) {
+  switch (frame_marker(file)) {
+    case 0xC0:
+    case 0xC1:
+      return "a JPEG of more than " + std::to_string(max_image_pixels) +
+             " pixels, of 12 bits, or with channels or a sampling that devices do not know";
+    case 0xC2:
+      return "a progressive JPEG";
+    case 0:
+      return "a JPEG without a header of its frame";
+    default:
+      return "a JPEG that is not coded by Huffman codes in one scan";
+  }
+}
+
+std::string kind_of_png(std::span<const std::byte> file) {
+  constexpr std::size_t interlace_at = 28;
+  if (file.size() > interlace_at && file[interlace_at] != std::byte{0}) return "an interlaced PNG";
+  return "a PNG of more than " + std::to_string(max_png_pixels) +
+         " pixels, or with many or unusual chunks";
+}
+
+}  // namespace
+
+std::string kind_left_to_readers(std::span<const std::byte> file) {
+  if (is_jpeg(file)) return kind_of_jpeg(file);
+  if (is_png(file)) return kind_of_png(file);
+  if (is_webp(file)) return "WebP";
+  if (is_tiff(file)) return "TIFF";
+  if (is_bmp(file)) return "BMP";
+  if (is_pnm(file)) return "PPM or PGM";
+  return "no image";
+}
+
+void images_left_to_readers::add(const std::string& kind) {
+  const std::uint64_t count = count_.fetch_add(1) + 1;
+  if (is_power_of_ten(count))
+    log()->info(
+        "images: the device leaves {} to readers, which decode them more slowly; the last is {}; "
+        "loader_statistics::decoded counts them",
+        count, kind);
+}
+
+}  // namespace feedline::detail
