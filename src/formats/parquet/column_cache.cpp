@@ -6,6 +6,7 @@ namespace feedline::detail {
 
 parquet_values_ptr column_cache::find_or_decode(const key& of, std::uint64_t rows,
                                                 const std::function<parquet_values()>& decode) {
+  if (parquet_values_ptr there = kept(of)) return there;
   const std::uint64_t number = number_of(of);
   {
     const std::lock_guard lock{mutex_};
@@ -21,7 +22,7 @@ parquet_values_ptr column_cache::find_or_decode(const key& of, std::uint64_t row
   parquet_values_ptr values;
   try {
     values = std::make_shared<const parquet_values>(decode());
-    publish(number, values, rows);
+    publish(of, values, rows);
   } catch (...) {
     {
       const std::lock_guard lock{mutex_};
@@ -34,6 +35,32 @@ parquet_values_ptr column_cache::find_or_decode(const key& of, std::uint64_t row
   return values;
 }
 
+parquet_values_ptr column_cache::kept(const key& of) const noexcept {
+  if (!keeps_all_) return nullptr;
+  // Without an owner: counting the users of a column would make readers wait for one another, too.
+  return {parquet_values_ptr{},
+          kept_[of.group * columns_ + of.column].load(std::memory_order_acquire)};
+}
+
+void column_cache::find(std::uint64_t group, std::span<const wanted> columns,
+                        std::span<parquet_values_ptr> found) {
+  bool are_all_kept = true;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    found[i] = kept({group, columns[i].column});
+    are_all_kept &= found[i] != nullptr;
+  }
+  if (are_all_kept) return;
+  const std::lock_guard lock{mutex_};
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (found[i] != nullptr) continue;
+    const auto at = entries_.find(number_of({group, columns[i].column}));
+    found[i] = at == entries_.end() ? nullptr : at->second.values;
+    if (found[i] == nullptr) continue;
+    at->second.used += columns[i].rows;
+    if (!keeps_all_ && at->second.used >= found[i]->rows) drop(at);
+  }
+}
+
 void column_cache::wait_while_decoding(const key& of) {
   std::unique_lock lock{mutex_};
   decoded_.wait(lock, [&] {
@@ -42,17 +69,21 @@ void column_cache::wait_while_decoding(const key& of) {
   });
 }
 
-void column_cache::publish(std::uint64_t number, const parquet_values_ptr& values,
-                           std::uint64_t rows) {
+void column_cache::publish(const key& of, const parquet_values_ptr& values, std::uint64_t rows) {
+  const std::uint64_t number = number_of(of);
   const std::lock_guard lock{mutex_};
   const auto at = entries_.find(number);
   if (!keeps_all_ && rows >= values->rows) {
     entries_.erase(at);
     return;
   }
-  line_.push_back({number, next_age_});
-  at->second = {values, rows, next_age_++};
+  at->second = {values, rows, next_age_};
   bytes_ += values->bytes;
+  if (keeps_all_ && values->fixed != nullptr)
+    kept_[of.group * columns_ + of.column].store(values.get(), std::memory_order_release);
+  else
+    line_.push_back({number, next_age_});
+  ++next_age_;
   while (bytes_ > max_bytes_ && line_.size() > 1) {
     const aged oldest = line_.front();
     line_.pop_front();

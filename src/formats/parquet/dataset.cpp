@@ -45,6 +45,8 @@ struct column_need {
 struct read_scratch {
   std::vector<row_place> places = {};
   std::vector<group_stretch> stretches = {};
+  std::vector<column_cache::wanted> wanted = {};
+  std::vector<parquet_values_ptr> found = {};
   std::vector<column_need> needs = {};
   std::vector<column_need> later = {};
 };
@@ -125,8 +127,7 @@ class parquet_dataset final : public dataset {
     find_stretches(request.samples, *with);
     std::vector<column_need>& needs = with->needs;
     needs.clear();
-    for (const group_stretch& each : with->stretches)
-      for (std::size_t i = 0; i < columns_.size(); ++i) needs.push_back({&each, i});
+    for (const group_stretch& each : with->stretches) read_decoded(each, request, *with);
     // Columns that other threads are decoding are left for later, and waited for at last.
     while (!needs.empty()) {
       with->later.clear();
@@ -136,6 +137,22 @@ class parquet_dataset final : public dataset {
       if (!needs.empty())
         source_->wait(needs.front().of->group, columns_[needs.front().column].column);
     }
+  }
+
+  /// Reads the columns that are decoded; the others are added to `with.needs`.
+  void read_decoded(const group_stretch& of, const read_request& request,
+                    read_scratch& with) const {
+    with.wanted.clear();
+    for (const used_column& each : columns_)
+      with.wanted.push_back({each.column, each.is_read ? of.places.size() : 0});
+    with.found.assign(columns_.size(), nullptr);
+    source_->find(of.group, with.wanted, with.found);
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (with.found[i])
+        write_column(*with.found[i], {&of, i}, request);
+      else
+        with.needs.push_back({&of, i});
+    with.found.clear();  // so that none is held for longer
   }
 
   /// Sorts samples by their row groups.
@@ -172,7 +189,7 @@ class parquet_dataset final : public dataset {
   [[nodiscard]] bool read_column(const column_need& wanted, const read_request& request) const {
     const used_column& used = columns_[wanted.column];
     const std::span<const row_place> places = wanted.of->places;
-    parquet_values_ptr values;
+    parquet_values_ptr values;  // held until it is read
     try {
       values = source_->find(wanted.of->group, used.column, used.is_read ? places.size() : 0);
     } catch (const dataset_error& fault) {
@@ -181,9 +198,15 @@ class parquet_dataset final : public dataset {
                           fault.message()};
     }
     if (!values) return false;
-    if (!values->lost.empty()) require_none_lost(*values, places, request, used.column);
-    for (const std::size_t i : used.fields) write_field(*values, places, request, i);
+    write_column(*values, wanted, request);
     return true;
+  }
+
+  void write_column(const parquet_values& values, const column_need& of,
+                    const read_request& request) const {
+    const used_column& used = columns_[of.column];
+    if (!values.lost.empty()) require_none_lost(values, of.of->places, request, used.column);
+    for (const std::size_t i : used.fields) write_field(values, of.of->places, request, i);
   }
 
   void require_none_lost(const parquet_values& values, std::span<const row_place> places,

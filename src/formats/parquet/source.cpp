@@ -7,20 +7,22 @@
 #include "rows/row_storage.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace feedline::detail {
 namespace {
 
-bool fits_within(const parquet_table& table, std::size_t max_bytes) {
+/// All columns, if there is memory for them.
+std::optional<column_cache::extent> all_within(const parquet_table& table, std::size_t max_bytes) {
   std::size_t left = max_bytes;
   for (std::size_t group = 0; group < table.groups(); ++group)
     for (std::size_t column = 0; column < table.columns().size(); ++column) {
       const std::size_t bytes = table.decoded_bytes(group, column);
-      if (bytes > left) return false;
+      if (bytes > left) return std::nullopt;
       left -= bytes;
     }
-  return true;
+  return column_cache::extent{table.groups(), table.columns().size()};
 }
 
 class column_values final : public coded_values {
@@ -74,7 +76,7 @@ class column_values final : public coded_values {
 parquet_source::parquet_source(parquet_table_ptr table, std::size_t max_bytes)
     : table_{std::move(table)},
       max_bytes_{max_bytes != 0 ? max_bytes : static_cast<std::size_t>(machine_memory_bytes() / 4)},
-      cache_{max_bytes_, fits_within(*table_, max_bytes_)} {}
+      cache_{max_bytes_, all_within(*table_, max_bytes_)} {}
 
 parquet_values_ptr parquet_source::find(std::size_t group, std::size_t column,
                                         std::uint64_t rows) const {
@@ -88,6 +90,14 @@ parquet_values_ptr parquet_source::find(std::size_t group, std::size_t column,
                 .cache_hits = is_decoded ? 0 : rows,
                 .cache_misses = is_decoded ? rows : 0});
   return values;
+}
+
+void parquet_source::find(std::size_t group, std::span<const column_cache::wanted> columns,
+                          std::span<parquet_values_ptr> found) const {
+  cache_.find(group, columns, found);
+  std::uint64_t hits = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) hits += found[i] ? columns[i].rows : 0;
+  count_read({.cache_hits = hits});
 }
 
 parquet_values_ptr parquet_source::get(std::size_t group, std::size_t column,

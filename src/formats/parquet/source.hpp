@@ -26,6 +26,9 @@ class parquet_source {
   /// @param rows How many of its rows the caller reads now.
   [[nodiscard]] parquet_values_ptr find(std::size_t group, std::size_t column,
                                         std::uint64_t rows) const;
+  /// Those of several columns of a row group that are decoded; null: it is not, or not yet.
+  void find(std::size_t group, std::span<const column_cache::wanted> columns,
+            std::span<parquet_values_ptr> found) const;
   /// Returns once no thread is decoding the column.
   void wait(std::size_t group, std::size_t column) const {
     cache_.wait_while_decoding({group, column});
