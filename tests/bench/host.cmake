@@ -142,6 +142,8 @@ if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)
   add_test(NAME "mlperf: the trainings of later rounds run"
     COMMAND feedline_bench_mlperf ${small_mlperf} --accelerator b200
       --workload retinanet,flux,dlrm)
+  add_test(NAME "mlperf: images of a training are decoded"
+    COMMAND feedline_bench_mlperf ${small_mlperf} --accelerator b200 --workload retinanet --decode)
   set_tests_properties("mlperf: the trainings of later rounds run" PROPERTIES
     SKIP_REGULAR_EXPRESSION "\\[feedline skip\\]")
 endif()

@@ -68,6 +68,7 @@ void train(training& in, int rank) {
                          .epochs = how.steps + 1,  // so that each pass is read ahead
                          .readers = how.readers,
                          .decode_on = how.decodes_on_gpu ? decode_on::device : decode_on::cpu};
+  options.expert.request_bytes = how.request_bytes;
   shuffle order{.seed = in.is_sharded ? 0 : static_cast<std::uint64_t>(rank)};
   if (how.chunk_window != 0) order.within = chunks(how.chunk_window);
   if (in.is_sharded) options.shard = {.rank = rank, .world = how.accelerators};

@@ -13,9 +13,10 @@ struct emulation {
   int accelerators = 1;
   int readers = 1;  ///< threads for each accelerator; `automatic_readers`: the loader chooses
   std::uint64_t steps = 100;
-  bool on_gpu = false;             ///< batches go to GPU 0, else they stay in host memory
-  bool decodes_on_gpu = false;     ///< with `on_gpu`: the GPU decodes images
-  std::uint64_t chunk_window = 0;  ///< order: a shuffle within this many chunks; 0: a full shuffle
+  std::uint64_t request_bytes = 0;  ///< `expert_options::request_bytes`
+  bool on_gpu = false;              ///< batches go to GPU 0, else they stay in host memory
+  bool decodes_on_gpu = false;      ///< with `on_gpu`: the GPU decodes images
+  std::uint64_t chunk_window = 0;   ///< order: a shuffle within this many chunks; 0: a full shuffle
 };
 
 /// The outcome of a run.

@@ -25,7 +25,11 @@ struct made_data {
 ///   rows and columns are drawn from a normal distribution around the root of the mean size;
 /// - tfrecord: records tf.train.Example with "image", bytes, and "size", an int64; all records of a
 ///   file have one size, drawn in the same way;
-/// - jpeg: grey noise, quality 75, and list.txt, which names the files and gives all the label 0;
+/// - bytes: noise of the size that the pixels have, and list.txt, which names the files and gives
+///   all the label 0. jpeg_generator.py writes no more for loaders other than DALI's, and
+///   image_reader.py reads each file whole and decodes nothing (mlcommons/DLIO_local_changes,
+///   commit f6796ed);
+/// - jpeg: grey noise, quality 75, and such a list;
 /// - parquet: the published columns, without compression; needs Arrow.
 ///
 /// All values are noise. A folder that has these samples, from an earlier call, is left as it is.

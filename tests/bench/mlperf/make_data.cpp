@@ -110,6 +110,8 @@ std::string suffix(sample_form form) {
       return ".npz";
     case sample_form::tfrecord:
       return ".tfrecord";
+    case sample_form::bytes:
+      return ".bin";
     case sample_form::jpeg:
       return ".jpeg";
     case sample_form::parquet:
@@ -145,6 +147,8 @@ byte_vector content_of(const workload& of, const file_plan& file) {
       return npz_file(file.extent, file.first);
     case sample_form::tfrecord:
       return tfrecord_file(file.extent, file.samples, file.first);
+    case sample_form::bytes:
+      return noise(file.extent[0] * file.extent[1], file.first);
     case sample_form::jpeg:
       return jpeg_file(file.extent, file.first);
     case sample_form::parquet:
@@ -160,8 +164,9 @@ made_data make_data(const workload& of, std::uint64_t samples,
   std::filesystem::create_directories(folder);
   // Workloads with the same samples, but other accelerators, may share a folder.
   std::ostringstream what;
-  what << of.model << ", " << samples << " samples of " << std::setprecision(12) << of.record_bytes
-       << " +- " << of.record_stdev << " bytes\n";
+  what << of.model << (of.form == sample_form::bytes ? " as bytes, " : ", ") << samples
+       << " samples of " << std::setprecision(12) << of.record_bytes << " +- " << of.record_stdev
+       << " bytes\n";
   const auto note = folder / "made.txt";
   const std::string before = text_of(note);
   if (!before.empty() && before != what.str())
@@ -183,7 +188,7 @@ made_data make_data(const workload& of, std::uint64_t samples,
     detail::parallel_for(plans.size(),
                          [&](std::size_t i) { write(plans[i].path, content_of(of, plans[i])); });
   for (const file_plan& each : plans) made.bytes += std::filesystem::file_size(each.path);
-  if (of.form == sample_form::jpeg) {
+  if (of.form == sample_form::bytes || of.form == sample_form::jpeg) {
     write(folder / "list.txt", std::as_bytes(std::span{list}));
     made.files = {"list.txt"};
   }

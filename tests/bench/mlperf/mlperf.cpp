@@ -2,7 +2,7 @@
 /// benchmark's own. It needs no GPU and no MPI: accelerators are threads that sleep.
 ///
 ///     feedline_bench_mlperf [--workload unet3d,resnet50] [--accelerator h100] [--accelerators 2]
-///                           [--find] [--data-mib 2048] [--serve] [--gpu]
+///                           [--find] [--data-mib 2048] [--serve] [--decode] [--gpu]
 ///
 /// Method: the data of a workload is made in a folder, in the benchmark's form, and so is in the
 /// page cache. A step takes a batch, sleeps for the published time of computation and meets the
@@ -49,6 +49,7 @@ struct settings {
   bool finds = false;
   int most = 1024;
   int readers = 1;
+  std::uint64_t request_kib = 0;
   double seconds = 10;
   std::uint64_t steps = 0;
   std::uint64_t data_mib = 2048;
@@ -56,6 +57,7 @@ struct settings {
   std::string folder;
   std::string address;
   bool serves = false;
+  bool decodes = false;
   bool gpu = false;
 };
 
@@ -81,6 +83,7 @@ measured run(const opened& in, const settings& how, int accelerators) {
       .accelerators = accelerators,
       .readers = how.readers,
       .steps = how.steps != 0 ? how.steps : std::max(wanted, std::uint64_t{10}),
+      .request_bytes = how.request_kib << 10U,
       .on_gpu = how.gpu,
       .decodes_on_gpu = how.gpu && in.of.form == sample_form::jpeg,
       .chunk_window = in.of.form == sample_form::parquet ? std::uint64_t{4} : std::uint64_t{0}};
@@ -161,7 +164,8 @@ void measure_all(const settings& how) {
   print_method(how);
   const test::temporary_directory own;
   for (const std::string& model : how.models) {
-    const workload of = scaled(find_workload(model, how.accelerator), how.scale);
+    workload of = scaled(find_workload(model, how.accelerator), how.scale);
+    if (how.decodes && of.form == sample_form::bytes) of.form = sample_form::jpeg;
     const std::filesystem::path folder =
         (how.folder.empty() ? own.path() : std::filesystem::path{how.folder}) / model;
 #ifndef FEEDLINE_HAS_PARQUET
@@ -189,6 +193,8 @@ int main(int argc, char** argv) {
   line.add_option("--most", how.most, "accelerators that --find tries").between(1, 4096);
   line.add_option("--readers", how.readers, "reader threads of an accelerator; -1: chosen")
       .between(-1, 64);
+  line.add_option("--request-kib", how.request_kib,
+                  "that a reader reads at a time, at most a batch; 0: the loader chooses");
   line.add_option("--seconds", how.seconds, "of computing in a run").positive();
   line.add_option("--steps", how.steps, "of a run; 0: as --seconds says, at least 10");
   line.add_option("--data-mib", how.data_mib, "of each workload, at least two batches").positive();
@@ -198,6 +204,8 @@ int main(int argc, char** argv) {
   line.add_option("--address", how.address,
                   "read the data of --folder by this address, http://HOST:PORT/PATH");
   line.add_flag("--serve", how.serves, "read by HTTP, from a process that serves the data");
+  line.add_flag("--decode", how.decodes,
+                "retinanet's files are images, and are decoded, which the benchmark does not ask");
   line.add_flag("--gpu", how.gpu, "copy batches to GPU 0, and decode images there");
   if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   spdlog::set_level(spdlog::level::warn);

@@ -1,4 +1,5 @@
 #include <feedline/formats/array_files.hpp>
+#include <feedline/formats/file_list.hpp>
 #include <feedline/formats/parquet.hpp>
 #include <feedline/formats/tfrecord.hpp>
 #include <feedline/image/list.hpp>
@@ -58,10 +59,11 @@ dataset_ptr open_data(const workload& of, const made_data& data, const std::stri
     }
     case sample_form::tfrecord:
       return open_tfrecord(paths, {.fields = {"image"}});
+    case sample_form::bytes:
+      return open_file_list(paths);
     case sample_form::jpeg: {
       const auto side = static_cast<std::uint32_t>(std::sqrt(of.record_bytes));
-      return open_image_list(paths, {.image = {.height = side, .width = side, .channels = 1}})
-          .dataset;
+      return open_image_list(paths, {.image = {.height = side, .width = side}}).dataset;
     }
     case sample_form::parquet: {
       std::vector<std::string> fields;

@@ -12,6 +12,7 @@ namespace feedline::bench {
 enum class sample_form : std::uint8_t {
   npz,       ///< a NumPy archive a sample
   tfrecord,  ///< records tf.train.Example of an image's bytes and their number
+  bytes,     ///< a file of noise a sample, which is not decoded
   jpeg,      ///< a grey image a sample
   parquet,   ///< rows of Parquet files
 };
