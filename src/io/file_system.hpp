@@ -62,7 +62,7 @@ class file_system {
 
   // The rest is for folders of many small files, each of which is read at once.
 
-  /// Reads a file from its beginning to its end.
+  /// Reads a file from its beginning to its end, or as much as there is memory for.
   /// @throws dataset_error naming the file: unreadable, no file, larger than `max_whole_bytes`, cut
   ///         short meanwhile.
   [[nodiscard]] virtual whole_file read_whole(const std::string& path, const room& memory) const;

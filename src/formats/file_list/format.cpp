@@ -32,7 +32,13 @@ class whole_file_decoder final : public record_decoder {
   void decode(std::span<const std::byte> stored, record_output& out,
               const sample_context&) const override {
     if (!out.wants(0)) return;
-    const byte_file_ptr file = open_file(path_of_sample(stored));
+    const std::string path = path_of_sample(stored);
+    const file_system_ptr files = file_system_of(path);
+    if (files->size_of(path) <= file_system::max_whole_bytes) {
+      (void)files->read_whole(path, [&](std::size_t bytes) { return out.ragged(0, bytes); });
+      return;
+    }
+    const byte_file_ptr file = files->open(path, file_access::automatic);
     if (const auto to = out.ragged(0, file->size()); !to.empty()) file->read(0, to);
     file->require_unchanged();
   }
