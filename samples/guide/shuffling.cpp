@@ -8,7 +8,7 @@
 feedline::loader windows_of_chunks(const feedline::device_ptr& gpu) {
   // [windows_of_chunks]
   auto train = feedline::open_hdf5("train.h5", {{"image"}, {"label"}});
-  // Chunks stand in random order. Each window has 1024 of them, and its samples are mixed.
+  // Chunks are put in random order, in windows of 1024. The samples of each window are mixed.
   feedline::loader loader{train,
                           feedline::shuffle{.seed = 42, .within = feedline::chunks(1024)},
                           gpu,
