@@ -76,8 +76,7 @@ void warn_of_poor_mixing(std::uint64_t windows, const shuffled_chunks& chunks,
       "shuffle: windows of {} chunks are fewer than 4 times the batches' {} samples: if the "
       "samples of a chunk are alike, the make-up of batches varies {:.2f} times as much as in a "
       "full shuffle, 1 + (batch_size - 1) / window. Use chunks({}) or more, or store the samples "
-      "in "
-      "random order",
+      "in random order",
       largest, batch_size, excess, 4 * batch_size);
 }
 

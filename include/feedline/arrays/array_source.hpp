@@ -18,7 +18,8 @@ inline namespace FEEDLINE_ABI {
 /// Attributes that give an array's stored numbers another meaning (CF Conventions, sections 2.5 and
 /// 8.1). They are applied by `unpack`; everything else reads the stored numbers.
 struct value_packing {
-  /// A number, and whether the file stores it in binary32: xarray chooses types by that.
+  /// A number, and whether the file stores it as f32, because xarray chooses the result's type by
+  /// that.
   struct number {
     double value = 0;
     bool is_f32 = false;
@@ -29,13 +30,13 @@ struct value_packing {
   std::optional<number> add_offset = {};
   /// `_FillValue` and `missing_value`: stored numbers that stand for a missing value.
   std::vector<double> missing = {};
-  /// Whether the last one of these is Zarr 2's fill value, which each array may have, so that no
-  /// warning is due where it is not applied.
+  /// Whether the last of `missing` is Zarr 2's fill value. Arrays often have one that does not mean
+  /// a missing value, so no warning is given if it is not applied.
   bool has_default_missing = false;
   /// `_Unsigned`: integers are to be taken as unsigned (true), or as signed. Empty: as stored.
   std::optional<bool> is_unsigned = {};
 
-  /// Whether stored numbers differ from those that they stand for, missing values aside.
+  /// Whether stored numbers differ from the numbers that they stand for, apart from missing values.
   [[nodiscard]] bool changes_values() const noexcept {
     return (scale_factor && scale_factor->value != 1) || (add_offset && add_offset->value != 0) ||
            is_unsigned.has_value();
@@ -45,14 +46,14 @@ struct value_packing {
 
 /// Description of an array of N dimensions.
 struct array_spec {
-  std::string name;       ///< names it in errors, and is the name of a field made of it alone
+  std::string name;       ///< name in errors, and of a field that is made of this array alone
   std::string path = {};  ///< file; empty: memory
   element_type type = element_type::u8;
   std::vector<std::uint64_t> shape = {};  ///< at most 32 extents, none 0; empty: a single number
   /// Names of the dimensions, one for each; "": this one has no name. Empty: none has.
   std::vector<std::string> dimensions = {};
-  /// Extents of the chunks that are read and decoded as a whole, one for each dimension. Empty: any
-  /// part is read by itself.
+  /// Extents of the chunks, which are read and decoded as a whole, one for each dimension. Empty:
+  /// there are no chunks, and any part can be read alone.
   std::vector<std::uint64_t> chunk = {};
   std::uint64_t chunks_kept = 0;  ///< maximum number of decoded chunks in memory
   value_packing packing = {};
@@ -74,12 +75,12 @@ struct array_box {
 
 /// An array of N dimensions, wherever it is stored, that is read in boxes. Immutable.
 ///
-/// Derive from it to make samples of your own storage by `make_windows`: `do_read` is the only
-/// function that must be written. Threads: any number, at once.
+/// Derive from it to make samples from your own storage with `make_windows`. Only `do_read` must be
+/// overridden. Threads: any number, at once.
 class array_source {
  public:
   /// @throws usage_error if the shape has a 0, or more than 32 extents, or its bytes do not fit in
-  /// 63 bits, or if names and chunk extents are not one for each dimension.
+  /// 63 bits, or if there is not one name and one chunk extent for each dimension.
   explicit array_source(array_spec spec);
   array_source(const array_source&) = delete;
   array_source& operator=(const array_source&) = delete;

@@ -29,11 +29,12 @@ enum class block_filter : std::uint8_t {
   /// shuffled.
   blosc_lz4,
   blosc_zstd,  ///< the same with Zstandard inside
-  fletcher32,  ///< HDF5's checksum of four bytes appended
+  fletcher32,  ///< unchanged bytes, followed by HDF5's checksum of four bytes
   /// An image file that decodes to a row as described by `block_step::image`: a JPEG or PNG, as
   /// `encoded_blocks::stored_block::format` says.
   image,
-  /// Cut out of an array of chunks, which several blocks share: see `feedline::window_block`.
+  /// A window that is cut out of chunks of an array, which several blocks share: see
+  /// `feedline::window_block`.
   window,
   other,  ///< a step that only `encoded_blocks::decode` can undo
 };
@@ -41,7 +42,7 @@ enum class block_filter : std::uint8_t {
 /// The row that an image is decoded to: u8 of height × width × 3. The members are those of
 /// `image_options`.
 struct image_row {
-  std::uint32_t height = 0;  ///< the largest, like the width, if rows differ from batch to batch
+  std::uint32_t height = 0;  ///< largest height, if rows differ from batch to batch; so is `width`
   std::uint32_t width = 0;
   std::uint32_t shorter_side = 0;
   image_layout layout = image_layout::hwc;
@@ -55,8 +56,8 @@ struct image_row {
 /// The format of an image file that a device decodes.
 enum class image_format : std::uint8_t { jpeg, png };
 
-/// The part of an image from which its row is made, in pixels of the image as it is stored; no
-/// height: the row is made from the whole image, as `image_row` says.
+/// The part of an image from which its row is made, in pixels of the stored image. Height 0: the
+/// row is made from the whole image, as `image_row` says.
 struct source_window {
   std::uint16_t top = 0;
   std::uint16_t left = 0;
@@ -66,19 +67,20 @@ struct source_window {
   friend bool operator==(const source_window&, const source_window&) = default;
 };
 
-/// Where an image is in its row, if it does not fill the row of `image_row`. In pixels.
+/// The position of an image within its row, in pixels, if it does not fill the row that `image_row`
+/// describes.
 struct image_in_row {
-  /// Extents of the row, at most those of `image_row`: those of the batch (`sample_context::size`).
-  /// The row is dense, from its block's begin on. 0: those of `image_row`.
+  /// Extents of the batch's rows (`sample_context::size`), at most those of `image_row`. The row is
+  /// dense, and starts where its block starts. 0: the extents of `image_row`.
   std::uint16_t row_height = 0;
   std::uint16_t row_width = 0;
   std::uint16_t top = 0;
   std::uint16_t left = 0;
-  /// Extents to which the image, or its window, is resized. `image_row::fill` is around it. 0: it
-  /// fills the row.
+  /// Extents to which the image, or its window, is resized; the rest of the row is
+  /// `image_row::fill`. 0: the image fills the row.
   std::uint16_t height = 0;
   std::uint16_t width = 0;
-  bool mirrored = false;  ///< left and right are exchanged within the image; if it has extents
+  bool mirrored = false;  ///< left and right of the image are exchanged; needs extents other than 0
 
   friend bool operator==(const image_in_row&, const image_in_row&) = default;
 };
@@ -86,7 +88,7 @@ struct image_in_row {
 /// Images with more pixels are not given to devices as files, because devices allocate memory to
 /// decode one of the maximum size.
 inline constexpr std::uint64_t max_image_pixels = std::uint64_t{4096} * 4096;
-/// The same for PNGs, which may have twice as many bytes a pixel.
+/// The same limit for PNGs, which may have twice as many bytes per pixel.
 inline constexpr std::uint64_t max_png_pixels = max_image_pixels / 2;
 
 /// One step of an encoding.
@@ -100,9 +102,9 @@ struct block_step {
 
 /// A dataset's rows in blocks as stored, for devices that decode them.
 ///
-/// Block b holds the samples from b × rows() on, in each field. The last block may extend past the
-/// dataset's end; its surplus rows are decoded too, but have no meaning. A field whose rows are not
-/// stored in such blocks has no steps: its `read` returns the same rows as `dataset::read`.
+/// Block b of a field begins with sample b × rows(). The last block may extend past the dataset's
+/// end; its surplus rows are decoded too, but have no meaning. A field whose rows are not stored in
+/// such blocks has no steps: its `read` returns the same rows as `dataset::read`.
 ///
 /// Threads: any number at once.
 class encoded_blocks {
@@ -111,13 +113,13 @@ class encoded_blocks {
   struct stored_block {
     std::size_t bytes = 0;      ///< at least 1
     std::uint32_t skipped = 0;  ///< bit i: step i was left out
-    /// Height of the image of an image file, in pixels; 0: not an image file.
+    /// If the block is an image file: height of its image in pixels. Otherwise 0.
     std::uint16_t height = 0;
     std::uint16_t width = 0;
     source_window window = {};  ///< within the image; it is resized to the row's height × width
     image_in_row in_row = {};
     image_format format = image_format::jpeg;
-    std::uint8_t pixel_bits = 0;  ///< bits of a PNG's pixel, as stored; 0: up to 64
+    std::uint8_t pixel_bits = 0;  ///< bits of a stored PNG's pixel; 0: unknown, at most 64
   };
 
   encoded_blocks() = default;
@@ -130,21 +132,21 @@ class encoded_blocks {
   /// Encoding of a field's blocks, in the order in which a writer applied the steps; at most 32.
   /// @param field Index in `dataset::fields`.
   [[nodiscard]] virtual std::span<const block_step> steps(std::size_t field) const noexcept = 0;
-  /// Storage of a block, known before it is read: `read` returns no more bytes than this. An
-  /// image's height and width are not known yet, and its format is a guess, from which a loader
-  /// derives how many images are decoded at once. Never blocks.
+  /// Storage of a block, as far as it is known before it is read. `bytes` is an upper limit. An
+  /// image's height and width are not known yet. Its format is a guess, from which a loader
+  /// computes how many images are decoded at once. Never blocks.
   [[nodiscard]] virtual stored_block stored(std::size_t field,
                                             std::uint64_t block) const noexcept = 0;
   /// Largest size of a stored block of the field.
   [[nodiscard]] virtual std::size_t max_stored_bytes(std::size_t field) const noexcept = 0;
 
-  /// Reads a block as stored. Blocks. Some blocks need a step undone in a different way than the
-  /// field's other blocks, such as an image of another format. Such a step is undone here and set
-  /// in `skipped`. A field that has `field::by_batch` has rows of `context.size`; where all steps
-  /// are skipped, `bytes` is the size of such a row.
+  /// Reads a block as stored. Blocks. If a step of this block differs from that of the field's
+  /// other blocks, as for an image of another format, the step is undone here and its bit is set in
+  /// `skipped`. The rows of a field with `field::by_batch` have the size `context.size`; if all
+  /// steps are skipped, `bytes` is the size of such a row.
   /// @param out A buffer of the size that `stored` returned.
-  /// @param context The sample that the block is read for, if `rows()` is 1; else `{}`. Like that
-  /// of `decoder::decode`: only values that vary by epoch depend on it.
+  /// @param context The sample that the block is read for, if `rows()` is 1; otherwise `{}`. Only
+  /// values that vary by epoch may depend on it, as in `decoder::decode`.
   /// @return Storage of the bytes in `out`.
   /// @throws dataset_error if it cannot be read.
   virtual stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,

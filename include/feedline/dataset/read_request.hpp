@@ -19,6 +19,7 @@ inline namespace FEEDLINE_ABI {
 ///     void do_read(const feedline::read_request& request) const override {
 ///       of_->read({.samples = own_numbers, .out = request.out, .context = request.context});
 ///     }
+///
 /// If it reads only some of the samples, it passes on `request.context.part(first, count)`.
 struct read_request {
   /// Indices of the samples, in the wanted order; each less than the `size()` of the dataset that

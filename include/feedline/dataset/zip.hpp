@@ -12,6 +12,7 @@ inline namespace FEEDLINE_ABI {
 /// fields are stored separately, or if one of them was padded by itself:
 ///
 ///     auto train = feedline::zip({feedline::pad(tokens), labels});
+///
 /// `chunks()` is that of the part with the largest chunks. The result is read by one thread at a
 /// time if one of the parts is.
 /// @throws usage_error if there is no dataset, one is null, or a field's name occurs twice;

@@ -19,34 +19,35 @@ struct array_file_options {
   std::vector<std::string> fields = {};
   /// Padding of ragged fields, by name; same as `decode_options::pad`.
   std::map<std::string, pad_options> pad = {};
-  /// Number of files, spread evenly over all, whose arrays are looked at to choose fields.
+  /// Number of files that are read to choose fields, spread evenly over all files. 0: one file.
   std::size_t looked_at = 64;
 };
 
-/// Opens files of arrays that are a sample each: NumPy's .npz and .npy, and .safetensors. Target
-/// `feedline::formats`; .npz needs libzip, .safetensors nlohmann-json.
+/// Opens files of arrays, each of which is one sample: NumPy's .npz and .npy, and .safetensors.
+/// Target `feedline::formats`; .npz needs libzip, .safetensors nlohmann-json.
 ///
 ///     auto train = feedline::open_array_files(
 ///         {"kits19/case_*.npz"},
 ///         {.pad = {{"x", {.length = 1 << 24, .longer = feedline::pad_longer::truncate}}}});
 ///
-/// Each array is a field of its own name, as a whole; the array in a .npy file is named "array".
-/// Files that are spread evenly over all are looked at (`array_file_options::looked_at`):
+/// Each array is one field, with the array's name; the array in a .npy file is named "array". Some
+/// files are read to choose fields (`array_file_options::looked_at`):
 ///
-/// - arrays of one shape have this shape; single numbers are scalars;
+/// - if an array has one shape in all of these files, the field has this shape; a single number is
+///   a scalar;
 /// - if only the first extents differ, the field is ragged over the first dimension;
-/// - if others differ, the field is ragged over all values, in C order, and a field NAME_shape,
-///   int64[number of dimensions], has the extents.
+/// - if other extents differ, the field is ragged over all values, in C order, and a field
+///   NAME_shape, int64[number of dimensions], has the extents.
 ///
-/// Arrays that do not have one type and one number of dimensions in all of these files, or that
-/// some lack, are left out; the log says so. A file that differs when it is read is an error.
-/// Ragged fields are padded: without a length in `pad`, the headers of all files are read to find
-/// the longest.
+/// An array is left out if its type or its number of dimensions differs between these files, or if
+/// one of them lacks it; the log says so. If a file differs when its sample is read, that is an
+/// error. Ragged fields are padded: without a length in `pad`, the headers of all files are read to
+/// find the longest.
 ///
 /// A file is opened when its sample is read. Only the arrays of wanted fields are read, directly
 /// into the batch if they are stored uncompressed.
-/// @param files Paths, patterns (see `expand_paths`), or folders: all their files in order of their
-/// names' bytes, hidden ones aside.
+/// @param files Paths, patterns (see `expand_paths`), or folders. A folder stands for all its files
+/// except hidden ones, in order of the bytes of their names.
 /// @throws dataset_error naming the file: another kind, damaged, no array that can be a field; a
 /// folder without files.
 /// @throws usage_error if there is no file, or a field does not exist; errors of `decode` about

@@ -23,8 +23,9 @@ struct hdf5_field {
 };
 
 /// Entry of `list_hdf5_fields`: a dataset, or a member of its records, that can be a field. It may
-/// also be an object that cannot be read; then only `dataset` and `refusal` are meaningful, and
-/// `samples`, `spec`, `dimensions` and `packing` if `hdf5_options::conventions` refuse it.
+/// also be an object that cannot be read. Then only `dataset` and `refusal` are set. If
+/// `hdf5_options::conventions` is the reason, `samples`, `spec`, `dimensions` and `packing` are
+/// set, too.
 struct hdf5_listing {
   /// Absolute path within the file; for a member as in `hdf5_field`.
   std::string dataset;
@@ -41,15 +42,16 @@ struct hdf5_listing {
   /// Whether values are of variable length and `spec` is one element. Open such a field with
   /// `open_hdf5_ragged`.
   bool is_ragged = false;
-  /// Reason why `open` leaves it out unless its name is given: a single value, which is one sample;
-  /// no samples; references. Empty: `open` takes it.
+  /// Reason why `open` leaves it out unless its name is given: it is a single value (one sample),
+  /// has no samples, or has references. Empty: `open` takes it.
   std::string aside = {};
   /// Decoders of its chunks: "readers or devices", or "readers alone: " and the reason. Empty:
   /// there is nothing to decode.
   std::string decoding = {};
   /// Names of the dataset's dimensions, as in `array_spec::dimensions`; empty for members.
   std::vector<std::string> dimensions = {};
-  /// Attributes that give its stored numbers another meaning; also if it is refused for them.
+  /// Attributes that give its stored numbers another meaning. They are set even if the dataset is
+  /// refused because of them.
   value_packing packing = {};
 };
 
@@ -71,13 +73,13 @@ enum class value_conventions : std::uint8_t {
 
 /// Options for reading HDF5 files: limits of memory, and access to other files.
 struct hdf5_options {
-  /// Limit of memory for decoded chunks, all fields together, cached as they are needed. Chunks
-  /// being decoded and bookkeeping of each chunk count. Readers that find no memory wait for one
-  /// another. At least four chunks of a field are cached even if they exceed the limit. 0: a
-  /// quarter of the machine's memory.
+  /// Limit of the memory that caches decoded chunks, for all fields together. It includes chunks
+  /// that are being decoded, and the bookkeeping for each chunk. A reader that finds no memory
+  /// waits for other readers. At least four chunks of a field are cached, even if they exceed the
+  /// limit. 0: a quarter of the machine's memory.
   std::size_t max_host_cache_bytes = 0;
-  /// Fields are read whole at opening, the smallest first, as long as their total size is at most
-  /// this.
+  /// Fields are read whole when they are opened, the smallest first, while their total size is at
+  /// most this.
   std::size_t max_resident_bytes = std::size_t{64} << 20;
   /// Other files that may be read for the HDF5 file: raw data of the external layout, targets of
   /// external links, sources of virtual datasets.
@@ -86,12 +88,12 @@ struct hdf5_options {
   value_conventions conventions = value_conventions::refuse;
 };
 
-/// Lists every dataset in an HDF5 file that can be a field, in order of path, including links to
-/// datasets, and each suitable member of datasets of records, in the records' order. The list
-/// includes values of variable length, such as strings, for `open_hdf5_ragged`, single values, and
-/// datasets without samples. Other datasets that cannot be fields are left out. What the library
-/// cannot open is listed with the reason. Groups reached through links, soft or external, are not
-/// searched.
+/// Lists every dataset in an HDF5 file that can be a field, in order of path. Links to datasets are
+/// included, and so is each member of a dataset of records that can be a field, in the records'
+/// order. The list also has values of variable length, such as strings (for `open_hdf5_ragged`),
+/// single values, and datasets without samples. Other datasets that cannot be fields are left out.
+/// Objects that the library cannot open are listed with the reason. Groups reached through links,
+/// soft or external, are not searched.
 /// @param options Only `external` and `conventions` are used, not the memory limits.
 /// @param left_out Receives the datasets that cannot be fields, with reasons; may be null.
 /// @throws hdf5_error if the file cannot be opened.
@@ -99,26 +101,26 @@ struct hdf5_options {
     const std::string& file, const hdf5_options& options = {},
     std::vector<hdf5_left_out>* left_out = nullptr);
 
-/// Opens datasets of one HDF5 file that have the same first dimension: a sample has one row of
-/// each.
+/// Opens datasets of one HDF5 file whose first dimensions are equal. A sample has one row of each.
 ///
 /// Any number of threads read rows at once, without the HDF5 library and its lock, if layout,
 /// filters and type allow it: contiguous and chunked layouts, the filters deflate, shuffle,
 /// fletcher32, scale-offset and LZF, and szip, LZ4, Zstandard, Blosc 1 and 2, bitshuffle, ZFP,
 /// bzip2 and LZO if feedline was built with their libraries. Numbers are converted to the machine's
-/// byte order. Chunks are decoded whole, once for all members of their records that are fields, and
-/// cached while memory allows: `shuffle{.within = …}` uses an order that decodes each chunk once.
-/// All other datasets are read through the library, one thread at a time; a warning gives the
-/// reason, and so does `hdf5_listing::access`. If all fields were read whole, `rows()` returns
-/// them. Else `encoded()` returns chunks as stored, if chunks do not split rows.
+/// byte order. Chunks are decoded whole, and cached while memory allows. If several members of a
+/// record are fields, a chunk is decoded once for all of them. With the order of `shuffle{.within =
+/// …}` each chunk is decoded once in an epoch. All other datasets are read through the library, one
+/// thread at a time; a warning gives the reason, and so does `hdf5_listing::access`. If all fields
+/// were read whole, the dataset's `rows()` returns them. Otherwise its `encoded()` returns the
+/// chunks as they are stored, if each row is within one chunk.
 ///
 /// Values of variable length are opened by `open_hdf5_ragged`. Records of two equal floating-point
 /// numbers are complex numbers: one field, whose elements are pairs.
 ///
-/// Times are the signed integers of the file: i32 and i64. This concerns HDF5's class H5T_TIME, for
-/// which HDF5 defines no meaning, and PyTables' Time32 and Time64. PyTables stores seconds in the
-/// upper half of an i64 `v`, and microseconds in the lower: `double(v >> 32) + 1e-6 *
-/// std::int32_t(v)`.
+/// Times are read as the signed integers in the file: i32 and i64. This concerns HDF5's class
+/// H5T_TIME, for which HDF5 defines no meaning, and PyTables' Time32 and Time64. PyTables stores
+/// seconds in the upper half of an i64 `v`, and microseconds in the lower half. So the time is
+/// `double(v >> 32) + 1e-6 * std::int32_t(v)`.
 ///
 /// Dates and durations of NumPy, as h5py stores them (opaque values whose tag begins with
 /// "NUMPY:"), are counts in i64. References to objects are u64: addresses in the file, which are

@@ -21,8 +21,8 @@ struct dlpack_deleter {
   void operator()(DLManagedTensor* tensor) const noexcept;
 };
 
-/// A tensor of DLPack 1 (https://dmlc.github.io/dlpack), and one of DLPack before it had versions.
-/// `release()` gives it to a consumer that calls its deleter.
+/// A tensor of DLPack 1 (https://dmlc.github.io/dlpack), and one of the older DLPack without
+/// versions. `release()` gives it to a consumer that calls its deleter.
 using dlpack_tensor = std::unique_ptr<DLManagedTensorVersioned, dlpack_deleter>;
 using unversioned_dlpack_tensor = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
 
@@ -34,22 +34,23 @@ using unversioned_dlpack_tensor = std::unique_ptr<DLManagedTensor, dlpack_delete
 ///
 /// The tensor holds the batch. Shape {samples, …}, dense, row-major, aligned to 256 bytes, in the
 /// memory of `batch::device`. The tensor is writable: its flags say neither read-only nor copied.
-/// DLPack version 1.0. All tensors of one batch share its memory, which is recycled when the last
-/// tensor and the last other holder of the batch are gone.
+/// DLPack version 1.0. All tensors of one batch share its memory, which is used again after the
+/// last tensor and the last other owner of the batch are destroyed.
 ///
 /// Streams: `stream` is the stream on which the tensor is used. It is made to wait for all work
 /// issued so far on the stream the batch was taken on; the host does not wait. The memory is
-/// overwritten only after the work issued on both streams until the call of the tensor's deleter.
-/// If you use the tensor on a third stream, order that work before one of these two. See
+/// overwritten only after all work that was issued on both streams before the tensor's deleter is
+/// called. If you use the tensor on a third stream, make one of these two wait for that work. See
 /// `stream_use` for the rules.
 ///
 /// Threads: any thread may call the deleter, except a CUDA callback (`cudaLaunchHostFunc`). The
 /// deleter never throws. It does not wait, unless it releases the last memory of a destroyed
 /// loader: see `batch`.
 ///
-/// @param stream Empty: the stream the batch was taken on, or none. Nothing is ordered then.
+/// @param stream Empty: the tensor is used on the stream that the batch was taken on, or on none,
+/// so no order is added.
 /// @throws usage_error if the batch has no such field, or is in memory for which DLPack has no
-/// device type; also like `stream_use`.
+/// device type; also in the cases of `stream_use`.
 [[nodiscard]] dlpack_tensor to_dlpack(std::shared_ptr<const batch> of, std::string_view field,
                                       std::optional<stream_ref> stream = std::nullopt);
 /// Same, for consumers that do not support versions.
@@ -65,7 +66,7 @@ struct dlpack_device {
 
   friend bool operator==(const dlpack_device&, const dlpack_device&) = default;
 };
-/// The device whose memory holds the batch. @throws usage_error like `to_dlpack`.
+/// The device whose memory holds the batch. @throws usage_error if DLPack has no type for it.
 [[nodiscard]] dlpack_device dlpack_device_of(const batch& of);
 
 /// Converts the stream number of `__dlpack__(stream=…)` of Python's array API for `to_dlpack`.
@@ -73,7 +74,7 @@ struct dlpack_device {
 /// | number | on a GPU                   | on the host |
 /// | ------ | -------------------------- | ----------- |
 /// | None   | `cudaStreamLegacy`         | nothing     |
-/// | -1     | nothing: no order is asked | nothing     |
+/// | -1     | nothing: no order is added | nothing     |
 /// | 1      | `cudaStreamLegacy`         | refused     |
 /// | 2      | `cudaStreamPerThread`      | refused     |
 /// | > 2    | a `cudaStream_t`           | refused     |

@@ -37,8 +37,8 @@ struct expert_options {
   std::size_t device_slots = 0;
   /// The policy if the next batch is asked for while every slot has a live batch.
   feedline::on_held on_held = feedline::on_held::error;
-  /// With `on_held::allocate`: how many bytes further slots may have at a time, besides what
-  /// `memory` allows. 0: a quarter of what is free on that memory, measured at each allocation.
+  /// With `on_held::allocate`: maximum number of bytes of all further slots at a time; `memory`
+  /// limits them, too. 0: a quarter of the free memory of that kind, measured at each allocation.
   std::size_t max_held_bytes = 0;
   /// With `on_held::allocate`: called once with a warning, instead of a log line, by the thread
   /// that takes the batch for which the first further slot is made. It must not throw.

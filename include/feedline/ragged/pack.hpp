@@ -64,6 +64,7 @@ class packed_dataset : public dataset {
 ///     using enum feedline::pack_longer;
 ///     auto rows = feedline::pack(tokens, {.capacity = 4096, .longer = split});
 ///     feedline::loader loader{rows, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 8}};
+///
 /// A batch has batch size × T elements, however long the samples are. The content of the rows is
 /// determined here, in one pass over the lengths, and takes 8 bytes a row. An order over the
 /// dataset permutes rows, so the same samples share a row in every epoch. A sample without elements

@@ -47,6 +47,7 @@ struct chunk_window {
 /// reads all chunks. Use `lanes` to avoid that:
 ///
 ///     feedline::shuffle{.seed = 42, .within = feedline::chunks(1024), .lanes = 64}
+///
 /// The chunks are then divided into lanes, each with windows of 1024 / 64 chunks. A global batch
 /// takes equal parts of all lanes, lane after lane. So each rank reads 64 / world whole lanes.
 /// Sizes of lanes differ by at most one chunk; the ranks share the samples that remain at the end,
