@@ -54,8 +54,7 @@ class sample_source {
   /// The index in the epoch's order, over all ranks, of a position of this rank's order. The rest
   /// of its batch follows there.
   [[nodiscard]] position in_epoch(position own) const noexcept { return share_.at(own.value); }
-  /// Writes the indices of the samples at `first` and the following positions; they are the
-  /// dataset's, or
+  /// Writes the dataset's indices of the samples at `first` and the following positions.
   /// @throws usage_error naming the sampler, the position and the sample; what the sampler throws.
   void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const;
   /// Same as `dataset::wants_prefetch` and `prefetch`.

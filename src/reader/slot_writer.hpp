@@ -54,6 +54,15 @@ struct reader_scratch {
 void draw_samples(const sample_source& source, const staging_slot& slot, sample_run run,
                   reader_scratch& use);
 
+/// Counts the bytes of `use.out`, if the sizes of fields differ from batch to batch.
+void count_bytes(reader_scratch& use);
+
+/// Reads the samples that a live source has, at most `most`, to `use.out`. The slot, which has one
+/// run, then has only these samples.
+/// @return Number of samples.
+std::uint64_t take_live(const live_source& source, staging_slot& slot, std::uint64_t most,
+                        const reader_scratch& use);
+
 /// Reads one run of samples into a staging slot, in the form that the transfer expects.
 ///
 /// Threads: any number of readers, on different runs of a slot. An exception marks the run as
