@@ -52,14 +52,12 @@ struct decoding_limits {
   std::size_t decoder = 0;  ///< arriving blocks, and decoders
 };
 /// Decoding leaves half of its budget to slots, and in any case room for the fewest of them.
-/// @param slots Bytes of the fewest device slots; empty: more than 64 bits hold. @param destination
-/// Bytes
-/// of the buffers that staging slots are copied to.
+/// @param slots Bytes of the fewest device slots; empty: more than 64 bits hold.
+/// @param destination Bytes of the buffers that staging slots are copied to.
 [[nodiscard]] decoding_limits limits_of(const loader_options& options,
                                         std::optional<std::size_t> slots, std::size_t destination);
-/// Sets all sizes, with enough blocks ahead to make large groups, or fewer if memory is limited:
-/// at least
-/// one.
+/// Sets all sizes, with enough blocks ahead to make large groups, or fewer if memory is limited: at
+/// least one.
 [[nodiscard]] block_plan sized(block_plan blocks, std::span<const std::size_t> row_bytes,
                                const device_capabilities& device, const decoding_limits& limits,
                                std::uint64_t slot_samples);

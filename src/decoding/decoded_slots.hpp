@@ -14,8 +14,7 @@
 namespace feedline::detail {
 
 /// The consumer's part if the device decodes blocks. It waits until a slot's blocks are decoded,
-/// and
-/// makes a missing one the slot's failure. Threads: the consumer's.
+/// and makes a missing one the slot's failure. Threads: the consumer's.
 class decoded_slots {
  public:
   /// Borrows all for its life. @param rows Layout of the dataset's rows.

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <feedline/index.hpp>
+
 #include "decoding/block_reader.hpp"
 #include "decoding/block_schedule.hpp"
 #include "decoding/decoded_slots.hpp"
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace feedline::detail {
@@ -28,6 +31,8 @@ struct decoding_parts {
   block_reader reader;
   block_schedule feed;  ///< gives readers' slots their blocks
   decoded_slots slots;  ///< the consumer's check that a slot's blocks were decoded
+  /// A slot that was taken, but whose blocks may not be decoded yet. The consumer's.
+  std::optional<slot_index> undecoded = {};
 };
 
 }  // namespace feedline::detail

@@ -25,8 +25,8 @@ namespace feedline::detail {
 ///
 /// Blocks come with slots long before they are needed, and gather in a lane: a buffer, a stream and
 /// a decoder. A group is decoded when it is full, or when a slot needs a block of it; the next
-/// group
-/// gathers in the next lane, so that several groups are decoded at once. On the stream of copies:
+/// group gathers in the next lane, so that several groups are decoded at once. On the stream of
+/// copies:
 ///
 ///     wait for `decoded` of the group that was in this lane before, once,
 ///     copy, record `arrived`

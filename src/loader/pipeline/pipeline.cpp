@@ -118,10 +118,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
   transfer_.clock().name(stage::transfer, 0, &activities_);
   consumer_.name(stage::batch, 0, &activities_);
   activities_.follow(transfer_.clock(), consumer_);
-  const tuning_budget& budget = options.expert.tuning;
-  const bool has_budget = budget.max_readers != 0 || budget.max_pinned_bytes != 0;
-  if (plan_.readers != 0 && (has_budget || plan_.readers > plan_.first_readers))
-    tuning_.emplace(plan_, slot_scheduler_.active(), *staging_, activities_);
+  if (resolved_.tuned) tuning_.emplace(plan_, slot_scheduler_.active(), *staging_, activities_);
   forecast_.begin();
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;

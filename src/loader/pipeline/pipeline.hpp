@@ -251,7 +251,6 @@ class pipeline {
   const unsigned quota_cores_ = quota_cores("/").value_or(0);
   const bool chunked_;
   batch_cursor cursor_;
-  std::optional<slot_index> undecoded_;  ///< taken, but its blocks may not be decoded yet
   /// Delivery has ended: the consumer has got the recorded failure, and gets it at every step.
   std::optional<failure> pass_failure_;
   /// Delivery has ended: the consumer has got the failure of the table, and gets it at every step.

@@ -46,7 +46,8 @@ std::optional<slot_index> pipeline::next_decoded(const take_limits& limits) {
   std::optional<failure> failed;
   {
     const in_activity waiting{&consumer_, activity::starved};
-    slot = undecoded_ ? std::exchange(undecoded_, {}) : next_slot(limits);
+    std::optional<slot_index>& undecoded = strategy_.decoding->undecoded;
+    slot = undecoded ? std::exchange(undecoded, {}) : next_slot(limits);
     if (!slot) return std::nullopt;
     try {
       if (!await_decoded(*slot, limits)) return std::nullopt;
@@ -71,7 +72,7 @@ bool pipeline::await_decoded(slot_index slot, const take_limits& limits) {
     return limits.over() || limits.stop.stop_requested() || stopped_.load();
   };
   if (strategy_.decoding->slots.await(taken, given_up)) return true;
-  undecoded_ = slot;
+  strategy_.decoding->undecoded = slot;
   if (limits.stop.stop_requested() || stopped_.load()) return false;
   miss_deadline(began);
 }

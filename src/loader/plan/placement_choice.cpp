@@ -46,7 +46,8 @@ placement_choice gather(const dataset& dataset, const device_capabilities& devic
 }  // namespace
 
 placement_choice choose_placement(const dataset& dataset, const device_capabilities& device,
-                                  const loader_options& options) {
+                                  const loader_options& options,
+                                  std::span<const std::size_t> row_bytes) {
   const placement wanted = options.placement;
   const std::uint64_t samples = dataset.size();
   const bool may_keep = wanted != placement::stream && samples != 0;
@@ -78,7 +79,6 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
   }
   if (wanted == placement::gather) return gather(dataset, device);
 
-  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   const std::size_t all_bytes = device_row_cache::bytes(row_bytes, samples);
   const std::size_t budget = options.memory.cache;
   const std::string numbers =

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace feedline::detail {
@@ -20,9 +21,11 @@ struct placement_choice {
 /// Chooses as the options say; if they leave it open, by comparing sizes with the budget.
 /// @throws usage_error with the numbers, if a placement that was asked for is impossible with this
 /// dataset and budget.
+/// @param row_bytes Result of `row_bytes_of`.
 [[nodiscard]] placement_choice choose_placement(const dataset& dataset,
                                                 const device_capabilities& device,
-                                                const loader_options& options);
+                                                const loader_options& options,
+                                                std::span<const std::size_t> row_bytes);
 
 /// Bytes of one sample's rows, for each field.
 [[nodiscard]] std::vector<std::size_t> row_bytes_of(const dataset& dataset);

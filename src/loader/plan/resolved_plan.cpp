@@ -122,8 +122,8 @@ class planner {
         options_{options},
         sizes_{checked_sizes(dataset)},
         share_{share_of(sampler, dataset, options)},
-        choice_{choose_placement(dataset, device, options)},
         row_bytes_{row_bytes_of(dataset)},
+        choice_{choose_placement(dataset, device, options, row_bytes_)},
         decoding_{choose_decoding(
             dataset, sampler, share_, device, options, choice_.placement, row_bytes_,
             options.expert.piece_bytes != 0 ? options.expert.piece_bytes
@@ -171,7 +171,8 @@ class planner {
             .slots = slots,
             .memory = std::move(memory_),
             .blocks = blocks_ ? std::make_shared<const block_plan>(std::move(*blocks_)) : nullptr,
-            .sizes = sizes_};
+            .sizes = sizes_,
+            .tuned = tuned_};
   }
 
  private:
@@ -272,6 +273,8 @@ class planner {
     }
     plan_.first_readers = std::min(first_readers, plan_.readers);
     plan_.first_staging_slots = std::min(first_slots, plan_.staging_slots);
+    tuned_ = budget.max_readers != 0 || budget.max_pinned_bytes != 0 ||
+             plan_.readers > plan_.first_readers;
   }
 
   const dataset& dataset_;
@@ -279,11 +282,12 @@ class planner {
   const loader_options& options_;
   const batch_sizes_ptr sizes_;
   const epoch_share share_;
-  const placement_choice choice_;
   const std::vector<std::size_t> row_bytes_;
+  const placement_choice choice_;
   decoding_choice decoding_;
   slot_memory memory_;
   int readers_of_requests_ = 0;  ///< among which slots are divided
+  bool tuned_ = false;
   std::optional<block_plan> blocks_ = {};
   loader_plan plan_ = {};
 };

@@ -25,6 +25,7 @@ struct resolved_plan {
   std::shared_ptr<const block_plan> blocks;  ///< blocks that the device decodes; null: readers
                                              ///< decode
   batch_sizes_ptr sizes;                     ///< null: all batches have one size
+  bool tuned;                                ///< readers and staging slots are tuned
 };
 
 /// Allocates nothing, starts nothing. With tuning it is the plan for the whole budget, and contains
