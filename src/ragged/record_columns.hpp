@@ -7,11 +7,11 @@
 
 #include "ragged/coded_values.hpp"
 #include "ragged/padding.hpp"
+#include "ragged/record_row.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,53 +19,6 @@
 #include <vector>
 
 namespace feedline::detail {
-
-using described_fields = std::shared_ptr<const std::vector<described_field>>;
-
-/// The destination of one record. One thread, record after record.
-class record_row final : public record_output {
- public:
-  /// Destination of a field.
-  struct room {
-    bool is_wanted = false;
-    /// Ragged: a sample that is longer than `limit` is cut there, or an error.
-    bool truncates = false;
-    std::uint64_t limit = 0;
-    std::size_t element_bytes = 0;  ///< in a fixed field, size of the value
-    /// Less than the elements that count if only their number is wanted.
-    std::span<std::byte> memory = {};
-    bool is_given = false;    ///< the record has the field
-    std::uint64_t count = 0;  ///< number of elements that count; at most `limit`
-  };
-
-  /// No field is wanted yet.
-  explicit record_row(described_fields fields);
-
-  std::vector<room> rooms;
-
-  /// Wants a ragged field without a limit: as much as its memory takes.
-  void want_all(std::size_t field) noexcept {
-    rooms[field].is_wanted = rooms[field].truncates = true;
-    rooms[field].limit = std::numeric_limits<std::uint64_t>::max();
-  }
-
-  /// Decodes a record.
-  /// @throws dataset_error also if it lacks a wanted field.
-  void decode(const record_decoder& by, std::span<const std::byte> stored,
-              const sample_context& context);
-
-  std::span<const described_field> fields() const noexcept override { return *fields_; }
-  bool wants(std::size_t field) const noexcept override {
-    return field < rooms.size() && rooms[field].is_wanted;
-  }
-  std::span<std::byte> fixed(std::size_t field) override;
-  std::span<std::byte> ragged(std::size_t field, std::uint64_t count) override;
-
- private:
-  room& wanted(std::size_t field, bool is_ragged);
-
-  described_fields fields_;
-};
 
 /// The fields that a dataset makes of records, and where they go.
 class record_columns {
