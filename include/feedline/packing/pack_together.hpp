@@ -45,10 +45,11 @@ struct pack_together_options {
   packed_mask mask = packed_mask::none;  ///< adds NAME_mask
 };
 
-/// Packs samples of one or several ragged fields into rows by a plan: within a window of samples,
-/// longest first, each goes into the row that it fills best, so that rows have little padding. On
-/// documents of web pages in rows of 4096 tokens, rows are more than 99 % full. `pack` keeps the
-/// order of samples instead, at 80 to 95 %.
+/// Packs samples of one or several ragged fields into rows by a plan. The plan takes a window of
+/// samples at a time, begins with the longest one, and puts each into the row that it fills best,
+/// so that rows have little padding. Rows of 4096 tokens are more than 99 % full if lengths are
+/// distributed like those of web pages (`feedline_bench_packing`). `pack` keeps the order of
+/// samples instead, so that its rows have more padding.
 ///
 ///     using enum feedline::pack_longer;
 ///     auto rows = feedline::pack_together(
@@ -72,9 +73,9 @@ struct pack_together_options {
 /// Method: best fit decreasing (D. S. Johnson, "Near-optimal bin packing algorithms", 1973) within
 /// a window. With several fields the first one chooses, among 32 rows at most.
 /// @throws usage_error if there is no field, one is null, two have one name or their numbers of
-/// samples differ, a capacity is missing, 0 or more than 2^31 - 2, the window is 0, or a padding is
-/// not a value of its field's type; dataset_error naming the first sample that is longer than a
-/// row, or that would be split although its fields differ in length.
+/// samples differ, a capacity or the window is 0 or more than 2^31 - 2, a capacity is missing, or a
+/// padding is not a value of its field's type; dataset_error naming the first sample that is longer
+/// than a row, or that would be split although its fields differ in length.
 [[nodiscard]] std::shared_ptr<const packed_dataset> pack_together(
     const std::vector<ragged_dataset_ptr>& fields, const pack_together_options& options);
 
