@@ -44,10 +44,9 @@ class zarr_blocks final : public chunk_blocks {
     put(chunk, 1, nullptr, {}, row);
   }
 
-  /// Whether a decoded chunk is a block without changes.
-  [[nodiscard]] bool has_whole_rows() const noexcept { return whole_rows_; }
-  /// Reads the stored bytes of the chunk that is a block. Only if `has_whole_rows()`, and the chunk
-  /// is written. @throws dataset_error naming array, chunk and sample.
+  /// Reads the stored bytes of the chunk that is a block. Only if a decoded chunk is a block
+  /// without changes, and the chunk is written. @throws dataset_error naming array, chunk and
+  /// sample.
   void read_stored(std::uint64_t block, std::vector<std::byte>& into) const;
 
  private:
