@@ -132,16 +132,16 @@ void decoding_stage::decode(stream_ref copying, event_handle assembled) {
   const stream_ref own = next_lane().stream.get();
   device_->record(arrived_.get(), copying);
   device_->wait(own, arrived_.get());
-  if (assembled != event_handle::none) device_->wait(own, assembled);
   // This pass's groups have other blocks, or were decoded before those in the same slots were
   // needed.
   for (std::uint64_t back = 1; back < lanes_.size(); ++back)
     if (closed(back).end == 0 || closed(back).begin < next_lane().arrivals.replaces_end())
       device_->wait(own, closed(back).decoded.get());
-  if (cuts_windows_) {
-    next_lane().decoder->decode_chunks(next_lane().arrivals.content(), own);
+  // Assemblies read no chunks.
+  if (cuts_windows_) next_lane().decoder->decode_chunks(next_lane().arrivals.content(), own);
+  if (assembled != event_handle::none) device_->wait(own, assembled);
+  if (cuts_windows_)
     device_->wait(own, closed(1).decoded.get());  // windows share the chunks of groups before
-  }
   next_lane().decoder->decode(next_lane().arrivals.content(), own);
   device_->record(closed(0).decoded.get(), own);
   closed(0).end = decoded_end_ = arrived_end_;

@@ -34,10 +34,10 @@ namespace feedline::detail {
 /// On a lane's stream:
 ///
 ///     wait for `arrived`,
-///     wait for the last assembly that was issued: all that read what is overwritten are,
 ///     wait for the other lanes' groups of the run before: they may have the same places,
-///     for windows: wait for groups whose chunks are replaced, decode chunks, wait for the group
-///     before, with which they share chunks,
+///     for windows: wait for groups whose chunks are replaced, decode chunks,
+///     wait for the last assembly that was issued: all that read what is overwritten are,
+///     for windows: wait for the group before, with which they share chunks,
 ///     decode, record the group's `decoded`
 ///
 /// On the stream of assemblies:
