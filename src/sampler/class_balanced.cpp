@@ -1,9 +1,9 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/class_balanced.hpp>
 
-#include "dataset/field_values.hpp"
 #include "sampler/bucket_order.hpp"
 #include "sampler/draws.hpp"
+#include "sampler/field_values.hpp"
 #include "sampler/ranked.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/explicit_order.hpp>
 
-#include "dataset/field_values.hpp"
+#include "sampler/field_values.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/weighted.hpp>
 
-#include "dataset/field_values.hpp"
 #include "sampler/alias_order.hpp"
+#include "sampler/field_values.hpp"
 #include "sampler/systematic_order.hpp"
 #include "sampler/weights.hpp"
 

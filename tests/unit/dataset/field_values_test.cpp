@@ -1,4 +1,4 @@
-#include "dataset/field_values.hpp"
+#include "sampler/field_values.hpp"
 
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>

@@ -1,4 +1,4 @@
-#include "dataset/field_values.hpp"
+#include "sampler/field_values.hpp"
 
 #include <feedline/error.hpp>
 
