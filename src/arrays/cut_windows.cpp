@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "arrays/array_chunks.hpp"
 #include "arrays/cut/window_box.hpp"
 #include "arrays/encoded_array.hpp"
 #include "detail/arithmetic.hpp"
@@ -100,36 +101,6 @@ std::uint64_t chunks_within_reach(const window_plan& plan, const array_source& a
   return chunks;
 }
 
-/// The chunks of several arrays; an array is a field.
-class array_chunks final : public encoded_blocks {
- public:
-  explicit array_chunks(std::vector<std::shared_ptr<const encoded_rows>> arrays)
-      : arrays_{std::move(arrays)} {}
-
-  std::uint64_t rows() const noexcept override { return 1; }
-  std::span<const block_step> steps(std::size_t array) const noexcept override {
-    return arrays_[array]->steps();
-  }
-  stored_block stored(std::size_t array, std::uint64_t chunk) const noexcept override {
-    return arrays_[array]->stored(chunk);
-  }
-  std::size_t max_stored_bytes(std::size_t array) const noexcept override {
-    return arrays_[array]->max_stored_bytes();
-  }
-  stored_block read(std::size_t array, std::uint64_t chunk, std::span<std::byte> out,
-                    const sample_context& /*context*/) const override {
-    arrays_[array]->read(chunk, out);
-    return stored(array, chunk);
-  }
-  void decode(std::size_t array, std::span<const std::byte> bytes, const stored_block& stored,
-              std::span<std::byte> out) const override {
-    arrays_[array]->decode(bytes, stored.skipped, out);
-  }
-
- private:
-  const std::vector<std::shared_ptr<const encoded_rows>> arrays_;
-};
-
 class cut_windows final : public window_blocks {
  public:
   explicit cut_windows(std::shared_ptr<const window_samples> samples)
@@ -153,9 +124,7 @@ class cut_windows final : public window_blocks {
   }
   stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
                     const sample_context& context) const override {
-    sample_context own = context;
-    own.sample = sample_index{block};
-    samples_->read_field(field, own, out);
+    samples_->read_field(field, sample_index{block}, context, out);
     return stored(field, block);
   }
   void decode(std::size_t field, std::span<const std::byte> bytes, const stored_block& /*stored*/,
@@ -172,13 +141,14 @@ class cut_windows final : public window_blocks {
   std::shared_ptr<const encoded_blocks> chunks() const override { return chunks_; }
   std::uint64_t max_pieces(std::size_t field) const noexcept override { return pieces_[field]; }
 
-  void cut(std::size_t field, const sample_context& context, recipe& out) const override {
+  void cut(std::size_t field, sample_index sample, const sample_context& context,
+           recipe& out) const override {
     out.pieces.clear();
     thread_local std::vector<piece> pieces;
     pieces.clear();
     for (std::size_t p = 0; p < plan().parts.size(); ++p) {
       const window_part& part = plan().parts[p];
-      if (part.field == field && !add_pieces(part, source_of_[p], context, pieces))
+      if (part.field == field && !add_pieces(part, source_of_[p], sample, context, pieces))
         out.pieces.push_back(pad_of(part));
     }
     out.fills = static_cast<std::uint32_t>(out.pieces.size());
@@ -249,12 +219,12 @@ class cut_windows final : public window_blocks {
   }
 
   /// @return Whether all elements of the part are the array's.
-  bool add_pieces(const window_part& part, std::size_t number, const sample_context& context,
-                  std::vector<piece>& pieces) const {
+  bool add_pieces(const window_part& part, std::size_t number, sample_index sample,
+                  const sample_context& context, std::vector<piece>& pieces) const {
     thread_local box_list boxes;  // kept, to avoid allocation
     thread_local std::vector<chunk_part> cuts;
     boxes.clear();
-    const bool is_whole = samples_->add_boxes(part, context, boxes);
+    const bool is_whole = samples_->add_boxes(part, sample, context, boxes);
     if (boxes.empty()) return is_whole;
     const source& from = sources_[number];
     const std::size_t rank = part.axes.size();

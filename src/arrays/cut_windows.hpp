@@ -1,8 +1,8 @@
 #pragma once
 
 #include "arrays/box_list.hpp"
-#include "arrays/cut/window_blocks.hpp"
 #include "arrays/window_plan.hpp"
+#include "dataset/window_blocks.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -21,10 +21,10 @@ class window_samples {
   [[nodiscard]] virtual const window_plan& plan() const noexcept = 0;
   /// Adds the boxes of a part of a sample; their `out` is the offset in the field's row.
   /// @return False if the row has elements beyond the array, which are the part's pad.
-  virtual bool add_boxes(const window_part& part, const sample_context& context,
-                         box_list& boxes) const = 0;
+  virtual bool add_boxes(const window_part& part, sample_index sample,
+                         const sample_context& context, box_list& boxes) const = 0;
   /// Reads a field of a sample.
-  virtual void read_field(std::size_t field, const sample_context& context,
+  virtual void read_field(std::size_t field, sample_index sample, const sample_context& context,
                           std::span<std::byte> out) const = 0;
 };
 

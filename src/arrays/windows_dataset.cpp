@@ -51,13 +51,13 @@ class windows_dataset final : public dataset,
   }
 
   const window_plan& plan() const noexcept override { return plan_; }
-  bool add_boxes(const window_part& part, const sample_context& context,
+  bool add_boxes(const window_part& part, sample_index sample, const sample_context& context,
                  box_list& boxes) const override {
-    return add_boxes(part, positions_of(context.sample, context), part.first_byte, boxes);
+    return add_boxes(part, positions_of(sample, context), part.first_byte, boxes);
   }
-  void read_field(std::size_t field, const sample_context& context,
+  void read_field(std::size_t field, sample_index sample, const sample_context& context,
                   std::span<std::byte> out) const override {
-    const auto at = positions_of(context.sample, context);
+    const auto at = positions_of(sample, context);
     box_list boxes;
     for (const window_part& part : plan_.parts) {
       if (part.field != field) continue;

@@ -4,6 +4,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/sized_fields.hpp"
+#include "dataset/window_blocks.hpp"
 #include "detail/sample_range.hpp"
 
 #include <algorithm>
@@ -100,12 +101,6 @@ bool is_equal(std::span<const block_step> steps, std::span<const block_step> oth
          std::ranges::count(steps, block_filter::other, &block_step::filter) == 0;
 }
 
-/// A field of other blocks.
-struct chosen_field {
-  blocks_ptr blocks;
-  std::size_t field;
-};
-
 class chosen_blocks final : public borrowed_blocks {
  public:
   explicit chosen_blocks(std::vector<chosen_field> fields) : fields_{std::move(fields)} {}
@@ -125,6 +120,13 @@ class chosen_blocks final : public borrowed_blocks {
 
   std::vector<chosen_field> fields_;
 };
+
+/// Fields side by side, of which some may be cut out of chunks.
+blocks_ptr side_by_side(std::vector<chosen_field> fields) {
+  if (fields.front().blocks->rows() == 1)
+    if (blocks_ptr windows = make_chosen_windows(fields)) return windows;
+  return std::make_shared<const chosen_blocks>(std::move(fields));
+}
 
 class chosen_samples final : public borrowed_blocks {
  public:
@@ -244,7 +246,7 @@ blocks_ptr make_joined_blocks(const std::vector<dataset_ptr>& parts) {
                            : chosen_field{std::make_shared<const plain_blocks>(
                                               with_fields(parts[part], std::span{&field, 1}), rows),
                                           0});
-  return std::make_shared<const chosen_blocks>(std::move(fields));
+  return side_by_side(std::move(fields));
 }
 
 blocks_ptr make_chosen_blocks(blocks_ptr of, std::vector<std::size_t> places) {
@@ -253,11 +255,13 @@ blocks_ptr make_chosen_blocks(blocks_ptr of, std::vector<std::size_t> places) {
     return nullptr;
   std::vector<chosen_field> fields;
   for (const std::size_t place : places) fields.push_back({of, place});
-  return std::make_shared<const chosen_blocks>(std::move(fields));
+  return side_by_side(std::move(fields));
 }
 
 blocks_ptr make_chosen_samples(blocks_ptr of, std::function<std::uint64_t(std::uint64_t)> choose) {
   if (!of || of->rows() != 1) return nullptr;
+  if (auto windows = std::dynamic_pointer_cast<const window_blocks>(of))
+    return make_chosen_window_samples(std::move(windows), std::move(choose));
   return std::make_shared<const chosen_samples>(std::move(of), std::move(choose));
 }
 

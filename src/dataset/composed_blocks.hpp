@@ -14,6 +14,8 @@
 
 namespace feedline::detail {
 
+class window_blocks;
+
 /// Whether a field is encoded: else the blocks are rows as they are.
 [[nodiscard]] bool has_steps(const encoded_blocks& blocks, std::size_t fields);
 
@@ -39,5 +41,20 @@ namespace feedline::detail {
 [[nodiscard]] std::shared_ptr<const encoded_blocks> make_blocks_in_line(
     std::vector<std::shared_ptr<const encoded_blocks>> parts, std::vector<std::uint64_t> ends,
     std::size_t fields);
+
+/// A field of other blocks.
+struct chosen_field {
+  std::shared_ptr<const encoded_blocks> blocks;
+  std::size_t field;
+};
+
+/// Fields of which some are cut out of chunks; arrays of the same blocks come once.
+/// @param fields Their blocks have one row each. Null: none is cut out of chunks.
+[[nodiscard]] std::shared_ptr<const encoded_blocks> make_chosen_windows(
+    const std::vector<chosen_field>& fields);
+
+/// Some of the samples. @param choose Maps a sample to one of `of`; does not throw.
+[[nodiscard]] std::shared_ptr<const encoded_blocks> make_chosen_window_samples(
+    std::shared_ptr<const window_blocks> of, std::function<std::uint64_t(std::uint64_t)> choose);
 
 }  // namespace feedline::detail

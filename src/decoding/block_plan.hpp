@@ -4,7 +4,7 @@
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/window_block.hpp>
 
-#include "arrays/cut/window_blocks.hpp"
+#include "dataset/window_blocks.hpp"
 #include "decoding/block_order.hpp"
 
 #include <cstddef>

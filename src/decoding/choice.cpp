@@ -1,8 +1,8 @@
 #include "decoding/choice.hpp"
 
-#include "arrays/cut/window_blocks.hpp"
 #include "dataset/composed_blocks.hpp"
 #include "dataset/sized_fields.hpp"
+#include "dataset/window_blocks.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& f
     const auto* const windows = dynamic_cast<const window_blocks*>(&blocks);
     if (windows == nullptr)
       return "windows of arrays are decoded by readers if their dataset is part of another one, "
-             "such as a subset or zip";
+             "such as a concatenation";
     if (std::string why = refusal_of(*windows, device); !why.empty()) return why;
   }
   for (std::size_t place = 0; place < fields.size(); ++place) {

@@ -41,7 +41,8 @@ void window_planner::plan(const sample_context& context, planned_window& out) {
     }
     window_block head;
     recipe_.pieces.clear();
-    if (context.sample != block_order::none) plan_->windows->cut(field, context, recipe_);
+    if (context.sample != block_order::none)
+      plan_->windows->cut(field, context.sample, context, recipe_);
     head.fills = recipe_.pieces.empty() ? 0 : recipe_.fills;
     head.boxes = static_cast<std::uint32_t>(recipe_.pieces.size());
     std::vector<std::byte>& block = out.blocks[field];

@@ -2,7 +2,7 @@
 
 #include <feedline/index.hpp>
 
-#include "arrays/cut/window_blocks.hpp"
+#include "dataset/window_blocks.hpp"
 #include "decoding/block_plan.hpp"
 
 #include <cstddef>

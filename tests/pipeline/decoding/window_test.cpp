@@ -2,6 +2,8 @@
 
 #include <feedline/arrays/array_views.hpp>
 #include <feedline/arrays/windows.hpp>
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
@@ -268,6 +270,27 @@ TEST_CASE(
   CHECK(from.record->stored_reads == 0);
 }
 
+TEST_CASE("windows decoded on the device: also those of a subset, and beside other datasets",
+          "[loader][host]") {
+  const grid_case from = plain_case();
+  const grid_case other = plain_case();
+  const auto set = windows_of(from);
+  const auto beside = make_windows(other.windows, {{"target", {other.array}}});
+  const auto joined = zip({set, make_identity_rows(set->size(), 5), beside});
+  for (const dataset_ptr& composed :
+       {joined, subset(set, sample_index{3}, 20), subset(joined, sample_index{3}, 20),
+        select(joined, std::vector<selected_field>{{"target"}, {"id"}})}) {
+    const delivered expected = deliver(composed, decode_on::cpu, {.readers = 2});
+    from.record->reads = other.record->reads = 0;
+    const delivered seen = deliver(composed, decode_on::device, {.readers = 2});
+    CHECK(seen.note.empty());
+    CHECK(seen.error == std::nullopt);
+    CHECK(seen.batches == expected.batches);
+    CHECK(from.record->reads == 0);
+    CHECK(other.record->reads == 0);
+  }
+}
+
 TEST_CASE("windows decoded on the device: chunks that fail give the reader's error",
           "[loader][host]") {
   const bool damages = GENERATE(true, false);
@@ -297,7 +320,7 @@ TEST_CASE("windows decoded on the device: what it cannot do is told", "[loader][
   };
   CHECK(note(set).empty());
   CHECK(contains(note(set, decode_on::automatic), "only if that is asked for"));
-  CHECK(contains(note(subset(set, sample_index{2}, 8)), "part of another one"));
+  CHECK(contains(note(concatenate({set, set})), "part of another one"));
 
   const auto other = std::make_shared<coded_chunks::record>();
   other->filter = block_filter::bit_shuffle;
