@@ -17,6 +17,12 @@ namespace {
 constexpr std::uint64_t max_group_chunks = 2048;
 constexpr std::size_t max_group_chunk_bytes = std::size_t{512} << 20;
 
+/// Most groups of windows in flight at once. A chunk is decoded by few threads, so that it takes
+/// long, and devices decode thousands as fast as one.
+constexpr std::uint32_t max_window_lanes = 6;
+/// Groups beyond the usual number may take this share of the device's memory, with all others.
+constexpr std::size_t memory_share = 12;
+
 /// Room for chunks: those of two groups, if no two windows shared one, or fewer.
 void size_chunks(block_plan& blocks) {
   const auto arrays = blocks.windows->arrays();
@@ -95,9 +101,26 @@ block_plan sized(block_plan blocks, std::span<const std::size_t> row_bytes,
            (limits.decoder == 0 ||
             decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, 0) <= limits.decoder);
   };
-  std::uint64_t ahead =
-      std::min(std::uint64_t{blocks.lanes} * blocks.max_group, blocks.order.blocks());
+  const auto wanted_ahead = [&] {
+    return std::min(std::uint64_t{blocks.lanes} * blocks.max_group, blocks.order.blocks());
+  };
+  std::uint64_t ahead = wanted_ahead();
   size_store(blocks, slot_samples, ahead);
+  while (blocks.windows && blocks.lanes < max_window_lanes && ahead < blocks.order.blocks()) {
+    block_plan more = blocks;
+    ++more.lanes;
+    size_store(more, slot_samples,
+               std::min(std::uint64_t{more.lanes} * more.max_group, more.order.blocks()));
+    const std::size_t bytes = store_bytes(more, row_bytes) +
+                              decoding_stage::device_bytes(more, row_bytes, *device.decodes, 0);
+    if (bytes > device.memory_bytes / memory_share) break;
+    std::swap(blocks, more);
+    if (!fits()) {
+      std::swap(blocks, more);
+      break;
+    }
+    ahead = wanted_ahead();
+  }
   while (ahead > 1 && !fits()) {
     ahead -= divide_up<std::uint64_t>(ahead, 8);
     size_store(blocks, slot_samples, ahead);

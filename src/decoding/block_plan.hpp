@@ -42,6 +42,10 @@ struct block_plan {
   std::size_t kept_bytes = 0;      ///< limit of these, decoded
   std::uint32_t group_chunks = 0;  ///< chunks that are decoded at once, at most
 
+  /// The most blocks, or chunks of windows, that the device decodes at once.
+  [[nodiscard]] std::uint64_t at_once() const noexcept {
+    return std::uint64_t{lanes} * (windows ? group_chunks : group);
+  }
   /// No block needs more chunks.
   [[nodiscard]] std::uint64_t max_chunks() const noexcept {
     std::uint64_t chunks = 0;

@@ -169,7 +169,9 @@ std::string to_string(const loader_plan& plan) {
   }
   if (plan.placement != placement::stream)
     text += fmt::format("; {}, {} samples kept", to_string(plan.placement), plan.cached_samples);
-  if (plan.decode_on == decode_on::device) text += "; blocks are decoded by the device";
+  if (plan.decode_on == decode_on::device)
+    text +=
+        fmt::format("; blocks are decoded by the device, up to {} at once", plan.decoded_at_once);
   if (!plan.decode_note.empty()) text += "; not decoded by the device: " + plan.decode_note;
   text += fmt::format("; {} {}", plan.readers, plan.readers == 1 ? "reader" : "readers");
   if (plan.first_readers != 0 &&

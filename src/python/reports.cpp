@@ -30,6 +30,7 @@ void bind_plan(nb::module_& module) {
       .def_prop_ro("placement", [](const plan& self) { return named<placement>{self.placement}; })
       .def_prop_ro("decode_on", [](const plan& self) { return named<decode_on>{self.decode_on}; })
       .def_ro("decode_note", &plan::decode_note)
+      .def_ro("decoded_at_once", &plan::decoded_at_once)
       .def_ro("device_could_decode", &plan::device_could_decode)
       .def_ro("assembled", &plan::assembled)
       .def_ro("shard", &plan::shard)

@@ -31,6 +31,9 @@ struct device_capabilities {
   bool assembles = true;
   device_id id = {};  ///< identifies the device to other libraries
   std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
+  /// All memory of the device, in bytes, also if it is in use; 0: unknown. Loaders that decode
+  /// blocks use more of it if there is much.
+  std::size_t memory_bytes = 0;
   /// Host cores on the NUMA node that the device is attached to, ascending; empty: unknown.
   std::vector<unsigned> near_cores = {};
   /// Granularity of `map`, in bytes, a power of two: memory given to `map` begins and ends at its

@@ -23,7 +23,10 @@ struct loader_plan {
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`
   /// Decoder of compressed blocks: readers or the device.
   feedline::decode_on decode_on = feedline::decode_on::cpu;
-  std::string decode_note = {};  ///< why the device does not decode, if that was requested
+  /// Why the device does not decode, or only a part, if that was requested.
+  std::string decode_note = {};
+  /// The most blocks or chunks that the device decodes at once; 0: it decodes none.
+  std::uint64_t decoded_at_once = 0;
   /// Whether readers decode blocks that the device has decoders for. Ignores whether order,
   /// placement and error policy let the device decode.
   bool device_could_decode = false;

@@ -47,6 +47,12 @@ std::string name_of(int ordinal) {
   return "cuda:" + std::to_string(ordinal) + " " + properties.name;
 }
 
+std::size_t memory_of(int ordinal) {
+  cudaDeviceProp properties{};
+  FEEDLINE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
+  return properties.totalGlobalMem;
+}
+
 /// Cores on the GPU's NUMA node; empty if the system does not report it.
 detail::core_list cores_near(int ordinal) {
   char address[32] = {};  // address on the PCI bus
@@ -63,6 +69,7 @@ class cuda_device final : public device {
         name_{name_of(ordinal)},
         has_pool_{detail::memory_pool::is_supported(ordinal)},
         decodes_{detail::make_cuda_block_decoders(ordinal, name_)},
+        memory_bytes_{memory_of(ordinal)},
         near_cores_{cores_near(ordinal)} {}
   cuda_device(const cuda_device&) = delete;
   cuda_device& operator=(const cuda_device&) = delete;
@@ -77,6 +84,7 @@ class cuda_device final : public device {
             .reads_staging = false,
             .id = {.kind = device_kind::cuda, .ordinal = ordinal_},
             .decodes = decodes_,
+            .memory_bytes = memory_bytes_,
             .near_cores = near_cores_,
             .map_granularity = detail::page_bytes()};
   }
@@ -294,6 +302,7 @@ class cuda_device final : public device {
   const std::string name_;
   const bool has_pool_;
   const std::shared_ptr<const block_decoders> decodes_;
+  const std::size_t memory_bytes_;
   const detail::core_list near_cores_;
   mutable detail::cuda_context context_{ordinal_};
   detail::memory_pool pool_{ordinal_};  ///< for short-lived memory

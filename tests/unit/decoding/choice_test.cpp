@@ -2,6 +2,7 @@
 
 #include "decoding/choice.hpp"
 
+#include <feedline/arrays/windows.hpp>
 #include <feedline/backend/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -12,6 +13,7 @@
 #include "loader/plan/resolved_plan.hpp"
 #include "loader/plan/share.hpp"
 #include "support/checks/catch.hpp"
+#include "support/datasets/coded_chunks.hpp"
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -35,11 +37,13 @@ constexpr std::uint64_t batches = 4;
 
 /// Blocks of a dataset, as a loader of this many batches a slot has them.
 struct chosen {
-  chosen(const dataset_ptr& of, loader_options options)
+  /// @param memory_bytes The device's; 0: unknown.
+  chosen(const dataset_ptr& of, loader_options options, std::size_t memory_bytes = 0)
       : data{of}, device{std::make_shared<scripted_device>()} {
     options.batch_size = 100;
     options.decode_on = decode_on::device;
-    const device_capabilities can = device->capabilities();
+    device_capabilities can = device->capabilities();
+    can.memory_bytes = memory_bytes;
     const std::vector<std::size_t> row_bytes = row_bytes_of(*data);
     const decoding_choice choice =
         choose_decoding(*data, sequential{}, share_of(sequential{}, *data, options), can, options,
@@ -108,6 +112,37 @@ class sized_rows final : public dataset {
 };
 
 }  // namespace
+
+TEST_CASE("decoding_choice: more groups of windows are in flight where the device has memory",
+          "[decoding][host]") {
+  const auto array = make_coded_array({.name = "x",
+                                       .type = element_type::u16,
+                                       .shape = {4000, 16, 16},
+                                       .dimensions = {"t", "y", "x"},
+                                       .chunk = {4, 16, 16}},
+                                      std::make_shared<coded_chunks::record>());
+  const dataset_ptr windows = make_windows({{"t", 2}}, {{"input", {array}}});
+  const auto all_bytes = [](const chosen& of) { return of.bytes.store + of.bytes.decoder; };
+  const chosen usual{windows, {}};
+  CHECK(usual.blocks->lanes == 3);
+  const chosen most{windows, {}, std::size_t{1} << 50};
+  CHECK(most.blocks->lanes == 6);
+  CHECK(most.blocks->group == usual.blocks->group);
+  CHECK(most.blocks->ahead == 2 * usual.blocks->ahead);
+  CHECK(most.blocks->at_once() == std::uint64_t{6} * most.blocks->group_chunks);
+  CHECK(chosen{windows, {}, 12 * all_bytes(most)}.blocks->lanes == 6);
+  const chosen fewer{windows, {}, 12 * all_bytes(most) - 12};
+  CHECK(fewer.blocks->lanes == 5);
+  CHECK(chosen{windows, {}, 12 * all_bytes(usual)}.blocks->lanes == 3);
+  // A limit of the user's comes first.
+  const chosen limited{windows,
+                       {.memory = {.device = usual.slot_bytes + 2 * all_bytes(usual)}},
+                       std::size_t{1} << 50};
+  CHECK(limited.bytes.decoder <= usual.slot_bytes + 2 * all_bytes(usual));
+  CHECK(limited.blocks->lanes < 6);
+  // Blocks that are not windows are decoded many at once anyway.
+  CHECK(chosen{many_blocks(), {}, std::size_t{1} << 50}.blocks->lanes == 3);
+}
 
 TEST_CASE("decoding_choice: rows of different sizes are images, one a block", "[decoding][host]") {
   const scripted_device device;
