@@ -31,6 +31,10 @@ constexpr std::uint32_t image_lanes = 2;
 /// Approximate bytes of the windows of a call. They may need few chunks that are not there yet, and
 /// a call takes as long for few of them.
 constexpr std::size_t wanted_window_bytes = std::size_t{512} << 20;
+/// Approximate decoded bytes of the sparse rows of a call: it takes as long for few as for many.
+constexpr std::size_t wanted_sparse_bytes = std::size_t{128} << 20;
+/// Rows whose numbers take a smaller share of a dense row become dense on the device unasked.
+constexpr std::size_t sparse_share = 4;
 /// Fewest groups of an epoch, so that some are read while others are decoded.
 constexpr std::uint64_t wanted_groups = 8;
 /// Most bytes of the decoded chunks that windows are cut from, approximately.
@@ -54,17 +58,18 @@ std::string refusal_of(const window_blocks& windows, const device_capabilities& 
   return {};
 }
 
-bool has_windows(const encoded_blocks& blocks, std::size_t fields) {
+/// Whether a block of some field has this step.
+bool has_step(const encoded_blocks& blocks, std::size_t fields, block_filter filter) {
   for (std::size_t field = 0; field < fields; ++field)
     for (const block_step& step : blocks.steps(field))
-      if (step.filter == block_filter::window) return true;
+      if (step.filter == filter) return true;
   return false;
 }
 
 /// Why the device cannot decode the blocks of these fields; empty if it can.
 std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& fields,
                        const device_capabilities& device) {
-  if (has_windows(blocks, fields.size())) {
+  if (has_step(blocks, fields.size(), block_filter::window)) {
     const auto* const windows = dynamic_cast<const window_blocks*>(&blocks);
     if (windows == nullptr)
       return "windows of arrays are decoded by readers if their dataset is part of another one, "
@@ -97,14 +102,6 @@ std::string refusal_of_sizes(const encoded_blocks& blocks, const std::vector<fie
         return who + "batch, and devices decode only images to different sizes";
   }
   return {};
-}
-
-/// Whether a block of some field is an image.
-bool has_images(const encoded_blocks& blocks, std::size_t fields) {
-  for (std::size_t field = 0; field < fields; ++field)
-    for (const block_step& step : blocks.steps(field))
-      if (step.filter == block_filter::image) return true;
-  return false;
 }
 
 /// Whether all images of a sample of blocks, spread evenly, are PNGs.
@@ -145,6 +142,23 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
   return {};
 }
 
+/// The chunks that the device decodes for rows or windows, if it does.
+struct chunks_choice {
+  std::shared_ptr<const window_blocks> windows = nullptr;
+  std::string note = {};  ///< why readers decode chunks that the device could have been sent
+};
+
+/// Sparse rows need no chunks: readers can gather their numbers.
+chunks_choice choose_chunks(const std::shared_ptr<const encoded_blocks>& blocks, std::size_t fields,
+                            const device_capabilities& device, decode_on wanted) {
+  chunks_choice made{std::dynamic_pointer_cast<const window_blocks>(blocks)};
+  if (!made.windows || has_step(*blocks, fields, block_filter::window)) return made;
+  const std::string why = refusal_of(*made.windows, device);
+  if (!why.empty()) made.note = "readers decode chunks, and the device makes rows dense: " + why;
+  if (wanted == decode_on::automatic || !why.empty()) made.windows = nullptr;
+  return made;
+}
+
 }  // namespace
 
 decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
@@ -177,6 +191,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   const auto blocks_in = [&](std::size_t bytes) {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / decoded, 1, max_blocks));
   };
+  chunks_choice chunks = choose_chunks(blocks, fields.size(), device, options.decode_on);
   block_plan plan{
       .blocks = blocks,
       .order = std::move(*placed),
@@ -185,13 +200,20 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
       .max_loads = blocks_in(max_block_slot_bytes) * static_cast<std::uint32_t>(fields.size()),
       .max_group = blocks_in(wanted_group_bytes),
       .usual_bytes = 0,
-      .windows = std::dynamic_pointer_cast<const window_blocks>(blocks)};
+      .windows = std::move(chunks.windows)};
   for (const field& each : fields) plan.varies.push_back(each.by_batch.has_value());
   const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();
   plan.loads_bytes = round_up(std::max(piece_bytes, one), std::size_t{256});
   const std::uint64_t all = divide_up(dataset.size(), blocks->rows());
   plan.usual_bytes = usual_bytes_of(plan, all);
-  const bool is_of_images = has_images(*blocks, fields.size());
+  if (has_step(*blocks, fields.size(), block_filter::sparse_row)) {
+    plan.max_group = std::min(plan.max_group, blocks_in(wanted_sparse_bytes));
+    if (options.decode_on == decode_on::automatic && plan.usual_bytes > decoded / sparse_share)
+      return refuse("a row's numbers and columns take " + std::to_string(plan.usual_bytes) +
+                    " bytes of the " + std::to_string(decoded) +
+                    " that it has when it is dense: set decode_on::device to send them");
+  }
+  const bool is_of_images = has_step(*blocks, fields.size(), block_filter::image);
   const std::uint32_t worth = is_of_images ? std::min(plan.max_group, max_images) : plan.max_group;
   if (is_of_images) {
     plan.max_group = are_pngs(plan, all) ? std::min(plan.max_group, max_pngs) : worth;
@@ -218,7 +240,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
     return refuse("an epoch has " + std::to_string(plan.order.blocks()) +
                   " blocks, and decoding on the device pays from " + std::to_string(pays) +
                   " on: set decode_on::device to force it");
-  return {.blocks = std::move(plan), .why_not = {}};
+  return {.blocks = std::move(plan), .why_not = std::move(chunks.note)};
 }
 
 bool has_decoders_for(const dataset& dataset, const device_capabilities& device) {

@@ -19,7 +19,8 @@ namespace feedline::detail {
 /// The decision where a dataset's blocks are decoded.
 struct decoding_choice {
   std::optional<block_plan> blocks;  ///< none: readers decode, if anything is encoded
-  std::string why_not;               ///< why the device does not, if that was asked for
+  /// Why the device does not, if that was asked for; or why it does only a part.
+  std::string why_not;
 
   [[nodiscard]] std::size_t loads_bytes() const noexcept {
     return blocks ? blocks->loads_bytes : 0;

@@ -2,6 +2,8 @@
 
 #include <feedline/dataset/window_block.hpp>
 
+#include "dataset/sparse/sparse_row.hpp"
+
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -43,18 +45,32 @@ bool is_cut(const block_store& chunks, const std::byte* block, std::byte* row) n
   return true;
 }
 
-bool is_window(const block_store::field& field) noexcept {
-  return field.steps.size() == 1 && field.steps.front().filter == block_filter::window;
+/// Where the bytes of a box begin in its chunk; null: the chunk is missing.
+const std::byte* bytes_in_chunk(const block_store* chunks, const window_box& box) noexcept {
+  if (chunks == nullptr || box.field >= chunks->fields.size() || box.place >= chunks->places)
+    return nullptr;
+  if (chunks->states[box.place * chunks->fields.size() + box.field] != 0) return nullptr;
+  const block_store::field& field = chunks->fields[box.field];
+  return field.blocks + box.place * field.block_bytes + box.from;
+}
+
+bool is_only(const block_store::field& field, block_filter filter) noexcept {
+  return field.steps.size() == 1 && field.steps.front().filter == filter;
 }
 
 bool is_decoded(const block_store& store, const block_load& load,
                 const std::byte* copy_destination) noexcept {
   if (load.missing != 0) return false;
   const block_store::field& field = store.fields[load.field];
-  if (is_window(field) && (load.skipped & 1U) == 0)
+  if (is_only(field, block_filter::window) && (load.skipped & 1U) == 0)
     return is_cut(*store.chunks, copy_destination + std::size_t{load.at} * 16,
                   field.blocks + load.place * field.block_bytes);
   try {
+    if (is_only(field, block_filter::sparse_row) && (load.skipped & 1U) == 0)
+      return make_dense(
+          field.steps.front().sparse, {copy_destination + std::size_t{load.at} * 16, load.bytes},
+          [&](const window_box& box) { return bytes_in_chunk(store.chunks.get(), box); },
+          {field.blocks + load.place * field.block_bytes, field.block_bytes});
     store.reference->decode(load.field, {copy_destination + std::size_t{load.at} * 16, load.bytes},
                             load.stored(),
                             {field.blocks + load.place * field.block_bytes, field.block_bytes});

@@ -53,7 +53,8 @@ feedline_add_tests(feedline_gpu_tests
 set_property(TARGET feedline_gpu_tests PROPERTY CUDA_RUNTIME_LIBRARY Static)
 if(FEEDLINE_HAS_HDF5)  # its filters are the reference, and encode
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/block_decoder_test.cpp
-    gpu/decode/encoded_case.cpp gpu/decode/hdf5_chunks_test.cpp gpu/decode/hdf5_windows_test.cpp)
+    gpu/decode/encoded_case.cpp gpu/decode/hdf5_chunks_test.cpp gpu/decode/hdf5_windows_test.cpp
+    gpu/decode/hdf5_sparse_rows_test.cpp)
   target_link_libraries(feedline_gpu_tests PRIVATE
     feedline_test_encoders feedline_test_hdf5 ZLIB::ZLIB)
 endif()

@@ -194,6 +194,28 @@ def test_images_that_the_gpu_decodes_are_the_readers(photographs, recipe):
     same(found[2], found[0])
 
 
+def test_sparse_rows_that_the_gpu_makes_dense_are_scipys(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = sparse.random(500, 300, 0.05, "csr", dtype=np.float32, random_state=3)
+    with h5py.File(tmp_path / "cells.h5ad", "w") as made:
+        group = made.create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", matrix.shape
+        for name in ("data", "indices", "indptr"):
+            values = getattr(matrix, name)
+            group.create_dataset(name, data=values, chunks=(256,), compression="gzip")
+    rows = feedline.open_hdf5_csr(str(tmp_path / "cells.h5ad"), "X")
+    labelled = feedline.zip([rows, feedline.make_memory_dataset({"label": np.arange(500)})])
+    options = {"device": "cuda", "batch_size": 64, "decode_on": "device"}
+    with feedline.Loader(labelled, feedline.shuffle(seed=1), **options) as loader:
+        plan = loader.plan()
+        assert (plan.decode_on, plan.decode_note) == ("device", "")
+        assert plan.decoded_at_once > 0
+        for batch in loader.epoch(0):
+            label = batch["label"].torch().cpu().numpy()
+            assert (batch["X"].torch().cpu().numpy() == matrix[label].toarray()).all()
+
+
 @pytest.mark.parametrize("end", ["pass", "sys.exit(3)", "raise ValueError", "os._exit(0)"])
 @pytest.mark.parametrize("kept", ["", "kept.append(batch)", "kept.append(batch['x'].torch())"])
 def test_a_program_ends_whatever_is_held(run_python, in_time, end, kept):

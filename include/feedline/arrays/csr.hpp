@@ -21,8 +21,10 @@ struct csr_arrays {
 
 /// A dataset whose samples are the dense rows of a sparse matrix, in the type of its values.
 /// Several values of one column are added, as by SciPy. Readers fetch the values of a request by
-/// one read of each array, and scatter them into zeros. `indptr` is read whole at opening, and
-/// takes 8 bytes a row.
+/// one read of each array, and scatter them into zeros. A device that decodes blocks does the
+/// latter with `decode_on::automatic` if rows are sparse enough; with `decode_on::device` it also
+/// decodes the chunks of both arrays, if it can. `indptr` is read whole at opening, and takes 8
+/// bytes a row.
 /// @throws usage_error if the shapes or types do not fit. @throws dataset_error if `indptr`
 /// decreases or ends beyond the data; at reading, if a column is beyond the matrix.
 [[nodiscard]] dataset_ptr make_csr_dataset(std::string field_name, csr_arrays matrix);

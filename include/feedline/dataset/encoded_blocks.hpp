@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/image_layout.hpp>
 #include <feedline/dataset/interpolation.hpp>
 #include <feedline/dataset/read_context.hpp>
@@ -36,6 +37,8 @@ enum class block_filter : std::uint8_t {
   /// A window that is cut out of chunks of an array, which several blocks share: see
   /// `feedline::window_block`.
   window,
+  /// A row of a sparse matrix, which becomes dense: see `feedline::window_block`.
+  sparse_row,
   other,  ///< a step that only `encoded_blocks::decode` can undo
 };
 
@@ -91,11 +94,20 @@ inline constexpr std::uint64_t max_image_pixels = std::uint64_t{4096} * 4096;
 /// The same limit for PNGs, which may have twice as many bytes per pixel.
 inline constexpr std::uint64_t max_png_pixels = max_image_pixels / 2;
 
+/// The numbers of a sparse row.
+struct sparse_types {
+  element_type values = element_type::f32;  ///< an integer, f32 or f64
+  std::uint32_t column_bytes = 4;           ///< 1, 2, 4 or 8: an unsigned integer
+
+  friend bool operator==(const sparse_types&, const sparse_types&) = default;
+};
+
 /// One step of an encoding.
 struct block_step {
   block_filter filter = block_filter::other;
   std::uint32_t element_bytes = 1;  ///< size of an element, for shuffles
   image_row image = {};             ///< decoded row, for images
+  sparse_types sparse = {};         ///< for sparse rows
 
   friend bool operator==(const block_step&, const block_step&) = default;
 };

@@ -16,9 +16,12 @@ inline namespace FEEDLINE_ABI {
 struct window_box {
   static constexpr std::uint32_t max_rank = 8;
   static constexpr std::uint32_t no_chunk = 0xFFFF'FFFF;
+  static constexpr std::uint32_t in_block = 0xFFFF'FFFE;
 
   std::uint32_t field = 0;  ///< in `block_store::chunks`
-  std::uint32_t place = 0;  ///< there; `no_chunk`: all units are `fill`
+  /// There; `no_chunk`: all units are `fill`. For sparse rows also `in_block`: `from` counts from
+  /// the block's begin.
+  std::uint32_t place = 0;
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   std::uint32_t unit = 1;   ///< in bytes
@@ -33,6 +36,11 @@ struct window_box {
 
 /// Begin of a block whose step is `block_filter::window`: it holds no values, but tells from which
 /// chunks they are copied. Its boxes follow it.
+///
+/// The same for `block_filter::sparse_row`, but each two boxes are a run of values and the run of
+/// their columns: `units` numbers of `unit` bytes, from byte `from` of a chunk on, or of the block
+/// itself. The row is the sum of all values in their columns, in the order of the runs, and 0
+/// elsewhere. A block with a column beyond the row does not decode.
 struct window_block {
   /// The first boxes fill bytes that later ones may write again. All others are disjoint.
   std::uint32_t fills = 0;

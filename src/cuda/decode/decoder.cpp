@@ -65,6 +65,7 @@ void load_all_kernels(bool images) {
   load_zstd_kernels();
   load_lz4_kernels();
   load_window_kernels();
+  load_sparse_kernels();
   if (!images) return;
   load_scan_kernels();
   load_pixel_kernels();
@@ -132,6 +133,8 @@ class cuda_block_decoder final : public block_decoder {
       if (round.blosc_zstd > 0) issue_blosc_zstd(frame_, step, native);
       if (round.blosc_lz4 > 0) issue_blosc_lz4(frame_, step, native);
       if (round.windows > 0) issue_cuts(frame_, chunks_->frame_, step, row_bytes_, native);
+      if (round.sparse > 0)
+        issue_sparse_rows(frame_, chunks_ ? &chunks_->frame_ : nullptr, step, native);
     }
     issue_states(frame_, native);
   }

@@ -36,6 +36,7 @@ void load_decode_kernels();  ///< all but those of Zstandard and LZ4
 void load_zstd_kernels();
 void load_lz4_kernels();
 void load_window_kernels();
+void load_sparse_kernels();
 
 // Each function issues one kernel on a stream of the current GPU. @throws cuda_error.
 
@@ -64,6 +65,10 @@ void issue_blosc_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t
 /// @param chunks Frame of the decoder of chunks. @param row_bytes Bytes of the largest row.
 void issue_cuts(const decode_frame& frame, const decode_frame& chunks, std::uint32_t step,
                 std::uint64_t row_bytes, cudaStream_t stream);
+/// Makes the rows of a step dense.
+/// @param chunks Frame of the decoder of chunks; null: blocks hold all numbers.
+void issue_sparse_rows(const decode_frame& frame, const decode_frame* chunks, std::uint32_t step,
+                       cudaStream_t stream);
 /// Writes the states of the loads' blocks. Must come last.
 void issue_states(const decode_frame& frame, cudaStream_t stream);
 

@@ -44,6 +44,9 @@ void count(const decode_task& task, decode_round& round) noexcept {
     case decode_operation::cut_window:
       ++round.windows;
       return;
+    case decode_operation::make_dense:
+      ++round.sparse;
+      return;
     case decode_operation::join_bytes:
     case decode_operation::join_bits:
     case decode_operation::join_said_bits:

@@ -24,6 +24,7 @@ struct decode_round {
   std::uint32_t blosc_zstd = 0;
   std::uint32_t images = 0;
   std::uint32_t windows = 0;
+  std::uint32_t sparse = 0;       ///< loads that are sparse rows
   std::uint64_t moved_bytes = 0;  ///< bytes of the largest load that is moved
 };
 

@@ -47,6 +47,8 @@ std::string name_of(block_filter filter) {
       return "an image file";
     case block_filter::window:
       return "a window of chunks";
+    case block_filter::sparse_row:
+      return "a sparse row";
     case block_filter::other:
       break;
   }
@@ -65,6 +67,11 @@ std::string refusal_of_program(std::span<const block_step> steps) {
     }
     if (step.filter == block_filter::window && steps.size() > 1)
       return "windows of chunks beside other steps";
+    if (step.filter == block_filter::sparse_row) {
+      if (steps.size() > 1) return "sparse rows beside other steps";
+      if (step.element_bytes != size_bytes(step.sparse.values))
+        return "a sparse row whose values have another size";
+    }
     if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
   }
   // The size of a nested stream is unknown.
@@ -113,6 +120,10 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
         break;
       case block_filter::window:
         writer.add(decode_operation::cut_window, i);
+        break;
+      case block_filter::sparse_row:
+        program.sparse = step.sparse;
+        writer.add(decode_operation::make_dense, i, step.element_bytes);
         break;
       case block_filter::zstd:
         writer.add(decode_operation::decode_zstd, i);

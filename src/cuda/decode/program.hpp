@@ -34,6 +34,7 @@ enum class decode_operation : std::uint8_t {
   join_said_bits,     ///< undoes the bit shuffle in blocks of the recorded size
   join_said_blocks,   ///< undoes the shuffle that Blosc's frame states, in blocks of its size
   cut_window,         ///< copies boxes of decoded chunks
+  make_dense,         ///< adds the values of a sparse row to zeros
   decode_image,       ///< makes a row from an image file
   copy,               ///< copies to the block's memory, if the bytes are not there yet
 };
@@ -57,7 +58,8 @@ struct decode_program {
   std::byte* blocks = nullptr;
   std::uint64_t block_bytes = 0;
   std::uint64_t max_stored_bytes = 0;
-  image_row image = {};  ///< for `decode_image`
+  image_row image = {};      ///< for `decode_image`
+  sparse_types sparse = {};  ///< for `make_dense`
   std::uint32_t places = 0;
   bool varies = false;  ///< rows may be smaller than `block_bytes`
   std::uint32_t steps = 0;
@@ -145,6 +147,7 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       task.to_bytes = program.block_bytes;
       break;
     case decode_operation::cut_window:
+    case decode_operation::make_dense:
       task.possible = bytes >= sizeof(window_block);
       task.to_bytes = program.block_bytes;
       break;

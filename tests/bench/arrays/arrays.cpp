@@ -20,9 +20,12 @@
 ///          window
 /// regions  the same in one volume of 2048 × 1024 × 1024, whose regions of about 256³ are read in
 ///          windows of 8
-/// cells    100,000 rows of 30,000 columns, 5 % of which are not 0; batches of 1,024 dense f32 rows
+/// cells    100,000 rows of 30,000 columns, 5 % of which are not 0; batches of 1,024 dense f32
+///          rows, also with a label each
 ///
-/// "decoded": how often each chunk is decoded in an epoch.
+/// "decoded": how often each chunk is decoded in an epoch, of which each begins with nothing
+/// decoded: short epochs are slower than long ones. "at once": chunks or rows that the device
+/// decodes at once, at most.
 
 #include <feedline/cuda/device.hpp>
 
@@ -102,8 +105,10 @@ void measure_feed(const array_run& run, const array_feed& feed) {
                 static_cast<double>(plan.staging_bytes) / 1e6,
                 static_cast<double>(plan.device_bytes) / 1e6);
     if (!by_readers && feed.chunks != 0)
-      std::printf("  decoded %.3f", static_cast<double>(seen.decoded) /
-                                        static_cast<double>(feed.chunks * (epoch - first)));
+      std::printf(
+          "  decoded %.3f, %llu at once",
+          static_cast<double>(seen.decoded) / static_cast<double>(feed.chunks * (epoch - first)),
+          static_cast<unsigned long long>(plan.decoded_at_once));
     std::printf("\n");
     std::fflush(stdout);
     run.found.add({{"data", feed.data},
@@ -186,6 +191,8 @@ int main(int argc, char* argv[]) {
   line.add_option("--readers", options.readers, "number of readers");
   line.add_option("--step-ms", options.step_ms, "length of a training step");
   line.add_option("--mebibytes", options.mebibytes, "decoded size of rows, of volumes and weather");
+  line.add_option("--chunk-times", options.chunk_times, "times of weather's chunks");
+  line.add_option("--cells", options.cells, "number of cells");
   line.add_option("--folder", options.folder, "where the stores are written");
   line.add_flag("--keep", options.keep, "leaves the stores there");
   return run_program(line, argc, argv, has_gpu, [&] { run(options); });

@@ -24,6 +24,8 @@ struct array_options : common_options {
   int readers = 4;
   double step_ms = 50;
   std::uint64_t mebibytes = 4096;  ///< decoded size of a data set
+  std::vector<std::uint64_t> chunk_times{1, 20};
+  std::uint64_t cells = 100'000;
   std::filesystem::path folder = std::filesystem::temp_directory_path();
   bool keep = false;
 };

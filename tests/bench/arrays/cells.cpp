@@ -1,4 +1,6 @@
 #include <feedline/arrays/csr.hpp>
+#include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/zip.hpp>
 #include <feedline/formats/zarr.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
@@ -13,10 +15,10 @@
 namespace feedline::bench {
 namespace {
 
-constexpr std::uint64_t cells = 100'000;
 constexpr std::uint32_t genes = 30'000;
 constexpr std::uint32_t mean_gap = 20;  ///< between columns with a value
 constexpr std::uint64_t block_cells = 500;
+constexpr std::uint64_t drawn_blocks = 200;
 constexpr std::uint64_t chunk_values = std::uint64_t{1} << 18U;
 constexpr std::uint64_t window_chunks_of_cells = 128;  ///< chunks
 constexpr std::uint64_t batch_cells = 1024;
@@ -44,11 +46,12 @@ drawn_matrix draw_block(std::uint64_t block) {
   return drawn;
 }
 
-drawn_matrix draw_cells() {
-  std::vector<drawn_matrix> blocks(cells / block_cells);
+drawn_matrix draw_cells(std::uint64_t cells) {
+  std::vector<drawn_matrix> blocks(drawn_blocks);
   on_all_cores(blocks.size(), [&](std::size_t at) { blocks[at] = draw_block(at); });
   drawn_matrix all;
-  for (const drawn_matrix& block : blocks) {
+  for (std::uint64_t at = 0; at < cells / block_cells; ++at) {
+    const drawn_matrix& block = blocks[at % drawn_blocks];
     const auto before = static_cast<std::int64_t>(all.data.size());
     all.data.insert(all.data.end(), block.data.begin(), block.data.end());
     all.indices.insert(all.indices.end(), block.indices.begin(), block.indices.end());
@@ -83,7 +86,7 @@ zarr_bytes write_values(const std::filesystem::path& store, const std::string& p
 void measure_cells(const array_run& run) {
   const auto store = run.options.folder / "cells.zarr";
   {
-    drawn_matrix drawn = draw_cells();
+    drawn_matrix drawn = draw_cells(run.options.cells);
     write_zarr_group(store);
     write_zarr_group(store / "X");
     (void)write_values(store, "X/data", "float32", std::move(drawn.data));
@@ -94,13 +97,18 @@ void measure_cells(const array_run& run) {
       open_zarr_arrays(store.string(), {"X/data", "X/indices", "X/indptr"},
                        {.max_host_cache_bytes =
                             3 * window_chunks_of_cells * 2 * (chunk_values * sizeof(float) + 512)});
-  measure_feed(run,
-               {.data = "cells",
-                .samples = make_csr_dataset("X", {arrays[0], arrays[1], arrays[2], genes}),
-                .order = shuffle{.seed = 1, .within = feedline::chunks(window_chunks_of_cells)},
-                .loading = {.batch_size = batch_cells},
-                .ratio = 1,
-                .chunks = 2 * (arrays[0]->spec().shape[0] + chunk_values - 1) / chunk_values});
+  const dataset_ptr rows = make_csr_dataset("X", {arrays[0], arrays[1], arrays[2], genes});
+  array_feed feed{.data = "cells",
+                  .samples = rows,
+                  .order = shuffle{.seed = 1, .within = feedline::chunks(window_chunks_of_cells)},
+                  .loading = {.batch_size = batch_cells},
+                  .ratio = 1,
+                  .chunks = 2 * (arrays[0]->spec().shape[0] + chunk_values - 1) / chunk_values};
+  measure_feed(run, feed);
+  feed.data = "cells, labels";
+  feed.samples =
+      zip({rows, make_memory_dataset({own("label", std::vector<std::int32_t>(rows->size(), 3))})});
+  measure_feed(run, feed);
   drop_store(run.options, store);
 }
 

@@ -137,7 +137,7 @@ void measure_weather(const array_run& run) {
   const zarr_encoding as = zarr_encodings(sizeof(float)).front();
   const std::uint64_t times = std::max<std::uint64_t>(
       4 * drawn_times, (run.options.mebibytes << 20U) / time_bytes / drawn_times * drawn_times);
-  for (const std::uint64_t chunk_times : {std::uint64_t{1}, drawn_times}) {
+  for (const std::uint64_t chunk_times : run.options.chunk_times) {
     const auto store = run.options.folder / ("weather_" + std::to_string(chunk_times) + ".zarr");
     const double ratio = write_weather(run, store, as, times, chunk_times);
     const array_feed feed{

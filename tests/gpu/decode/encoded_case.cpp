@@ -47,6 +47,7 @@ detail::hdf5_filter filter_of(const block_step& step) {
     case block_filter::gzip:  // unpacked before
     case block_filter::image:
     case block_filter::window:
+    case block_filter::sparse_row:
     case block_filter::other:
       break;
   }
@@ -94,6 +95,7 @@ bytes after(const block_step& step, const bytes& given) {
       return gzipped(given);
     case block_filter::image:
     case block_filter::window:
+    case block_filter::sparse_row:
     case block_filter::other:
       break;
   }

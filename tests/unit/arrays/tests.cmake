@@ -1,6 +1,7 @@
 # Arrays of N dimensions, and windows of them. Included by tests/CMakeLists.txt.
 
 feedline_add_tests(feedline_arrays_tests SOURCES
+  pipeline/decoding/sparse_test.cpp
   pipeline/decoding/window_test.cpp
   pipeline/windows_test.cpp
   unit/arrays/csr_test.cpp

@@ -81,6 +81,7 @@ std::string text_of(const block_step& step) {
     case block_filter::gzip:
     case block_filter::image:
     case block_filter::window:
+    case block_filter::sparse_row:
     case block_filter::other:
       break;
   }
