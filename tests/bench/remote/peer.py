@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Shuffled rows of an npy file on a web server, by PyTorch's DataLoader and clients of HTTP.
+"""Shuffled rows of an npy file on a web server, by PyTorch's DataLoader and clients of HTTP, and by
+KvikIO.
 
     tests/bench/remote/peer.py ADDRESS [--batch-size 256] [--workers 4,16] [--seconds 3]
-                               [--ways urllib3,threads,fsspec] [--gpu]
+                               [--ways urllib3,threads,fsspec,kvikio,kvikio-multi] [--gpu]
 
 feedline_bench_remote runs it beside feedline: --peer "python3 tests/bench/remote/peer.py --gpu".
 
 Method: each worker has clients of its own; a batch is made of one range a row. "urllib3" asks for
 one row after the other on one connection, "threads" for 16 at once by urllib3, "fsspec" for all
 rows of a batch at once (`cat_ranges`, by aiohttp). Rows land in one array a batch, which the
-DataLoader pins and which is copied on the current stream without blocking. An empty consumer; the
-first batches of each worker are not timed. Ways whose packages are not there are left out, and
-named. Prints GB/s, and the CPU time of all its processes.
+DataLoader pins and which is copied on the current stream without blocking. "kvikio" and
+"kvikio-multi" have no workers: KvikIO's threads (as many as workers otherwise), or its event loops
+with that many requests in flight, read the rows of four batches at a time, into memory of the GPU
+with --gpu. An empty consumer; the first batches are not timed. Ways whose packages are not there
+are left out, and named. Prints GB/s, and the CPU time of all its processes.
 """
 import argparse
+import collections
 import concurrent.futures
 import importlib.util
 import io
@@ -114,25 +118,72 @@ def measure(address, way, workers, options):
     return rows * data.row_bytes / (time.perf_counter() - start)
 
 
+def measure_kvikio(address, way, workers, options):
+    import kvikio.defaults
+    data = Rows(address, way)
+    if way == "kvikio-multi":
+        kvikio.defaults.set("remote_io_max_concurrent_requests", workers)
+        backend = type(kvikio.defaults.get("remote_io_backend")).MULTI_POLL
+        kvikio.defaults.set({"remote_io_backend": backend})
+    else:
+        kvikio.defaults.set({"num_threads": workers})
+    file = kvikio.RemoteFile.open_http(address)
+
+    def new_batch():
+        shape = options.batch_size, data.row_bytes
+        if not options.gpu:
+            return numpy.empty(shape, numpy.uint8)
+        return torch.empty(shape, dtype=torch.uint8, device="cuda")
+
+    def begin(indices, into):
+        return into, [file.pread(into[i], data.row_bytes, data.range_of(index)[0])
+                      for i, index in enumerate(indices)]
+
+    sampler = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(data),
+                                            options.batch_size, drop_last=True)
+    orders = itertools.chain.from_iterable(itertools.repeat(sampler))
+    begun = collections.deque(begin(next(orders), new_batch()) for _ in range(4))
+    rows, start, stop = 0, None, None
+    while begun:
+        into, reads = begun.popleft()
+        assert sum(each.get() for each in reads) == options.batch_size * data.row_bytes
+        now = time.perf_counter()
+        if start is None:  # connections are open
+            start, stop = now, now + options.seconds
+        else:
+            rows += options.batch_size
+        if now < stop:
+            begun.append(begin(next(orders), into))
+    return rows * data.row_bytes / (time.perf_counter() - start)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("address")
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--workers", default="4,16")
     parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--ways", default="urllib3,threads,fsspec")
+    parser.add_argument("--ways", default="urllib3,threads,fsspec,kvikio,kvikio-multi")
     parser.add_argument("--gpu", action="store_true")
     options = parser.parse_args()
-    needs = {"urllib3": ["urllib3"], "threads": ["urllib3"], "fsspec": ["fsspec", "aiohttp"]}
+    needs = {"urllib3": ["urllib3"], "threads": ["urllib3"], "fsspec": ["fsspec", "aiohttp"],
+             "kvikio": ["kvikio"], "kvikio-multi": ["kvikio"]}
     for way in options.ways.split(","):
         missing = [name for name in needs[way] if importlib.util.find_spec(name) is None]
         if missing:
             print(f"peer, {way}: left out, there is no {' and no '.join(missing)}", flush=True)
             continue
-        for workers in map(int, options.workers.split(",")):
+        # Requests in flight of KvikIO's event loops are set once in a process.
+        workers_of_way = [256] if way == "kvikio-multi" else map(int, options.workers.split(","))
+        for workers in workers_of_way:
             before = time.perf_counter(), cpu_seconds()
-            rate = measure(options.address, way, workers, options)
-            print(f"peer, {way:8} {workers:3} workers {rate / 1e9:8.2f} GB/s "
+            by = measure_kvikio if way.startswith("kvikio") else measure
+            try:
+                rate = by(options.address, way, workers, options)
+            except RuntimeError as why:  # such as a client without a driver of the GPU
+                print(f"peer, {way}: failed: {why}", flush=True)
+                break
+            print(f"peer, {way:12} {workers:4} workers {rate / 1e9:8.2f} GB/s "
                   f"(with its start {time.perf_counter() - before[0]:.1f} s, "
                   f"CPU {cpu_seconds() - before[1]:.1f} s)", flush=True)
 
