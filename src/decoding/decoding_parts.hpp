@@ -5,6 +5,7 @@
 #include "decoding/block_reader.hpp"
 #include "decoding/block_schedule.hpp"
 #include "decoding/decoded_slots.hpp"
+#include "decoding/order_of_blocks.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -26,11 +27,13 @@ struct decoding_parts {
                  std::optional<batch_sizer> sizer)
       : reader{plan, table_at, source.seed()},
         feed{plan, table_at, reader, has_readers, std::move(sizer)},
-        slots{device, source, reader, rows} {}
+        slots{device, source, reader, rows},
+        order{plan, rows.batch_size()} {}
 
   block_reader reader;
-  block_schedule feed;  ///< gives readers' slots their blocks
-  decoded_slots slots;  ///< the consumer's check that a slot's blocks were decoded
+  block_schedule feed;    ///< gives readers' slots their blocks
+  decoded_slots slots;    ///< the consumer's check that a slot's blocks were decoded
+  order_of_blocks order;  ///< blocks that are hinted
   /// A slot that was taken, but whose blocks may not be decoded yet. The consumer's.
   std::optional<slot_index> undecoded = {};
 };

@@ -7,8 +7,11 @@ namespace feedline::detail {
 namespace {
 
 thread_local constinit std::uint64_t this_loader = 0;
+thread_local constinit std::uint64_t this_pass = 0;
 thread_local constinit std::chrono::nanoseconds waited{0};
 constinit std::atomic<std::uint64_t> last_loader{0};
+constinit std::atomic<std::uint64_t> last_pass{0};
+constinit std::atomic<pass_listener*> listener{nullptr};
 constinit std::atomic<std::uint64_t> hint_bytes{0};
 
 }  // namespace
@@ -26,6 +29,29 @@ reads_for_loader::~reads_for_loader() {
 
 std::uint64_t next_loader() noexcept {
   return last_loader.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::uint64_t reading_pass() noexcept {
+  return this_pass;
+}
+
+reads_for_pass::reads_for_pass(std::uint64_t pass) noexcept
+    : before_{std::exchange(this_pass, pass)} {}
+
+reads_for_pass::~reads_for_pass() {
+  this_pass = before_;
+}
+
+std::uint64_t next_pass() noexcept {
+  return last_pass.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+pass_listener* pass_listener::of_process() noexcept {
+  return listener.load(std::memory_order_acquire);
+}
+
+void pass_listener::set(pass_listener* that) noexcept {
+  listener.store(that, std::memory_order_release);
 }
 
 std::chrono::nanoseconds waited_for_network() noexcept {

@@ -1,6 +1,7 @@
 #include "reader/epoch_schedule.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace feedline::detail {
 
@@ -17,7 +18,7 @@ std::shared_ptr<epoch_pass> epoch_schedule::claim(std::uint64_t epoch, std::uint
            guess.losses_before != before;
   };
   if (!line_.empty() && !line_.back().claimed && is_another(*line_.back().pass)) {
-    line_.back().pass->abandoned.store(true);
+    line_.back().pass->abandon();
     line_.pop_back();
   }
   if (line_.empty() || line_.back().claimed) append(epoch, first_batch, before);
@@ -35,7 +36,7 @@ void epoch_schedule::abandon_all() {
 }
 
 void epoch_schedule::abandon_line() noexcept {
-  for (const entry& each : line_) each.pass->abandoned.store(true);
+  for (const entry& each : line_) each.pass->abandon();
   line_.clear();
 }
 
@@ -51,7 +52,7 @@ bool epoch_schedule::begin(const std::shared_ptr<epoch_pass>& pass) {
   const auto place = std::find_if(line_.begin(), line_.end(),
                                   [&](const entry& each) { return each.pass == pass; });
   if (place == line_.end()) return false;
-  std::for_each(line_.begin(), place, [](const entry& each) { each.pass->abandoned.store(true); });
+  std::for_each(line_.begin(), place, [](const entry& each) { each.pass->abandon(); });
   line_.erase(line_.begin(), place);
   changed_.notify_all();
   return true;
@@ -59,9 +60,17 @@ bool epoch_schedule::begin(const std::shared_ptr<epoch_pass>& pass) {
 
 void epoch_schedule::end(const std::shared_ptr<epoch_pass>& pass) {
   const std::scoped_lock lock{mutex_};
-  pass->abandoned.store(true);
+  pass->abandon();
   std::erase_if(line_, [&](const entry& each) { return each.pass == pass; });
   changed_.notify_all();
+}
+
+std::shared_ptr<epoch_pass> epoch_schedule::after(const epoch_pass& pass) {
+  const std::scoped_lock lock{mutex_};
+  const auto place = std::find_if(line_.begin(), line_.end(),
+                                  [&](const entry& each) { return each.pass.get() == &pass; });
+  if (place == line_.end() || std::next(place) == line_.end()) return nullptr;
+  return std::next(place)->pass;
 }
 
 void epoch_schedule::await_abandoned(const epoch_pass& pass, stage_clock* clock) {

@@ -28,8 +28,8 @@ struct scheduled_ticket {
 /// The consumer asks for epochs by `claim`. If the number of epochs is known, the one after the
 /// last claimed is read ahead as well, in the hope that it will be claimed next; if a different one
 /// is claimed, it is abandoned. Threads: `take` and `opened` by one slot scheduler at a time,
-/// `close` and `await_abandoned` by any, the rest by the consumer. One lock guards everything; it
-/// is taken once a slot.
+/// `close`, `after` and `await_abandoned` by any, the rest by the consumer. One lock guards
+/// everything; it is taken once a slot, and near an epoch's end once a request of far storage.
 class epoch_schedule {
  public:
   /// @param batches_per_epoch At least 1.
@@ -60,6 +60,9 @@ class epoch_schedule {
   /// Sets how many batches the ticket that `take` gave last holds: the next ticket begins after
   /// them.
   void opened(const scheduled_ticket& taken, std::uint64_t batches);
+
+  /// The epoch pass that follows one in line; null if none does yet. Any thread.
+  [[nodiscard]] std::shared_ptr<epoch_pass> after(const epoch_pass& pass);
 
   /// Blocks until an epoch is abandoned, or the schedule is closed. Any thread.
   void await_abandoned(const epoch_pass& pass, stage_clock* clock = nullptr);

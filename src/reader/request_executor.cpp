@@ -36,41 +36,6 @@ class reported_read {
 
 }  // namespace
 
-void read_ahead::before_reading(epoch_pass& pass, position first, position end,
-                                reader_scratch& use) const noexcept {
-  if ((cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
-  const std::uint64_t distance = std::max(distance_, far_hint_bytes() / sample_bytes_);
-  const std::uint64_t target = std::min(end.value + distance, samples_);
-  // If hints were not wanted until now, everything before this was read without. And an epoch may
-  // begin in its middle.
-  const std::uint64_t earliest =
-      std::max(first.value - std::min(first.value, in_flight_), pass.first_batch * batch_size_);
-  std::uint64_t hinted = pass.hinted.load(std::memory_order_relaxed);
-  for (;;) {
-    const std::uint64_t begin = std::max(hinted, earliest);
-    if (begin >= target) return;
-    const std::uint64_t piece_end = std::min(begin + piece_, target);
-    if (!pass.hinted.compare_exchange_weak(hinted, piece_end, std::memory_order_relaxed)) continue;
-    hint(pass.epoch, begin, piece_end, use.drawn);
-    hinted = piece_end;
-  }
-}
-
-void read_ahead::hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end,
-                      std::vector<sample_index>& samples) const noexcept try {
-  samples.resize(end - begin);
-  source_.indices(epoch, position{begin}, samples);
-  if (cached_) {
-    std::erase_if(samples, [this](sample_index sample) {
-      const auto row = sample.value < source_.size() ? cached_->place_of(sample) : std::nullopt;
-      return row && cached_->holds(*row);
-    });
-  }
-  source_.prefetch(samples);
-} catch (
-    ...) {  // NOLINT(bugprone-empty-catch): a sampler that fails is heard when samples are read
-}
-
 bool request_executor::fill(request request, reader_scratch& use) {
   const slot_index index{request.slot};
   staging_slot& slot = staging_[index];
@@ -91,7 +56,10 @@ void request_executor::read_block(staging_slot& slot, std::uint32_t number, read
   use.clock.at(epoch, slot.work.first_batch, 0);
   const position needed = slot.work.blocks->needed_at(number);
   const reported_read reported{use, epoch, needed, position{needed.value + 1}};
+  const reads_for_pass its{slot.work.pass->id};
   if (forecast_ != nullptr) forecast_->reached_own(epoch, needed);
+  if (ahead_ != nullptr && is_wanted(slot))
+    ahead_->before_block(*slot.work.pass, needed, use.drawn);
   if (is_wanted(slot)) slot.work.blocks->read(slot, number);
 }
 
@@ -107,10 +75,11 @@ void request_executor::read_samples(staging_slot& slot, sample_run samples, read
     live_->await_live(work.pass, samples.end - samples.begin, use.clock);
   {
     const reported_read reported{use, work.pass->epoch, at(samples.begin), at(samples.end)};
+    const reads_for_pass its{work.pass->id};
     if (forecast_ != nullptr && is_wanted(slot))
       forecast_->reached_own(work.pass->epoch, at(samples.begin));
     if (ahead_ != nullptr && is_wanted(slot))
-      ahead_->before_reading(*work.pass, at(samples.begin), at(samples.end), use);
+      ahead_->before_reading(*work.pass, at(samples.begin), at(samples.end), use.drawn);
     bool across_batches = writer_.reads_across_batches();
     std::uint64_t done = samples.begin;
     while (done < samples.end && is_wanted(slot) && !slot.failed_before(at(done))) {

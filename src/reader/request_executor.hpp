@@ -3,9 +3,9 @@
 #include <feedline/index.hpp>
 
 #include "reader/loader_forecast.hpp"
+#include "reader/read_ahead.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_writer.hpp"
-#include "staging/device_row_cache.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/staging_ring.hpp"
 
@@ -17,52 +17,6 @@
 #include <vector>
 
 namespace feedline::detail {
-
-/// Tells the dataset which samples will be read soon, so that a disk has many requests at once and
-/// readers find the samples in memory.
-///
-/// Before a reader fills a request, it hints the samples between the last hint and some distance
-/// past its request, in pieces that readers take in turn: two batches, or as many bytes as the rate
-/// and the latency of far storage ask for. So at the start of an epoch all readers hint together,
-/// and later there is one piece a request. A sample is hinted once, before it is read. Nothing is
-/// hinted across an epoch's end: the last hinted samples are still in flight when the next epoch
-/// begins.
-///
-/// Costs one virtual call a request while the dataset wants no hints. Any number of readers.
-class read_ahead {
- public:
-  /// Borrows the source for its life. @param cached Null if the device keeps no rows; rows that it
-  /// holds are not read, so not hinted.
-  read_ahead(const sample_source& source, const slot_plan& plan,
-             std::shared_ptr<const device_row_cache> cached = nullptr)
-      : source_{source},
-        cached_{std::move(cached)},
-        samples_{plan.samples_per_epoch},
-        batch_size_{plan.batch_size},
-        distance_{std::max(plan.batches_per_slot, std::uint64_t{2}) * plan.batch_size},
-        sample_bytes_{std::max(source.sample_bytes(), std::uint64_t{1})},
-        piece_{std::max(plan.request_samples, std::uint64_t{1})},
-        in_flight_{plan.staging_slots * std::max(plan.piece_samples, plan.batch_size)} {}
-
-  /// @param first,end Positions about to be read.
-  /// @param use The calling reader's.
-  void before_reading(epoch_pass& pass, position first, position end,
-                      reader_scratch& use) const noexcept;
-
- private:
-  void hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end,
-            std::vector<sample_index>& samples) const noexcept;
-
-  const sample_source& source_;
-  std::shared_ptr<const device_row_cache> cached_;
-  std::uint64_t samples_;
-  std::uint64_t batch_size_;
-  std::uint64_t distance_;  ///< samples between the end of the request about to be read and the
-                            ///< last one hinted, at least; more of them where storage is far
-  std::uint64_t sample_bytes_;
-  std::uint64_t piece_;
-  std::uint64_t in_flight_;  ///< the most samples taken by readers and not read yet
-};
 
 /// Fills requests, run by run, and marks slots whose reads fail. Threads: `fill` by any number of
 /// readers, `stop` by any thread.

@@ -1,5 +1,6 @@
 #include "remote/ahead_store.hpp"
 
+#include "io/far_reads.hpp"
 #include "remote/request/counts.hpp"
 #include "remote/request/network_wait.hpp"
 #include "remote/request/per_process.hpp"
@@ -18,10 +19,19 @@ using namespace std::chrono_literals;
 constexpr auto stale_after = 10s;
 constexpr std::uint64_t max_block = std::uint64_t{8} << 20;
 
+class told_of_passes final : public pass_listener {
+ public:
+  void pass_ended(std::uint64_t pass) noexcept override { ahead_store::end_pass(pass); }
+};
+
 }  // namespace
 
 ahead_store& ahead_store::of_this_process() {
-  return per_process<ahead_store>::get([] { return new ahead_store; });
+  return per_process<ahead_store>::get([] {
+    static told_of_passes listener;
+    pass_listener::set(&listener);
+    return new ahead_store;
+  });
 }
 
 void ahead_store::fetch(object_id object, const std::shared_ptr<const remote_target>& target,
@@ -33,6 +43,7 @@ void ahead_store::fetch(object_id object, const std::shared_ptr<const remote_tar
     const auto next = blocks_.upper_bound({object, range.begin});
     const bool is_same = next != blocks_.end() && next->first.first == object;
     if (is_same && next->second->range.begin <= range.begin) {
+      want_too(*next->second, range);
       range.begin = next->second->range.end;
       continue;
     }
@@ -65,10 +76,14 @@ void ahead_store::kept(object_id object, std::uint64_t end, const void* owner,
   const std::lock_guard lock{store->mutex_};
   const auto at = store->blocks_.find({object, end});
   if (at == store->blocks_.end() || at->second.get() != owner) return;
-  at->second->is_held = false;
-  if (is_kept) at->second->used = at->second->size();
-  const bool was_told = at->second->now.load() == block::failed && at->second->used != 0;
-  if (at->second->used >= at->second->size() || was_told) store->drop(at);
+  block& it = *at->second;
+  it.is_held = false;
+  if (is_kept) {
+    it.wanted.clear();
+    it.used = it.size();
+  }
+  const bool was_told = it.now.load() == block::failed && it.used != 0;
+  if (it.wanted.empty() || was_told) store->drop(at);
 }
 
 /// If it throws, there is no block: readers would wait for bytes without a request.
@@ -84,6 +99,7 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
   it->by->out = std::span{it->bytes.get(), static_cast<std::size_t>(it->size())};
   it->is_held = static_cast<bool>(keep);
   it->asked_for = std::chrono::steady_clock::now();
+  it->wanted.push_back({reading_pass(), it->size()});
   std::list<place> one{{object, range.end}};
   it->order = one.begin();
   const auto at = blocks_.emplace(one.front(), it).first;
@@ -137,6 +153,10 @@ ahead_store::outcome ahead_store::read(object_id object, const byte_read& part,
       each->now.wait(block::on_its_way, std::memory_order_acquire);
     }
     if (each->now.load(std::memory_order_acquire) == block::failed) {
+      if (each->by->is_unwanted.load()) {  // its pass ended meanwhile, so no request was made
+        covering.clear();
+        return outcome::absent;
+      }
       fault = each->by->fault;
       came = false;
       continue;
@@ -149,14 +169,47 @@ ahead_store::outcome ahead_store::read(object_id object, const byte_read& part,
   }
   const std::lock_guard lock{mutex_};
   for (const block_ptr& each : covering) {
-    each->used += std::min(part.end(), each->range.end) - std::max(part.offset, each->range.begin);
-    if (each->used < each->size() && each->now.load() == block::here) continue;
+    use(*each, {part.offset, part.end()});
+    if (!each->wanted.empty() && each->now.load() == block::here) continue;
     if (each->is_held) continue;
     const auto at = blocks_.find({object, each->range.end});
     if (at != blocks_.end() && at->second == each) drop(at);
   }
   covering.clear();
   return came ? outcome::read : outcome::failed;
+}
+
+/// The same pass reads a block once, however often it is hinted.
+void ahead_store::want_too(block& it, const byte_range& range) {
+  const std::uint64_t pass = reading_pass();
+  const auto has_it = [&](const want& each) { return each.pass == pass; };
+  if (std::ranges::none_of(it.wanted, has_it)) it.wanted.push_back({pass, it.common_with(range)});
+}
+
+/// Bytes are read for the thread's pass; for the first that wants them, if it did not hint them.
+void ahead_store::use(block& it, const byte_range& range) noexcept {
+  const std::uint64_t bytes = it.common_with(range);
+  it.used += bytes;
+  if (it.wanted.empty()) return;  // another thread was faster
+  auto by = std::ranges::find(it.wanted, reading_pass(), &want::pass);
+  if (by == it.wanted.end()) by = it.wanted.begin();
+  by->left -= std::min(by->left, bytes);
+  if (by->left == 0) it.wanted.erase(by);
+}
+
+void ahead_store::end_pass(std::uint64_t pass) noexcept {
+  if (ahead_store* const store = per_process<ahead_store>::find()) store->drop_pass(pass);
+}
+
+void ahead_store::drop_pass(std::uint64_t pass) noexcept {
+  const std::lock_guard lock{mutex_};
+  for (auto at = blocks_.begin(); at != blocks_.end();) {
+    const auto each = at++;
+    auto& wanted = each->second->wanted;
+    const bool was_its =
+        std::erase_if(wanted, [&](const want& by) { return by.pass == pass; }) != 0;
+    if (was_its && wanted.empty() && !each->second->is_held) drop(each);
+  }
 }
 
 void ahead_store::forget(object_id object) noexcept {
@@ -175,7 +228,7 @@ void ahead_store::drop(std::map<place, block_ptr>::iterator at) noexcept {
   if (it.now.load() == block::on_its_way) it.by->is_unwanted.store(true);
   bytes_ -= it.size();
   in_order_.erase(it.order);
-  if (it.used < it.size())
+  if (it.used < it.size())  // bytes that two passes read count twice
     counters().bytes_unused.fetch_add(it.size() - it.used, std::memory_order_relaxed);
   blocks_.erase(at);
 }

@@ -5,6 +5,7 @@
 #include "remote/request/transfer.hpp"
 #include "remote/request/transfer_loop.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -17,12 +18,13 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace feedline::detail {
 
 /// Bytes of objects that a process fetched before they are read, in the order of the hints. A block
-/// goes once all its bytes were read. Blocks that are not read, such as those of an epoch that was
-/// left, go after a while when their room is wanted.
+/// goes once all its bytes were read by each epoch pass that hinted them, or once these have ended.
+/// Blocks that are not read go after a while when their room is wanted.
 ///
 /// Threads: any.
 class ahead_store {
@@ -34,6 +36,7 @@ class ahead_store {
   [[nodiscard]] static ahead_store& of_this_process();
 
   /// Begins to fetch those of an object's bytes that are not there yet, as far as there is room.
+  /// Those that are there stay for the calling thread's pass, too.
   /// @param max_bytes Room of the whole store.
   void fetch(object_id object, const std::shared_ptr<const remote_target>& target,
              const object_pin& pin, byte_range range, std::uint64_t max_bytes);
@@ -60,9 +63,16 @@ class ahead_store {
 
   /// Drops the blocks of an object that goes.
   static void forget(object_id object) noexcept;
+  /// Drops blocks that only this epoch pass wants. Those in flight still come, for nothing.
+  static void end_pass(std::uint64_t pass) noexcept;
 
  private:
   using place = std::pair<object_id, std::uint64_t>;  ///< the object and the end of a block
+  /// Bytes that an epoch pass will read.
+  struct want {
+    std::uint64_t pass;
+    std::uint64_t left;
+  };
   struct block {
     enum state : int { on_its_way, here, failed };
 
@@ -71,11 +81,15 @@ class ahead_store {
     std::atomic<int> now{on_its_way};  ///< set by the loop's thread
     transfer_ptr by = {};
     std::chrono::steady_clock::time_point asked_for = {};
+    std::vector<want> wanted = {};          ///< those who hinted it and have not read it yet
     std::uint64_t used = 0;                 ///< bytes that were read
     bool is_held = false;                   ///< until `kept`
     std::list<place>::iterator order = {};  ///< in `in_order_`
 
     [[nodiscard]] std::uint64_t size() const noexcept { return range.end - range.begin; }
+    [[nodiscard]] std::uint64_t common_with(const byte_range& other) const noexcept {
+      return std::min(range.end, other.end) - std::max(range.begin, other.begin);
+    }
   };
   using block_ptr = std::shared_ptr<block>;
 
@@ -86,6 +100,9 @@ class ahead_store {
            const object_pin& pin, byte_range range, transfer_loop::urgency when,
            keep_function keep);
   void drop_all(object_id object) noexcept;
+  void drop_pass(std::uint64_t pass) noexcept;
+  static void want_too(block& it, const byte_range& range);
+  static void use(block& it, const byte_range& range) noexcept;
   void drop(std::map<place, block_ptr>::iterator at) noexcept;
 
   std::mutex mutex_;  ///< for all below except the blocks' bytes and states

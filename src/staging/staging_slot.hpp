@@ -6,6 +6,7 @@
 
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
+#include "io/far_reads.hpp"
 #include "queue/live_source.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_blocks.hpp"
@@ -31,7 +32,20 @@ struct epoch_pass {
   explicit epoch_pass(std::uint64_t number, std::uint64_t from_batch = 0,
                       epoch_losses before = {}) noexcept
       : epoch{number}, first_batch{from_batch}, losses_before{before}, losses{before} {}
+  epoch_pass(const epoch_pass&) = delete;
+  epoch_pass& operator=(const epoch_pass&) = delete;
+  ~epoch_pass() { abandon(); }
 
+  /// Its batches are not wanted any more, nor is what was hinted for it. Any thread.
+  void abandon() noexcept {
+    if (!abandoned.exchange(true)) forget_hints();
+  }
+  void forget_hints() const noexcept {
+    pass_listener* const listener = pass_listener::of_process();
+    if (listener != nullptr && hinted.load() != 0) listener->pass_ended(id);
+  }
+
+  const std::uint64_t id = next_pass();  ///< unique in this process
   const std::uint64_t epoch;
   /// First batch: 0, or after a seek the number of a later batch, or of all batches.
   const std::uint64_t first_batch;
@@ -43,7 +57,7 @@ struct epoch_pass {
   /// batch began. The transfer's alone.
   begun_batch last_replaced = {};
   /// Its batches are not wanted any more: readers need not read them, the transfer need not copy
-  /// them. Set once, by the consumer; read by all.
+  /// them. Set once, by `abandon`; read by all.
   std::atomic<bool> abandoned{false};
   /// Positions up to here were hinted to the dataset (`read_ahead`), or need no hint. Readers.
   std::atomic<std::uint64_t> hinted{0};

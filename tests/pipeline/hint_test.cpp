@@ -4,6 +4,7 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "io/far_reads.hpp"
 #include "staging/request_layout.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/encoded_dataset.hpp"
@@ -125,6 +126,59 @@ TEST_CASE("hints: an epoch that is known to come is hinted like the one before",
   CHECK(times == std::vector<std::uint64_t>(samples, 3));
 }
 
+TEST_CASE("hints: near an epoch's end they continue in the epoch that is known to follow",
+          "[reader][host]") {
+  const path_setup by{GENERATE(data_path::in_place, data_path::stream, data_path::transformed)};
+  CAPTURE(to_string(by.through));
+  const auto data = hinted();
+  loader_options options = with(0);
+  options.epochs = 3;
+  const sampler order = shuffle{.seed = 7};
+  loader loader = by.load(data, order, options);
+  const auto hinted_after = [&](std::size_t first) {
+    return std::vector<std::uint64_t>(data->hints().begin() + static_cast<std::ptrdiff_t>(first),
+                                      data->hints().end());
+  };
+  const auto begin_of = [&](std::uint64_t epoch) {
+    auto begin = order_of(order, epoch);
+    begin.resize(32);  // a slot of four batches: the distance
+    return begin;
+  };
+  (void)take_all(loader, 0, by.stream);
+  CHECK(hinted_after(samples) == begin_of(1));
+  SECTION("the epoch comes, and then the last one") {
+    (void)take_all(loader, 1, by.stream);
+    CHECK(hinted_after(2 * samples) == begin_of(2));
+    (void)take_all(loader, 2, by.stream);
+    CHECK(data->hints().size() == 3 * samples);
+  }
+  SECTION("another one comes: no more than the distance was hinted in vain") {
+    const std::size_t before = data->hints().size();
+    (void)take_all(loader, 2, by.stream);
+    CHECK(hinted_after(before) == order_of(order, 2));
+  }
+  SECTION("a seek leads elsewhere, and the epoch after it is hinted from its beginning") {
+    loader_state state = loader.state();
+    state.epoch = 1;
+    state.batch = 60;
+    loader.seek(state);
+    const std::size_t before = data->hints().size();
+    (void)take_all(loader, 1, by.stream);
+    auto expected = order_of(order, 1);
+    expected.erase(expected.begin(), expected.begin() + 60 * 8);
+    const auto next = begin_of(2);
+    expected.insert(expected.end(), next.begin(), next.end());
+    CHECK(hinted_after(before) == expected);
+  }
+}
+
+TEST_CASE("hints: an epoch that may not come is not hinted", "[reader][host]") {
+  const auto data = hinted();
+  loader loader{data, shuffle{.seed = 7}, make_host_device(), with(0)};  // how many is not known
+  (void)take_all(loader, 0, {});
+  CHECK(data->hints().size() == samples);
+}
+
 TEST_CASE("hints: if none are wanted none are given, at one question a request", "[reader][host]") {
   const auto data = hinted();
   data->wanted = false;
@@ -168,6 +222,41 @@ TEST_CASE("hints: rows that the device holds are not hinted", "[reader][host]") 
   const auto& hints = data->hints();
   CHECK(std::vector<std::uint64_t>(hints.begin() + samples, hints.end()) == read);
   CHECK(read.size() < samples);
+}
+
+TEST_CASE("hints: blocks that the device decodes are hinted in their order if storage is far",
+          "[reader][host]") {
+  const scripted on;
+  const auto data =
+      std::make_shared<const hinted_dataset>(make_encoded(make_identity_rows(samples, 16), 1));
+  loader_options options = with(0);
+  options.placement = placement::stream;
+  options.decode_on = decode_on::device;
+  options.epochs = 2;
+  const sampler order = shuffle{.seed = 7};
+  loader loader{data, order, on.device, options};
+  REQUIRE(loader.plan().decode_on == decode_on::device);
+  struct far_storage {
+    explicit far_storage(std::uint64_t bytes) { detail::set_far_hint_bytes(bytes); }
+    ~far_storage() { detail::set_far_hint_bytes(0); }
+  };
+  const far_storage far{1000};
+  auto range = loader.epoch(0, on.stream);
+  REQUIRE(range.next());
+  const std::size_t at_first = data->hints().size();
+  CHECK(at_first > 8);
+  CHECK(at_first < samples);
+  while (range.next()) {
+  }
+  auto expected = order_of(order, 0);
+  const std::size_t hinted = data->hints().size();
+  REQUIRE(hinted > samples);  // some of the next epoch
+  REQUIRE(hinted < 2 * samples);
+  (void)take_all(loader, 1, on.stream);
+  const auto next = order_of(order, 1);
+  expected.insert(expected.end(), next.begin(), next.end());
+  CHECK(data->hints() == expected);
+  CHECK(data->reads().empty());
 }
 
 TEST_CASE("hints: none are given if the device decodes blocks, because no samples are read",

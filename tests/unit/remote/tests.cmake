@@ -19,6 +19,7 @@ feedline_add_tests(feedline_remote_tests
   SOURCES
   pipeline/remote_faults_test.cpp
   pipeline/remote_test.cpp
+  unit/remote/ahead_test.cpp
   unit/remote/answer_test.cpp
   unit/remote/begun_reads_test.cpp
   unit/remote/cache/cached_object_test.cpp

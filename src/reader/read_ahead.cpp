@@ -1,0 +1,71 @@
+#include "reader/read_ahead.hpp"
+
+#include "io/far_reads.hpp"
+
+#include <optional>
+
+namespace feedline::detail {
+
+void read_ahead::before_reading(epoch_pass& pass, position first, position end,
+                                std::vector<sample_index>& samples) const noexcept {
+  if (blocks_ != nullptr || (cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
+  const std::uint64_t distance = std::max(distance_, far_hint_bytes() / sample_bytes_);
+  // If hints were not wanted until now, everything before this was read without.
+  hint_to(pass, first.value - std::min(first.value, in_flight_), end.value + distance, piece_,
+          samples);
+}
+
+void read_ahead::before_block(epoch_pass& pass, position needed,
+                              std::vector<sample_index>& samples) const noexcept {
+  if (blocks_ == nullptr || far_hint_bytes() == 0 || !source_.wants_prefetch()) return;
+  const std::uint64_t index = blocks_->index_of(needed);
+  const std::uint64_t distance = far_hint_bytes() / blocks_->usual_bytes();
+  hint_to(pass, index, index + 1 + distance, 1, samples);
+}
+
+void read_ahead::hint_to(epoch_pass& pass, std::uint64_t earliest, std::uint64_t target,
+                         std::uint64_t piece, std::vector<sample_index>& samples) const noexcept {
+  // An epoch may begin in its middle.
+  hint_all(pass, std::max(earliest, first_of(pass)), std::min(target, count_), piece, samples);
+  if (target <= count_ || schedule_ == nullptr || cached_) return;
+  if (const auto next = schedule_->after(pass)) {
+    const std::uint64_t begin = first_of(*next);
+    hint_all(*next, begin, std::min(begin + target - count_, count_), piece, samples);
+  }
+}
+
+void read_ahead::hint_all(epoch_pass& pass, std::uint64_t begin, std::uint64_t end,
+                          std::uint64_t piece, std::vector<sample_index>& samples) const noexcept {
+  std::uint64_t hinted = pass.hinted.load(std::memory_order_relaxed);
+  for (;;) {
+    const std::uint64_t first = std::max(hinted, begin);
+    if (first >= end || pass.abandoned.load()) return;
+    const std::uint64_t piece_end = std::min(first + piece, end);
+    if (!pass.hinted.compare_exchange_weak(hinted, piece_end)) continue;
+    hint(pass, first, piece_end, samples);
+    if (pass.abandoned.load()) pass.forget_hints();  // it may not have seen this piece
+    hinted = piece_end;
+  }
+}
+
+void read_ahead::hint(const epoch_pass& pass, std::uint64_t begin, std::uint64_t end,
+                      std::vector<sample_index>& samples) const noexcept try {
+  const reads_for_pass its{pass.id};
+  if (blocks_ != nullptr) {
+    blocks_->samples(pass.epoch, begin, end, samples);
+  } else {
+    samples.resize(end - begin);
+    source_.indices(pass.epoch, position{begin}, samples);
+  }
+  if (cached_ && blocks_ == nullptr) {
+    std::erase_if(samples, [this](sample_index sample) {
+      const auto row = sample.value < source_.size() ? cached_->place_of(sample) : std::nullopt;
+      return row && cached_->holds(*row);
+    });
+  }
+  source_.prefetch(samples);
+} catch (
+    ...) {  // NOLINT(bugprone-empty-catch): a sampler that fails is heard when samples are read
+}
+
+}  // namespace feedline::detail
