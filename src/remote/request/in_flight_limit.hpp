@@ -23,9 +23,11 @@ class in_flight_limit {
   using time_point = std::chrono::steady_clock::time_point;
   using seconds = std::chrono::duration<double>;
   static constexpr int least = 4;
-  static constexpr int usual = 16;   ///< at least, while no server refuses any
-  static constexpr int first = 128;  ///< until the first round is measured: a far server's first
-                                     ///< batch takes few round trips
+  static constexpr int usual = 16;  ///< at least, while no server refuses any
+  /// Until the first round is measured, so many requests of so many bytes: a far server's first
+  /// batch comes in one round trip, and a slow link is not filled with what is needed late.
+  static constexpr int first = 512;
+  static constexpr std::uint64_t first_bytes = std::uint64_t{64} << 20;
   /// Bytes of a server that answers sooner need not be fetched ahead: its requests are as cheap.
   static constexpr seconds near{2e-3};
 
@@ -45,6 +47,8 @@ class in_flight_limit {
     set_limit(limit_);
   }
   [[nodiscard]] int now() const noexcept { return limit_; }
+  /// Whether `first_bytes` do not count any more.
+  [[nodiscard]] bool is_measured() const noexcept { return is_measured_; }
   /// Whether a server has refused requests lately.
   [[nodiscard]] bool is_refused() const noexcept { return ceiling_ < most_; }
   /// Whether more than are allowed at most would bring a higher rate: in the last round all were in
@@ -60,7 +64,13 @@ class in_flight_limit {
     best_times_ += best_of(it);
     full_ += it.was_full ? 1 : 0;
     bytes_ += it.bytes;
-    if (++answers_ >= limit_) end_round(now);
+    ++answers_;
+    // The first rounds are as short as can be: one begins with the first answers, and the next one
+    // ends once those come that were asked for then.
+    const bool is_over =
+        is_measured_ ? answers_ >= limit_
+                     : answers_ >= std::min(usual, limit_) && now - begun_ >= latencies_ / answers_;
+    if (is_over) end_round(now);
   }
 
   /// The server refused a request because there are too many. At most once a round, because the
@@ -106,6 +116,7 @@ class in_flight_limit {
       constexpr double nearly = 0.9;
       is_held_back_ = was_used && limit_ == most_ && rate * best_time >= nearly * most_;
       set_limit(std::max(static_cast<int>(std::min(wanted, 1e6)), std::min(usual, ceiling_)));
+      is_measured_ = true;
     }
     const bool is_far = latencies_ / answers_ >= near;
     far_bytes_ = is_far ? bytes_ / static_cast<std::uint64_t>(answers_) : 0;
@@ -127,6 +138,7 @@ class in_flight_limit {
   int ceiling_ = unlimited;  ///< lower after a refusal
   bool was_halved_ = false;  ///< in this round
   bool is_held_back_ = false;
+  bool is_measured_ = false;
   std::map<std::string, best, std::less<>> servers_;
   std::array<double, 8> rates_ = {};  ///< answers a second, of the last rounds
   std::size_t round_ = 0;

@@ -74,7 +74,9 @@ std::vector<transfer_ptr> transfer_queue::close() {
 }
 
 bool transfer_queue::has_room() const noexcept {
-  return in_flight_ < static_cast<std::size_t>(limit_.now());
+  if (in_flight_ >= static_cast<std::size_t>(limit_.now())) return false;
+  return limit_.is_measured() || in_flight_ < in_flight_limit::usual ||
+         begun_bytes_ < came_bytes_ + in_flight_limit::first_bytes;
 }
 
 /// A thread's part of what is in flight, or would be if no thread were at its limit.
@@ -132,6 +134,7 @@ transfer_queue::wanted_thread transfer_queue::take(std::size_t thread,
     if (!next) next = ahead_.pop();
     if (!next) break;
     next->is_begun = true;
+    begun_bytes_ += next->wanted.bytes;
     into.push_back(std::move(next));
     --waiting_;
     ++in_flight_;
@@ -151,6 +154,7 @@ void transfer_queue::ended(std::size_t thread, const ending& how) noexcept {
   if (how.answer != nullptr) try {
       in_flight_limit::answer answer = *how.answer;
       answer.was_full = !has_room();
+      came_bytes_ += answer.bytes;
       limit_.answered(answer, std::chrono::steady_clock::now());
       if (limit_.is_held_back()) counters().held_back.fetch_add(1, std::memory_order_relaxed);
       set_far_hint_bytes(

@@ -71,8 +71,10 @@ class transfer_queue {
   std::size_t waiting_ = 0;
   std::size_t takes_ = 0;
   std::size_t in_flight_ = 0;
-  std::size_t hedges_ = 0;            ///< so far
-  std::size_t begun_ = 0;             ///< requests so far
+  std::size_t hedges_ = 0;         ///< so far
+  std::size_t begun_ = 0;          ///< requests so far
+  std::uint64_t begun_bytes_ = 0;  ///< bytes of these
+  std::uint64_t came_bytes_ = 0;
   std::vector<std::size_t> running_;  ///< requests in flight of each thread
   std::vector<std::size_t> woken_;    ///< how often each was woken since it took last
   in_flight_limit limit_;

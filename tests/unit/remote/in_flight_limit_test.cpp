@@ -54,6 +54,19 @@ TEST_CASE("requests in flight: grow to twice what latency times rate asks for, a
   }
 }
 
+TEST_CASE("requests in flight: measured after two round trips, however many are allowed at first",
+          "[remote][host]") {
+  in_flight_limit limit{4096};
+  server far{50ms, 1e6};
+  far.open_object(limit);
+  CHECK(far.limit_after(in_flight_limit::first / 2, limit) == in_flight_limit::first);
+  CHECK_FALSE(limit.is_measured());
+  (void)far.limit_after(in_flight_limit::first, limit);
+  CHECK(limit.is_measured());
+  CHECK(limit.now() > 3 * in_flight_limit::first / 2);
+  CHECK(limit.now() < 3 * in_flight_limit::first);
+}
+
 TEST_CASE("requests in flight: the limit tells whether more would raise the rate",
           "[remote][host]") {
   in_flight_limit limit{100};

@@ -37,6 +37,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/requests_test.cpp
   unit/remote/round_trips_test.cpp
   unit/remote/s3_test.cpp
+  unit/remote/transfer_queue_test.cpp
   ${remote_zarr_test}
 )
 # In this program `operator new` fails when a test says so.
