@@ -24,7 +24,11 @@ namespace {
 constexpr std::size_t max_error_body = std::size_t{4} << 10;
 constexpr std::size_t max_headers = std::size_t{256} << 10;  // those of redirects among them
 constexpr long max_redirects = 5;
-constexpr long buffer_bytes = long{256} << 10;  // an answer of usual rows comes in one piece
+/// Each handle has a buffer of its own. An answer of usual rows comes in one piece while the
+/// buffers of a thread stay in its core's cache, and in several once they do not.
+constexpr std::size_t few_requests = 8;
+constexpr long buffer_of_few = long{256} << 10;
+constexpr long buffer_of_many = long{32} << 10;
 
 std::string user_agent() {
   return "feedline/" + std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
@@ -89,9 +93,8 @@ void attempt::set_shared_options(const surroundings& in) {
   const option_setter set{easy()};
   handle_.target.reset();
   curl_easy_reset(easy());
-  // Without these it works, too: libcurl may have no HTTP/2, or keep the buffer that it has.
+  // Without it it works, too: libcurl may have no HTTP/2.
   (void)curl_easy_setopt(easy(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  (void)curl_easy_setopt(easy(), CURLOPT_BUFFERSIZE, buffer_bytes);
   if (in.authorities) set(CURLOPT_CAINFO, in.authorities->c_str());
   set(CURLOPT_NOSIGNAL, 1L);
   // A request that ends while its server's name is looked up does not wait for that.
@@ -110,6 +113,9 @@ void attempt::set_options() {
   const option_setter set{easy()};
   const remote_target& target = *of_->target;
   handle_.is_set = false;  // until all are set
+  // It may keep the buffer that it has.
+  (void)curl_easy_setopt(easy(), CURLOPT_BUFFERSIZE,
+                         index_ < few_requests ? buffer_of_few : buffer_of_many);
   if (handle_.target != of_->target) {
     set(CURLOPT_URL, target.url.c_str());
     set(CURLOPT_FOLLOWLOCATION, target.follows_redirects ? 1L : 0L);

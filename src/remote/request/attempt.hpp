@@ -52,8 +52,8 @@ class attempt {
     void* closer = nullptr;  ///< its first argument
   };
 
-  /// @param handle A handle that is used for nothing else meanwhile. @param index Kept for the
-  /// caller, and so is a group.
+  /// @param handle A handle that is used for nothing else meanwhile. @param index How many requests
+  /// of its thread are in flight already; kept for the caller, and so is a group.
   attempt(transfer_ptr of, request_handle handle, role as, std::size_t index,
           const surroundings& in);
   attempt(const attempt&) = delete;
