@@ -74,6 +74,8 @@ feedline_private_options(feedline_bench_python_overhead)
 if(FEEDLINE_HAS_REMOTE)
   add_executable(feedline_bench_remote
     bench/remote/bare_client.cpp
+    bench/remote/caches.cpp
+    bench/remote/client_process.cpp
     bench/remote/file_server.cpp
     bench/remote/forms.cpp
     bench/remote/remote.cpp

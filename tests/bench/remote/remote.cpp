@@ -8,9 +8,9 @@
 /// sendfile, on cores of its own; each answer begins after the latency. The client has some cores
 /// alone, and is a new process for each row of the table. Before it, a bare client measures on the
 /// same cores what the kernel's copies allow. Rates are of rows in batches; GB/s of the network are
-/// the server's count. "open" and "first" end with the opened dataset and the first batch, each
-/// from its own beginning; round trips are their sum over the latency. "steady" is the rate after
-/// an epoch's first quarter. A consumer does nothing.
+/// the server's count, and the rows' with --local. "open" and "first" end with the opened dataset
+/// and the first batch, each from its own beginning; round trips are their sum over the latency.
+/// "steady" is the rate after an epoch's first quarter. A consumer does nothing.
 
 #include <feedline/error.hpp>
 #include <feedline/remote/mount.hpp>
@@ -18,19 +18,18 @@
 
 #include "bench/processor.hpp"
 #include "bench/remote/bare_client.hpp"
+#include "bench/remote/caches.hpp"
+#include "bench/remote/client_process.hpp"
 #include "bench/remote/file_server.hpp"
 #include "bench/remote/forms.hpp"
 #include "bench/support/child_server.hpp"
 #include "bench/support/delivered.hpp"
 #include "bench/support/destination.hpp"
 #include "bench/support/measure.hpp"
-#include "remote/cache/object_cache.hpp"
 #include "support/command_line.hpp"
-#include "support/datasets/simulated_reads.hpp"
 
 #include <spdlog/spdlog.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,8 +67,11 @@ struct settings {
   std::string folder;
   std::string peer;
   double cache_share = 0;
+  std::string cache_folder;
   bool gpu = false;
   bool counts = false;
+  bool local = false;
+  std::uint64_t request_kib = 0;
 };
 
 /// Cores of the client and of the server; apart, if there are enough.
@@ -84,28 +86,8 @@ struct shared_out {
   }
 };
 
-/// Runs a body in a process of its own. @throws std::runtime_error if it fails.
-void in_process(const std::function<void()>& body) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) throw std::runtime_error{"no process for a client"};
-  if (child == 0) {
-    int code = 0;
-    try {
-      body();
-    } catch (const std::exception& failure) {
-      std::printf("failed: %s\n", failure.what());
-      code = 1;
-    }
-    std::fflush(nullptr);
-    ::_exit(code);
-  }
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || status != 0)
-    throw std::runtime_error{"a client's process failed"};
-}
-
 /// One row of the table: epochs of a loader with all of its work until the last batch is there.
+/// @param latency_ms Negative: the files are read without the server.
 void run_loader(const form& of, const written_form& data, const file_server& server, int latency_ms,
                 const settings& how) {
   mount_remote_files({.max_in_flight = how.max_in_flight,
@@ -113,7 +95,9 @@ void run_loader(const form& of, const written_form& data, const file_server& ser
                       .threads = how.threads});
   const destination to{how.gpu};
   const auto opening = clock_type::now();
-  const dataset_ptr rows = data.open("http://127.0.0.1:" + std::to_string(server.port()) + "/");
+  const bool is_local = latency_ms < 0;
+  const dataset_ptr rows = data.open(
+      is_local ? how.folder + "/" : "http://127.0.0.1:" + std::to_string(server.port()) + "/");
   const double open_seconds = seconds_since(opening);
   loader loader{rows,
                 data.order,
@@ -121,7 +105,8 @@ void run_loader(const form& of, const written_form& data, const file_server& ser
                 {.batch_size = how.batch,
                  .epochs = static_cast<std::uint64_t>(how.epochs),
                  .readers = how.readers,
-                 .decode_on = how.gpu ? data.decodes : decode_on::cpu}};
+                 .decode_on = how.gpu ? data.decodes : decode_on::cpu,
+                 .expert = {.request_bytes = how.request_kib << 10}}};
   double first_seconds = 0;
   std::vector<double> rates;
   std::vector<double> steady;
@@ -154,9 +139,9 @@ void run_loader(const form& of, const written_form& data, const file_server& ser
     bytes += of_epoch;
   }
   const delivered all = timer.stop(0, bytes);
-  const auto from_server = static_cast<double>(server.body_bytes() - sent);
+  const auto from_server = static_cast<double>(is_local ? bytes : server.body_bytes() - sent);
   std::string trips = "-";
-  if (latency_ms != 0) {
+  if (latency_ms > 0) {
     char text[16];  // NOLINT(modernize-avoid-c-arrays)
     (void)std::snprintf(text, sizeof text, "%.1f",
                         (open_seconds + first_seconds) * 1e3 / latency_ms);
@@ -165,10 +150,10 @@ void run_loader(const form& of, const written_form& data, const file_server& ser
   std::vector<double> later(rates.begin() + (rates.size() > 1 ? 1 : 0), rates.end());
   std::ranges::sort(later);
   std::printf(
-      "%-12s %7d %8.2f %8.2f [%6.2f, %6.2f] %8.2f %8.2f %7.0f %7.0f %6s %8.3f %6.2f %7.2f %9llu "
+      "%-12s %7s %8.2f %8.2f [%6.2f, %6.2f] %8.2f %8.2f %7.0f %7.0f %6s %8.3f %6.2f %7.2f %9llu "
       "%6llu\n",
-      of.name.c_str(), latency_ms, rates.front() / 1e9, later[later.size() / 2] / 1e9,
-      later.front() / 1e9, later.back() / 1e9, median(steady) / 1e9,
+      of.name.c_str(), is_local ? "local" : std::to_string(latency_ms).c_str(), rates.front() / 1e9,
+      later[later.size() / 2] / 1e9, later.front() / 1e9, later.back() / 1e9, median(steady) / 1e9,
       from_server / all.seconds / 1e9, open_seconds * 1e3, first_seconds * 1e3, trips.c_str(),
       all.cpu_seconds / from_server * 1e9, all.busy_cores(),
       (server.cpu_seconds() - server_cpu) / all.seconds,
@@ -205,50 +190,6 @@ void run_bare(const written_form& data, const file_server& server, const shared_
   row("two copies, by 128 KiB", cores.client, bare_use::two_copies);
 }
 
-/// Downloads of each epoch by the server's count, with a cache in memory of a part of the data. A
-/// simulation gives those with a cache that drops what was used least recently.
-void run_cached(const written_form& data, const file_server& server, const settings& how) {
-  remote_options options{.second_requests = false};  // requests are counted
-  const std::uint64_t block = options.cache.block_bytes;
-  const std::uint64_t blocks = (data.stored_bytes + block - 1) / block;
-  const auto kept = static_cast<std::uint64_t>(how.cache_share * static_cast<double>(blocks) + 0.5);
-  options.cache.memory_bytes = std::max<std::uint64_t>(kept, 1) * block;
-  mount_remote_files(options);
-  const destination to{how.gpu};
-  loader loader{data.open("http://127.0.0.1:" + std::to_string(server.port()) + "/"),
-                data.order,
-                to.device(),
-                {.batch_size = how.batch, .readers = how.readers}};
-  std::string counted;
-  std::string rates;
-  const auto percent = [](double part) {
-    char text[16];  // NOLINT(modernize-avoid-c-arrays)
-    (void)std::snprintf(text, sizeof text, " %6.2f", part);
-    return std::string{text};
-  };
-  for (int epoch = 0; epoch < how.epochs; ++epoch) {
-    detail::object_cache::settle_all();
-    const std::uint64_t before = server.body_bytes();
-    const auto begun = clock_type::now();
-    std::uint64_t bytes = 0;
-    for (batch& each : loader.epoch(static_cast<std::uint64_t>(epoch), to.stream()))
-      bytes += each.size() * data.row_bytes;
-    to.wait();
-    rates += percent(static_cast<double>(bytes) / seconds_since(begun) / 1e9);
-    counted += percent(100 * static_cast<double>(server.body_bytes() - before) /
-                       static_cast<double>(data.stored_bytes));
-  }
-  std::printf("cache of %.0f %%: parts of epochs that the server sent, in %%:%s; GB/s:%s\n",
-              100 * how.cache_share, counted.c_str(), rates.c_str());
-  const test::simulated_reads reads{data.stored_bytes / data.row_bytes, data.row_bytes, block,
-                                    data.order, how.batch};
-  std::string dropped;
-  for (const std::uint64_t each : reads.with_lru(options.cache.memory_bytes, data.row_bytes,
-                                                 static_cast<std::uint64_t>(how.epochs)))
-    dropped += percent(100 * static_cast<double>(each) / static_cast<double>(reads.bytes()));
-  std::printf("LRU of as many bytes in rows, simulated:           %s\n", dropped.c_str());
-}
-
 /// A program that reads the same file, on the client's cores.
 void run_peer(const written_form& data, const file_server& server, const shared_out& cores,
               const settings& how) {
@@ -280,16 +221,24 @@ void run_form(const form& of, const shared_out& cores, const settings& how) {
       std::printf("%-12s %7s %8s %8s %16s %8s %8s %7s %7s %6s %8s %6s %7s %9s %6s\n", "form",
                   "latency", "epoch 0", "later", "[least, most]", "steady", "network", "open",
                   "first", "trips", "ns/byte", "cores", "server", "requests", "flight");
-    in_process([&] {
-      stay_on(cores.client);
-      run_loader(of, data, server, latency, how);
-    });
-    if (!how.peer.empty()) run_peer(data, server, cores, how);
-    if (how.cache_share > 0 && data.is_one_array)
+    const auto run = [&](int latency_ms) {
       in_process([&] {
         stay_on(cores.client);
-        run_cached(data, server, how);
+        run_loader(of, data, server, latency_ms, how);
       });
+    };
+    run(latency);
+    if (how.local && latency == how.latencies.back()) run(-1);
+    if (!how.peer.empty()) run_peer(data, server, cores, how);
+    if (how.cache_share > 0 && data.is_one_array)
+      run_caches(data, server,
+                 {.share = how.cache_share,
+                  .epochs = how.epochs,
+                  .batch = how.batch,
+                  .readers = how.readers,
+                  .gpu = how.gpu,
+                  .cores = cores.client,
+                  .folder = how.cache_folder.empty() ? how.folder : how.cache_folder});
   }
   for (const std::string& each : data.files) fs::remove(folder / each);
 }
@@ -353,8 +302,14 @@ int main(int argc, char** argv) {
   line.add_option("--folder", how.folder, "folder of the files; a new one in memory by default");
   line.add_option("--peer", how.peer, "command that is run with the address after each row");
   line.add_option("--cache", how.cache_share,
-                  "part of the data that a cache keeps, in a further run of npy files");
+                  "with npy files, also print what the server sends to caches of this part of the "
+                  "data, of all of it, and of 2 to 8 processes");
+  line.add_option("--cache-folder", how.cache_folder,
+                  "where caches are; with the files by default");
   line.add_flag("--gpu", how.gpu, "to GPU 0 instead of the host device");
+  line.add_option("--request-kib", how.request_kib,
+                  "expert_options::request_bytes, in KiB; 0: chosen");
+  line.add_flag("--local", how.local, "also read the files as files of this machine");
   line.add_flag("--counts", how.counts, "print remote_counts() of each run");
   if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   spdlog::set_level(spdlog::level::err);  // windows are fewer than batches want them
