@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <png.h>
@@ -23,7 +24,13 @@ struct png_session : image_library_exit {
   std::longjmp(current.way_out, 1);
 }
 
-void on_warning(png_structp, png_const_charp) {}  // not about pixels
+/// Warnings are not about pixels, except where newer versions go on after a wrong checksum of a
+/// palette or of the end. Older ones give up.
+void on_warning(png_structp png, png_const_charp message) {
+  const std::string_view words{message};
+  if ((words.starts_with("PLTE:") || words.starts_with("IEND:")) && words.ends_with("CRC error"))
+    png_error(png, message);
+}
 
 void give_bytes(png_structp png, png_bytep to, std::size_t count) {
   auto& current = *static_cast<png_session*>(png_get_io_ptr(png));
