@@ -49,7 +49,7 @@ class window_blocks : public encoded_blocks {
   [[nodiscard]] virtual std::shared_ptr<const encoded_blocks> chunks() const = 0;
   /// No sample's field has more.
   [[nodiscard]] virtual std::uint64_t max_pieces(std::size_t field) const noexcept = 0;
-  /// @param field A window. @param context Of the read, whose own sample another dataset may have
+  /// @param field A window. @param context The read, whose own sample another dataset may have
   /// exchanged for `sample`. @param out Its content is replaced.
   virtual void cut(std::size_t field, sample_index sample, const sample_context& context,
                    recipe& out) const = 0;
