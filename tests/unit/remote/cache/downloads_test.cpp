@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <optional>
 #include <semaphore>
 #include <thread>
