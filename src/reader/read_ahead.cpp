@@ -57,7 +57,7 @@ void read_ahead::hint(const epoch_pass& pass, std::uint64_t begin, std::uint64_t
     samples.resize(end - begin);
     source_.indices(pass.epoch, position{begin}, samples);
   }
-  if (cached_ && blocks_ == nullptr) {
+  if (cached_) {
     std::erase_if(samples, [this](sample_index sample) {
       const auto row = sample.value < source_.size() ? cached_->place_of(sample) : std::nullopt;
       return row && cached_->holds(*row);

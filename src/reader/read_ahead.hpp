@@ -57,13 +57,13 @@ class read_ahead {
   /// Borrows the source, the schedule and the blocks for its life. @param cached Null if the device
   /// keeps no rows; rows that it holds are not read, so not hinted. Those of the next epoch are not
   /// known before it.
-  /// @param schedule Null: nothing is hinted across an epoch's end. @param blocks Null: readers
-  /// read samples.
+  /// @param schedule Null: nothing is hinted across an epoch's end.
+  /// @param blocks Null: readers read samples. Else no rows are kept: a device keeps blocks then.
   read_ahead(const sample_source& source, const slot_plan& plan,
              std::shared_ptr<const device_row_cache> cached = nullptr,
              epoch_schedule* schedule = nullptr, const hinted_blocks* blocks = nullptr)
       : source_{source},
-        cached_{std::move(cached)},
+        cached_{blocks == nullptr ? std::move(cached) : nullptr},
         schedule_{schedule},
         blocks_{blocks},
         count_{blocks == nullptr ? plan.samples_per_epoch : blocks->count()},
