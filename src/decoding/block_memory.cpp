@@ -20,7 +20,7 @@ constexpr std::size_t max_group_chunk_bytes = std::size_t{512} << 20;
 /// Most groups of windows in flight at once. A chunk is decoded by few threads, so that it takes
 /// long, and devices decode thousands as fast as one.
 constexpr std::uint32_t max_window_lanes = 6;
-/// Groups beyond the usual number may take this share of the device's memory, with all others.
+/// With more groups, or larger ones, decoding may take this share of the device's memory.
 constexpr std::size_t memory_share = 12;
 
 /// Room for chunks: those of two groups, if no two windows shared one, or fewer.
@@ -58,6 +58,23 @@ void size_chunks(block_plan& blocks) {
 std::size_t store_bytes(const block_plan& blocks, std::span<const std::size_t> row_bytes) {
   return device_row_cache::bytes({row_bytes.begin(), row_bytes.end()},
                                  blocks.places * blocks.order.rows());
+}
+
+std::uint64_t wanted_ahead(const block_plan& blocks) {
+  return std::min(std::uint64_t{blocks.lanes} * blocks.max_group, blocks.order.blocks());
+}
+
+block_plan with_lane(block_plan blocks) {
+  ++blocks.lanes;
+  return blocks;
+}
+
+/// Groups of large windows are few samples, which need few chunks that others do not need.
+block_plan with_larger_groups(block_plan blocks) {
+  const std::uint64_t most = blocks.order.blocks() / block_plan::wanted_groups;
+  blocks.max_group = static_cast<std::uint32_t>(std::max<std::uint64_t>(
+      blocks.max_group, std::min<std::uint64_t>(most, blocks.max_group / 4 * 5 + 1)));
+  return blocks;
 }
 
 }  // namespace
@@ -101,26 +118,27 @@ block_plan sized(block_plan blocks, std::span<const std::size_t> row_bytes,
            (limits.decoder == 0 ||
             decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, 0) <= limits.decoder);
   };
-  const auto wanted_ahead = [&] {
-    return std::min(std::uint64_t{blocks.lanes} * blocks.max_group, blocks.order.blocks());
-  };
-  std::uint64_t ahead = wanted_ahead();
-  size_store(blocks, slot_samples, ahead);
-  while (blocks.windows && blocks.lanes < max_window_lanes && ahead < blocks.order.blocks()) {
-    block_plan more = blocks;
-    ++more.lanes;
-    size_store(more, slot_samples,
-               std::min(std::uint64_t{more.lanes} * more.max_group, more.order.blocks()));
-    const std::size_t bytes = store_bytes(more, row_bytes) +
-                              decoding_stage::device_bytes(more, row_bytes, *device.decodes, 0);
-    if (bytes > device.memory_bytes / memory_share) break;
-    std::swap(blocks, more);
-    if (!fits()) {
+  size_store(blocks, slot_samples, wanted_ahead(blocks));
+  if (blocks.windows) {
+    const auto grows = [&](block_plan more) {
+      const std::uint64_t more_ahead = wanted_ahead(more);
+      if (more_ahead == blocks.ahead) return false;  // they are all of the epoch's
+      size_store(more, slot_samples, more_ahead);
+      const std::size_t bytes = store_bytes(more, row_bytes) +
+                                decoding_stage::device_bytes(more, row_bytes, *device.decodes, 0);
+      if (bytes > device.memory_bytes / memory_share) return false;
       std::swap(blocks, more);
-      break;
+      if (fits()) return true;
+      std::swap(blocks, more);
+      return false;
+    };
+    while (blocks.lanes < max_window_lanes && grows(with_lane(blocks))) {
     }
-    ahead = wanted_ahead();
+    while (blocks.lanes == max_window_lanes && blocks.at_once() < max_group_chunks &&
+           grows(with_larger_groups(blocks))) {
+    }
   }
+  std::uint64_t ahead = blocks.ahead;
   while (ahead > 1 && !fits()) {
     ahead -= divide_up<std::uint64_t>(ahead, 8);
     size_store(blocks, slot_samples, ahead);

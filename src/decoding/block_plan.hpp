@@ -20,6 +20,9 @@ namespace feedline::detail {
 /// slot n mod `places`. It holds the window that batches are drawn from, and the blocks loaded
 /// ahead of it. One call decodes a group of blocks, on one of several lanes.
 struct block_plan {
+  /// Fewest groups of an epoch of windows, so that some are read while others are decoded.
+  static constexpr std::uint64_t wanted_groups = 8;
+
   std::shared_ptr<const encoded_blocks> blocks;
   block_order order;
   std::size_t fields;        ///< number of fields of the dataset

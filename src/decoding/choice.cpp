@@ -35,8 +35,6 @@ constexpr std::size_t wanted_window_bytes = std::size_t{512} << 20;
 constexpr std::size_t wanted_sparse_bytes = std::size_t{128} << 20;
 /// Rows whose numbers take a smaller share of a dense row become dense on the device unasked.
 constexpr std::size_t sparse_share = 4;
-/// Fewest groups of an epoch, so that some are read while others are decoded.
-constexpr std::uint64_t wanted_groups = 8;
 /// Most bytes of the decoded chunks that windows are cut from, approximately.
 constexpr std::size_t max_kept_bytes = std::size_t{4} << 30;
 /// Blocks that are sampled: for the usual stored size, and for one that lies in a file.
@@ -227,7 +225,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   }
   if (plan.windows) {
     plan.max_group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        plan.order.blocks() / wanted_groups, 1, blocks_in(wanted_window_bytes)));
+        plan.order.blocks() / block_plan::wanted_groups, 1, blocks_in(wanted_window_bytes)));
     plan.kept_bytes =
         options.memory.cache == 0 ? max_kept_bytes : std::min(options.memory.cache, max_kept_bytes);
     if (options.decode_on == decode_on::automatic)

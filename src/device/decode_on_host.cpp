@@ -45,12 +45,13 @@ bool is_cut(const block_store& chunks, const std::byte* block, std::byte* row) n
   return true;
 }
 
-/// Where the bytes of a box begin in its chunk; null: the chunk is missing.
+/// Where the bytes of a box begin in its chunk; null: the chunk is missing, or has fewer bytes.
 const std::byte* bytes_in_chunk(const block_store* chunks, const window_box& box) noexcept {
   if (chunks == nullptr || box.field >= chunks->fields.size() || box.place >= chunks->places)
     return nullptr;
   if (chunks->states[box.place * chunks->fields.size() + box.field] != 0) return nullptr;
   const block_store::field& field = chunks->fields[box.field];
+  if (box.from + std::size_t{box.units} * box.unit > field.block_bytes) return nullptr;
   return field.blocks + box.place * field.block_bytes + box.from;
 }
 

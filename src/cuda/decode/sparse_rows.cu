@@ -26,17 +26,15 @@ struct sparse_run {
   window_box columns;
 };
 
-/// Where the numbers of a box begin; null: the chunk is missing, or the box is beyond the block.
+/// Where the numbers of a box begin; null: the chunk is missing, or the box is beyond its memory.
 __device__ const std::byte* numbers_of(const window_box& box, const chunk_frame& chunks,
                                        const std::byte* block, std::uint64_t block_bytes) {
   if (box.place == window_box::no_chunk) return box.fill;
-  if (box.place == window_box::in_block) {
-    const std::uint64_t end = box.from + std::uint64_t{box.units} * box.unit;
-    return end > block_bytes ? nullptr : block + box.from;
-  }
+  const std::uint64_t end = box.from + std::uint64_t{box.units} * box.unit;
+  if (box.place == window_box::in_block) return end > block_bytes ? nullptr : block + box.from;
   if (chunks.arrays == nullptr || box.field >= chunks.fields) return nullptr;
   const decode_program& array = chunks.arrays[box.field];
-  if (box.place >= array.places ||
+  if (box.place >= array.places || end > array.block_bytes ||
       chunks.states[std::size_t{box.place} * chunks.fields + box.field] != 0)
     return nullptr;
   return array.blocks + box.place * array.block_bytes + box.from;

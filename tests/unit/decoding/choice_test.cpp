@@ -134,6 +134,19 @@ TEST_CASE("decoding_choice: more groups of windows are in flight where the devic
   const chosen fewer{windows, {}, 12 * all_bytes(most) - 12};
   CHECK(fewer.blocks->lanes == 5);
   CHECK(chosen{windows, {}, 12 * all_bytes(usual)}.blocks->lanes == 3);
+  // Large windows come few at once; groups of more of them need more chunks.
+  const auto large = make_coded_array({.name = "x",
+                                       .type = element_type::u16,
+                                       .shape = {4000, 1024, 1024},
+                                       .dimensions = {"t", "y", "x"},
+                                       .chunk = {4, 1024, 1024}},
+                                      std::make_shared<coded_chunks::record>());
+  const dataset_ptr large_windows = make_windows({{"t", 2}}, {{"input", {large}}});
+  const chosen few{large_windows, {}, 12 * all_bytes(chosen{large_windows, {}})};
+  CHECK(few.blocks->group == 128);
+  const chosen many{large_windows, {}, std::size_t{1} << 50};
+  CHECK(many.blocks->lanes == 6);
+  CHECK(many.blocks->group == 3999 / 8);
   // A limit of the user's comes first.
   const chosen limited{windows,
                        {.memory = {.device = usual.slot_bytes + 2 * all_bytes(usual)}},
