@@ -91,7 +91,8 @@ TEST_CASE("cut windows: no sample needs more pieces and chunks than the limits s
       std::vector<std::set<std::uint64_t>> chunks(blocks->arrays().size());
       for (std::size_t field = 0; field < set->fields().size(); ++field) {
         if (!blocks->is_window(field)) continue;
-        blocks->cut(field, {7, 1, sample_index{sample}, position{sample}}, recipe);
+        blocks->cut(field, sample_index{sample}, {7, 1, sample_index{sample}, position{sample}},
+                    recipe);
         INFO("case " << number << ", sample " << sample << ", field " << field);
         REQUIRE(recipe.pieces.size() <= blocks->max_pieces(field));
         for (const auto& piece : recipe.pieces)
