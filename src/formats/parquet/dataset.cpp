@@ -10,6 +10,7 @@
 #include "detail/sample_range.hpp"
 #include "formats/parquet/chunk_grid.hpp"
 #include "formats/parquet/fields.hpp"
+#include "formats/parquet/row_places.hpp"
 #include "rows/gather.hpp"
 #include "rows/scratch_pool.hpp"
 
@@ -22,13 +23,6 @@
 
 namespace feedline::detail {
 namespace {
-
-/// A sample of a request: where it is stored, and its index in the request.
-struct row_place {
-  std::uint32_t group;
-  std::uint32_t in_request;
-  std::uint64_t row;  ///< in the row group
-};
 
 /// Samples of a request that are in one row group.
 struct group_stretch {
@@ -44,6 +38,7 @@ struct column_need {
 
 struct read_scratch {
   std::vector<row_place> places = {};
+  std::vector<row_place> sorted = {};
   std::vector<group_stretch> stretches = {};
   std::vector<column_cache::wanted> wanted = {};
   std::vector<parquet_values_ptr> found = {};
@@ -171,10 +166,7 @@ class parquet_dataset final : public dataset {
       places.push_back({static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(i),
                         sample - table.first_row(group)});
     }
-    if (!is_sorted)
-      std::ranges::sort(places, [](const row_place& a, const row_place& b) {
-        return a.group != b.group ? a.group < b.group : a.in_request < b.in_request;
-      });
+    if (!is_sorted) sort_by_group(places, with.sorted);
     with.stretches.clear();
     for (std::size_t first = 0; first < places.size();) {
       std::size_t end = first + 1;

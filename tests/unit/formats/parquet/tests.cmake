@@ -16,6 +16,7 @@ feedline_add_tests(feedline_parquet_tests LIBRARIES feedline::formats ${feedline
   unit/formats/parquet/dataset_test.cpp
   unit/formats/parquet/folder_test.cpp
   unit/formats/parquet/order_test.cpp
+  unit/formats/parquet/row_places_test.cpp
   unit/formats/parquet/storage_test.cpp
 )
 target_compile_definitions(feedline_parquet_tests PRIVATE
