@@ -59,6 +59,12 @@ struct table_options {
   /// Limit of memory for the decompressed blocks of files that gzip compressed; at least two are
   /// kept. 0: a quarter of the machine's memory.
   std::size_t max_host_cache_bytes = 0;
+  /// An existing folder of this machine in which the index of each file is kept, 8 bytes a record,
+  /// for later runs: otherwise each run reads all files once to find their records. An index is
+  /// used if its checksum is right and if the file's path, size and version (time of its last
+  /// change) are those it was made for; otherwise it is made again. Empty: indexes are kept in
+  /// memory only.
+  std::string index_folder = {};
 };
 
 }  // namespace FEEDLINE_ABI

@@ -102,7 +102,8 @@ opened_table open_csv_table(const std::vector<byte_file_ptr>& stored, const csv_
   require_sound_options(options);
   const auto [files, blocks] = unpack_text_files(stored, options.table.max_host_cache_bytes);
   std::vector<line_index> indexes =
-      index_lines(files, options.quote == '\0' ? std::nullopt : std::optional{options.quote});
+      index_lines(files, options.quote == '\0' ? std::nullopt : std::optional{options.quote},
+                  options.table.index_folder, "open_csv");
   std::vector<line_values::indexed_file> indexed;
   for (std::size_t i = 0; i < files.size(); ++i)
     indexed.push_back({files[i], std::move(indexes[i])});

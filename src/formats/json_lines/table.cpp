@@ -14,7 +14,8 @@ namespace feedline::detail {
 opened_table open_json_table(const std::vector<byte_file_ptr>& stored,
                              const table_options& options) {
   const auto [files, blocks] = unpack_text_files(stored, options.max_host_cache_bytes);
-  std::vector<line_index> indexes = index_lines(files, std::nullopt);
+  std::vector<line_index> indexes =
+      index_lines(files, std::nullopt, options.index_folder, "open_json_lines");
   std::vector<line_values::indexed_file> indexed;
   for (std::size_t i = 0; i < files.size(); ++i)
     indexed.push_back({files[i], std::move(indexes[i])});

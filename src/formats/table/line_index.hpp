@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedline::detail {
@@ -29,5 +32,19 @@ struct line_index {
 /// @throws dataset_error: compressed, UTF-16, or changed meanwhile.
 [[nodiscard]] std::vector<line_index> index_lines(const std::vector<byte_file_ptr>& files,
                                                   std::optional<char> quote);
+
+/// The same; indexes that are kept in a folder are used for the files that they were made of, as
+/// these are now, and the others are made and kept.
+/// @param folder Empty: none is kept. @param who Begins messages: "open_csv".
+[[nodiscard]] std::vector<line_index> index_lines(const std::vector<byte_file_ptr>& files,
+                                                  std::optional<char> quote,
+                                                  const std::string& folder, std::string_view who);
+
+/// The numbers of an index, as they are kept.
+[[nodiscard]] std::vector<std::uint64_t> numbers_of(const line_index& index);
+/// @param bytes Size of the file.
+/// @return Empty: these numbers are no index of such a file. Never trusts a number.
+[[nodiscard]] std::optional<line_index> line_index_of(std::span<const std::uint64_t> numbers,
+                                                      std::uint64_t bytes);
 
 }  // namespace feedline::detail
