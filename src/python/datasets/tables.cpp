@@ -35,6 +35,10 @@ using pad_map = std::map<std::string, pad_options>;
 /// Learnt, given, or in a file.
 using label_source = std::variant<bool, std::vector<std::string>, text_file>;
 
+std::string folder_of(const std::optional<text_file>& given) {
+  return given ? given->string() : "";
+}
+
 std::vector<std::string> text_paths(const text_files& given) {
   if (const auto* const one = std::get_if<text_file>(&given)) return {one->string()};
   std::vector<std::string> paths;
@@ -90,30 +94,37 @@ void bind_json_lines(nb::module_& module) {
   module.def(
       "open_json_lines",
       [](const text_files& paths, std::vector<std::string> fields, const column_map& columns,
-         const pad_map& pad, std::size_t looked_at, std::size_t max_host_cache_bytes) {
+         const pad_map& pad, std::size_t looked_at, std::size_t max_host_cache_bytes,
+         const std::optional<text_file>& index_folder) {
         const table_options how{.fields = std::move(fields),
                                 .columns = columns,
                                 .pad = pad,
                                 .looked_at = looked_at,
-                                .max_host_cache_bytes = max_host_cache_bytes};
+                                .max_host_cache_bytes = max_host_cache_bytes,
+                                .index_folder = folder_of(index_folder)};
         return interruptible([=] { return open_json_lines(text_paths(paths), how); });
       },
       "files"_a, nb::kw_only(), "fields"_a = usual.fields, "columns"_a = usual.columns,
       "pad"_a = usual.pad, "looked_at"_a = usual.looked_at,
-      "max_host_cache_bytes"_a = usual.max_host_cache_bytes,
+      "max_host_cache_bytes"_a = usual.max_host_cache_bytes, "index_folder"_a = nb::none(),
       "Files with a JSON object on each line, as one sequence; each key is a field. Files of gzip "
       "are decompressed in blocks, which are kept within `max_host_cache_bytes` (0: a quarter of "
-      "the memory).");
+      "the memory). `index_folder` keeps what a pass over the files finds: where records are.");
   module.def(
       "open_json_lines_ragged",
       [](const text_files& paths, const std::string& field, const column_map& columns,
-         std::size_t looked_at) {
-        const table_options how{.columns = columns, .looked_at = looked_at};
+         std::size_t looked_at, std::size_t max_host_cache_bytes,
+         const std::optional<text_file>& index_folder) {
+        const table_options how{.columns = columns,
+                                .looked_at = looked_at,
+                                .max_host_cache_bytes = max_host_cache_bytes,
+                                .index_folder = folder_of(index_folder)};
         return ragged_object{
             interruptible([=] { return open_json_lines_ragged(text_paths(paths), field, how); })};
       },
       "files"_a, "field"_a, nb::kw_only(), "columns"_a = usual.columns,
-      "looked_at"_a = usual.looked_at, "One ragged field of JSON lines, to pad or pack.");
+      "looked_at"_a = usual.looked_at, "max_host_cache_bytes"_a = usual.max_host_cache_bytes,
+      "index_folder"_a = nb::none(), "One ragged field of JSON lines, to pad or pack.");
 }
 
 void bind_csv(nb::module_& module) {
@@ -125,12 +136,13 @@ void bind_csv(nb::module_& module) {
          const std::string& quote, std::optional<bool> header,
          const std::vector<std::string>& missing,
          const std::map<std::string, std::vector<std::string>>& merge,
-         std::size_t max_host_cache_bytes) {
+         std::size_t max_host_cache_bytes, const std::optional<text_file>& index_folder) {
         const csv_options how{.table = {.fields = std::move(fields),
                                         .columns = columns,
                                         .pad = pad,
                                         .looked_at = looked_at,
-                                        .max_host_cache_bytes = max_host_cache_bytes},
+                                        .max_host_cache_bytes = max_host_cache_bytes,
+                                        .index_folder = folder_of(index_folder)},
                               .separator = byte_of(separator, "separator"),
                               .quote = byte_of(quote, "quote"),
                               .header = header,
@@ -142,15 +154,21 @@ void bind_csv(nb::module_& module) {
       "pad"_a = usual.table.pad, "looked_at"_a = usual.table.looked_at, "separator"_a = "",
       "quote"_a = "\"", "header"_a = nb::none(), "missing"_a = usual.missing,
       "merge"_a = usual.merge, "max_host_cache_bytes"_a = usual.table.max_host_cache_bytes,
+      "index_folder"_a = nb::none(),
       "Files of separated values, as one sequence; each column is a field. `separator`: one byte, "
       "or '' to find it. `quote`: one byte, or '' if nothing is quoted. `merge`: columns that "
-      "become one field, {'pixels': ['pixel*']}. `max_host_cache_bytes` as in open_json_lines.");
+      "become one field, {'pixels': ['pixel*']}. `max_host_cache_bytes` and `index_folder` as in "
+      "open_json_lines.");
   module.def(
       "open_csv_ragged",
       [](const text_files& paths, const std::string& field, const column_map& columns,
          std::size_t looked_at, const std::string& separator, const std::string& quote,
-         std::optional<bool> header, const std::vector<std::string>& missing) {
-        const csv_options how{.table = {.columns = columns, .looked_at = looked_at},
+         std::optional<bool> header, const std::vector<std::string>& missing,
+         std::size_t max_host_cache_bytes, const std::optional<text_file>& index_folder) {
+        const csv_options how{.table = {.columns = columns,
+                                        .looked_at = looked_at,
+                                        .max_host_cache_bytes = max_host_cache_bytes,
+                                        .index_folder = folder_of(index_folder)},
                               .separator = byte_of(separator, "separator"),
                               .quote = byte_of(quote, "quote"),
                               .header = header,
@@ -161,6 +179,7 @@ void bind_csv(nb::module_& module) {
       "files"_a, "field"_a, nb::kw_only(), "columns"_a = usual.table.columns,
       "looked_at"_a = usual.table.looked_at, "separator"_a = "", "quote"_a = "\"",
       "header"_a = nb::none(), "missing"_a = usual.missing,
+      "max_host_cache_bytes"_a = usual.table.max_host_cache_bytes, "index_folder"_a = nb::none(),
       "One ragged field of such files, to pad or pack.");
 }
 

@@ -225,3 +225,22 @@ def test_gzip_tables_are_read_in_any_order(tmp_path: Path) -> None:
     assert sorted(seen) == list(range(300))
     again = feedline.open_json_lines(tmp_path / "a.jsonl.gz", max_host_cache_bytes=1)
     assert again[299]["id"] == 299
+
+
+def test_indexes_of_tables_are_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (tmp_path / "a.jsonl").write_text('{"x": 1, "t": "ab"}\n{"x": 2, "t": "c"}\n')
+    (tmp_path / "a.csv").write_text('x,t\n1,"a\nb"\n2,c\n')
+    for _ in range(2):
+        lines = feedline.open_json_lines(tmp_path / "a.jsonl", index_folder=kept)
+        cells = feedline.open_csv(tmp_path / "a.csv", index_folder=kept)
+        assert [lines[1]["x"], cells[1]["x"]] == [2, 2]
+        assert len(list(kept.iterdir())) == 2
+    written = {path: path.read_bytes() for path in kept.iterdir()}
+    ragged = feedline.open_json_lines_ragged(
+        tmp_path / "a.jsonl", "t", index_folder=kept, max_host_cache_bytes=1 << 20
+    )
+    assert len(ragged) == 2
+    assert len(feedline.open_csv_ragged(tmp_path / "a.csv", "t", index_folder=kept)) == 2
+    assert written == {path: path.read_bytes() for path in kept.iterdir()}
