@@ -7,7 +7,8 @@
 # On Debian 12 and 13 and Ubuntu 24.04, as root or with sudo; may be run again at any time. Tests
 # that need a GPU or data that is not there are skipped, and counted by reason at the end. All words
 # of the build and of the tests are in build/release/build.log and tests.log. FEEDLINE_WERROR=ON
-# takes warnings for errors.
+# takes warnings for errors. FEEDLINE_PYARROW=FOLDER builds and tests Parquet by the libraries of a
+# pyarrow; .ci/arrow fetches one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/packages.sh
@@ -28,7 +29,7 @@ mkdir -p "$folder"
 stage="configuring"
 echo "tests/run.sh: configuring $folder"
 if ! cmake --preset release -D CMAKE_UNITY_BUILD=ON -D FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" \
-  >"$folder/configure.log" 2>&1; then
+  ${FEEDLINE_PYARROW:+-D "FEEDLINE_PYARROW=$FEEDLINE_PYARROW"} >"$folder/configure.log" 2>&1; then
   cat "$folder/configure.log"
   exit 1
 fi
