@@ -20,7 +20,8 @@ constexpr int max_json_depth = 64;
 constexpr std::size_t max_rank = 32;
 
 /// Quotes the words for numbers that JSON does not have, outside of texts.
-std::string with_quoted_words(std::string_view text) {
+std::string with_quoted_words(std::string_view text, zarr_words as) {
+  const bool are_objects = as == zarr_words::objects;
   constexpr std::array<std::string_view, 3> words{"-Infinity", "Infinity", "NaN"};
   std::string quoted;
   quoted.reserve(text.size());
@@ -37,7 +38,8 @@ std::string with_quoted_words(std::string_view text) {
     const auto* const word = std::ranges::find_if(
         words, [&](std::string_view each) { return text.substr(i).starts_with(each); });
     if (word != words.end()) {
-      quoted.append("\"").append(*word).append("\"");
+      quoted.append(are_objects ? R"({"":")" : "\"").append(*word);
+      quoted.append(are_objects ? R"("})" : "\"");
       i += word->size();
       continue;
     }
@@ -50,7 +52,7 @@ std::string with_quoted_words(std::string_view text) {
 
 }  // namespace
 
-zarr_json parse_zarr_json(std::string_view text, const file_field& where) {
+zarr_json parse_zarr_json(std::string_view text, const file_field& where, zarr_words words) {
   const auto refusal = [&](const std::string& why) {
     return dataset_error{{.path = where.path, .field = where.field},
                          why + where.note + "; write the metadata again"};
@@ -68,7 +70,7 @@ zarr_json parse_zarr_json(std::string_view text, const file_field& where) {
     return true;
   };
   try {
-    return zarr_json::parse(with_quoted_words(text), check);
+    return zarr_json::parse(with_quoted_words(text, words), check);
   } catch (const zarr_json::exception& error) {
     throw refusal("no JSON: " + printable(error.what()));
   }

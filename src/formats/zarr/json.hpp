@@ -22,11 +22,15 @@ class zarr_not_a_field : public dataset_error {
   using dataset_error::dataset_error;
 };
 
-/// Parses a metadata document. NaN, Infinity and -Infinity, which Python writes into attributes as
-/// bare words, become texts of these letters.
+/// Values for the numbers NaN, Infinity and -Infinity, which Python writes into attributes as bare
+/// words: texts of these letters, or objects whose one member, without a name, is that text.
+enum class zarr_words : bool { texts, objects };
+
+/// Parses a metadata document.
 /// @param where Names the document in errors.
 /// @throws dataset_error: no JSON, nested too deep, an object with two members of one name.
-[[nodiscard]] zarr_json parse_zarr_json(std::string_view text, const file_field& where);
+[[nodiscard]] zarr_json parse_zarr_json(std::string_view text, const file_field& where,
+                                        zarr_words words = zarr_words::texts);
 
 /// A JSON value, shortened for a message.
 [[nodiscard]] std::string shown(const zarr_json& value);

@@ -70,21 +70,45 @@ json parsed(const feedline::detail::zarr_store& store, const std::string& key,
             const std::string& object) {
   const auto text = store.text(key);
   if (!text) return json::object();
-  return feedline::detail::parse_zarr_json(*text, {store.path_of(key), object, ""});
+  return feedline::detail::parse_zarr_json(*text, {store.path_of(key), object, ""},
+                                           feedline::detail::zarr_words::objects);
+}
+
+/// Whether it is a number that JSON does not have, as the parser gives it.
+bool is_marked_word(const json& value) {
+  return value.is_object() && value.size() == 1 && value.contains("") &&
+         is_number_word(value.at(""));
+}
+
+/// The value with texts for such numbers.
+json with_words(const json& value) {
+  if (is_marked_word(value)) return value.at("");
+  json same = value;
+  if (value.is_structured())
+    for (json& each : same) each = with_words(each);
+  return same;
 }
 
 /// Whether HDF5 can have it, and JSON as a simple list.
 bool is_simple(const json& value) {
-  const auto is_single = [](const json& each) {
-    return each.is_number() || each.is_string() || each.is_boolean();
+  const auto is_number = [](const json& each) { return each.is_number() || is_marked_word(each); };
+  const auto is_single = [&](const json& each) {
+    return is_number(each) || each.is_string() || each.is_boolean();
   };
   if (!value.is_array()) return is_single(value);
   return !value.empty() && std::all_of(value.begin(), value.end(), [&](const json& each) {
-    return is_single(each) &&
-           (each.is_number() || is_number_word(each)) ==
-               (value.front().is_number() || is_number_word(value.front())) &&
+    return is_single(each) && is_number(each) == is_number(value.front()) &&
            each.is_boolean() == value.front().is_boolean();
   });
+}
+
+/// The number of an array's `_FillValue`; null: it has another type.
+json fill_number(const json& value) {
+  if (value.is_array() && value.size() == 1) return fill_number(value.front());
+  if (value.is_string())
+    if (const auto number = from_base64(value.get<std::string>())) return json_of_number(*number);
+  const json number = with_words(value);
+  return number.is_number() || is_number_word(number) ? number : json();
 }
 
 /// A fill value of integers; empty: the type does not have it.
@@ -119,6 +143,7 @@ attributes read_zarr_attributes(const std::string& store, const std::string& obj
       is_v3 ? v3.value("attributes", json::object()) : parsed(*opened, folder + ".zattrs", object);
   attributes found;
   if (!listed.is_object()) return found;
+  bool is_array = false;
   const auto add_names = [&](const json& names) {
     if (!names.is_array()) return;
     for (const json& each : names)
@@ -126,28 +151,28 @@ attributes read_zarr_attributes(const std::string& store, const std::string& obj
   };
   if (is_v3) {
     add_names(v3.value("dimension_names", json()));
+    is_array = v3.value("node_type", "") == "array";
   } else {
     add_names(listed.value("_ARRAY_DIMENSIONS", json()));
     const json array = parsed(*opened, folder + ".zarray", object);
-    const json fill = array.value("fill_value", json());
+    is_array = !array.empty();
+    const json fill = with_words(array.value("fill_value", json()));
     if (fill.is_number() || is_number_word(fill)) found.missing = fill.dump();
   }
   for (const auto& [name, value] : listed.items()) {
     if (is_of_storage(name)) continue;
-    if (name == "_FillValue") {
-      const auto number = value.is_string() ? from_base64(value.get<std::string>()) : std::nullopt;
-      if (number)
-        found.missing = json_of_number(*number).dump();
-      else if (value.is_number() || is_number_word(value))
-        found.missing = value.dump();
-      continue;
-    }
-    if (is_simple(value))
-      found.all.push_back({.name = name, .value = value.dump()});
-    else
+    if (const json fill = is_array && name == "_FillValue" ? fill_number(value) : json();
+        !fill.is_null()) {
+      found.missing = fill.dump();
+    } else if (is_simple(value)) {
+      const json& first = value.is_array() ? value.front() : value;
+      found.all.push_back(
+          {.name = name, .value = with_words(value).dump(), .is_text = first.is_string()});
+    } else {
       tell_left_out(store, object, name,
-                    "it is " + value.dump().substr(0, 60) +
+                    "it is " + with_words(value).dump().substr(0, 60) +
                         ", but attributes are numbers, texts, or lists of these");
+    }
   }
   return found;
 }
