@@ -147,17 +147,20 @@ std::vector<std::string> names_of_attributes(hid_t object) {
   return names;
 }
 
-void read_all(const std::string& file, const std::string& object, hid_t from, attributes& found) {
+/// @param is_array Its `_FillValue` is the number that stands for missing values.
+void read_all(const std::string& file, const std::string& object, hid_t from, bool is_array,
+              attributes& found) {
   for (const std::string& name : names_of_attributes(from)) {
     if (is_of_storage(name)) continue;
     const attribute_id opened{H5Aopen(from, name.c_str(), H5P_DEFAULT)};
     std::string why = opened ? "" : "it cannot be opened";
     const auto value = opened ? attribute_reader{opened}.value(name, why) : std::nullopt;
+    const bool is_fill = is_array && name == "_FillValue" && value && value->type;
     if (!value)
       tell_left_out(file, object, name, why);
-    else if (name == "_FillValue" && value->type && !json::parse(value->value).is_array())
+    else if (is_fill && !json::parse(value->value).is_array())
       found.missing = value->value;
-    else if (name == "_FillValue" && value->type && json::parse(value->value).size() == 1)
+    else if (is_fill && json::parse(value->value).size() == 1)
       found.missing = json::parse(value->value).front().dump();
     else
       found.all.push_back(*value);
@@ -178,11 +181,11 @@ attributes read_hdf5_attributes(const std::string& file, const std::string& data
     const feedline::detail::hdf5_file_id whole{H5Iget_file_id(from.get())};
     const feedline::detail::hdf5_object_id object{
         H5Oopen(whole.get(), group->c_str(), H5P_DEFAULT)};
-    if (object) read_all(file, *group == "/" ? "" : *group, object.get(), found);
+    if (object) read_all(file, *group == "/" ? "" : group->substr(1), object.get(), false, found);
     return found;
   }
   if (!member.empty()) return found;  // attributes are those of the records
-  read_all(file, dataset, from.get(), found);
+  read_all(file, dataset, from.get(), true, found);
   const hdf5_space_id space{H5Dget_space(from.get())};
   const int rank = H5Sget_simple_extent_ndims(space.get());
   found.dimensions = feedline::detail::dimension_names(hdf5, from.get(),
