@@ -183,3 +183,101 @@ assert x[:].tolist() == [0, 1, 2] * 2'
 if "$convert" 's[13].zarr' --to zarr --output s13.out.zarr >printed 2>told; then exit 1; fi
 grep -q "s3.zarr: attribute 'scale_factor' of 'x' is not that of s1.zarr" told ||
   { echo "FAILED: $(cat told)" >&2; exit 1; }
+
+# Texts of Zarr that look like numbers stay texts, and a number for missing values that a group has
+# is carried over, too.
+"$python" - <<'END'
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import zarr
+
+for version, file in ((3, "zarr.json"), (2, ".zattrs")):
+    group = zarr.open_group(f"words{version}.zarr", mode="w", zarr_format=version)
+    x = group.create_array("g/x", shape=(3,), chunks=(3,), dtype="float32")
+    x[:] = np.arange(3)
+    path = Path(f"words{version}.zarr/g/x/{file}")
+    text = path.read_text() if path.exists() else "{}"
+    stored = json.loads(text)
+    own = stored.setdefault("attributes", {}) if version == 3 else stored
+    own.update(word="NaN", words=["Infinity", "NaN"], number=np.nan, numbers=[1.5, -np.inf],
+               mixed=[np.nan, "NaN"])
+    path.write_text(json.dumps(stored))
+    zarr.open_group(f"words{version}.zarr", mode="a")["g"].attrs.update(_FillValue=-5, kind="NaN")
+with h5py.File("fill.h5", "w") as made:
+    made.create_dataset("g/x", data=np.arange(3))
+    made["g"].attrs["_FillValue"] = np.int16(-7)
+    made.attrs["_FillValue"] = "none"
+END
+for version in 2 3; do
+  for to in hdf5 zarr zarr2; do
+    "$convert" words$version.zarr --keep-groups --to $to --output words$version.out.$to \
+      >printed 2>told
+    grep -q "attribute 'mixed' of 'g/x' is not carried over: it is" told ||
+      { echo "FAILED: words$version to $to: $(cat told)" >&2; exit 1; }
+  done
+done
+for to in hdf5 zarr; do
+  "$convert" fill.h5 --keep-groups --to $to --output fill.$to >printed 2>told
+  if grep -q "not carried" told; then echo "FAILED: $(cat told)" >&2; exit 1; fi
+done
+"$python" - <<'END'
+import math
+
+import h5py
+import zarr
+
+
+def check(group):
+    x = group["g/x"].attrs
+    assert x["word"] == "NaN" and isinstance(x["word"], str), x["word"]
+    assert list(x["words"]) == ["Infinity", "NaN"] and isinstance(x["words"][0], str)
+    assert math.isnan(x["number"]) and list(x["numbers"]) == [1.5, -math.inf]
+    assert group["g"].attrs["_FillValue"] == -5, dict(group["g"].attrs)
+    assert group["g"].attrs["kind"] == "NaN"
+
+
+for version in (2, 3):
+    with h5py.File(f"words{version}.out.hdf5") as out:
+        check(out)
+    for to in ("zarr", "zarr2"):
+        check(zarr.open_group(f"words{version}.out.{to}", mode="r"))
+with h5py.File("fill.hdf5") as out:
+    assert out["g"].attrs["_FillValue"] == -7 and out["g"].attrs["_FillValue"].dtype == "int16"
+    assert out.attrs["_FillValue"] == "none"
+assert zarr.open_group("fill.zarr", mode="r")["g"].attrs["_FillValue"] == -7
+END
+
+# Attributes of groups: those that all files have, where samples follow each other; those of the
+# first, where files are beside each other. What is left out is told.
+"$python" - <<'END'
+import h5py
+import numpy as np
+
+for number, kind, more in ((1, "a", {}), (2, "b", {"later": 1})):
+    with h5py.File(f"g{number}.h5", "w") as made:
+        made.create_dataset("g/x", data=np.arange(3))
+        made.create_dataset(f"g/y{number}", data=np.arange(3))
+        made["g"].attrs.update(kind=kind, same="s", **more)
+        made.attrs.update(title=kind, same="s")
+END
+"$convert" 'g[12].h5' --fields g/x --keep-groups --to hdf5 --output g12.out.h5 >printed 2>told
+for words in "'kind' of 'g' is not carried over: g2.h5 has not the same" \
+  "'later' of 'g' is not carried over: g2.h5 has not the same" \
+  "'title' of the whole is not carried over: g2.h5 has not the same"; do
+  grep -q "attribute $words" told || { echo "FAILED: no $words: $(cat told)" >&2; exit 1; }
+done
+"$python" -c 'import h5py
+with h5py.File("g12.out.h5") as out:
+    assert dict(out.attrs) == {"same": "s"} == dict(out["g"].attrs), dict(out["g"].attrs)
+    assert out["g/x"][:].tolist() == [0, 1, 2] * 2'
+"$convert" first=g1.h5 second=g2.h5 --fields g/x --keep-groups --to hdf5 --output beside.h5 \
+  >printed 2>told
+grep -q "attribute 'title' of the whole is not carried over: those of g1.h5 are" told ||
+  { echo "FAILED: $(cat told)" >&2; exit 1; }
+"$python" -c 'import h5py
+with h5py.File("beside.h5") as out:
+    assert dict(out.attrs) == {"title": "a", "same": "s"}, dict(out.attrs)
+    assert sorted(out) == ["first", "second"]'

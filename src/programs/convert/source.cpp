@@ -180,9 +180,12 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
                : feedline::open(std::vector<std::string>(paths.begin(), paths.end()), how));
     if (carry.attributes) {
       auto own = origins_of(paths.front(), *parts.back(), how);
-      for (field_origin& each : own)
+      const bool keeps_groups = carry.groups && from.back().name.empty();
+      for (field_origin& each : own) {
+        each.keeps_groups = keeps_groups;
         if (!each.file.empty()) each.others.assign(paths.begin() + 1, paths.end());
-      if (carry.groups && from.back().name.empty()) parts.back() = with_paths(parts.back(), own);
+      }
+      if (keeps_groups) parts.back() = with_paths(parts.back(), own);
       origins.insert(origins.end(), own.begin(), own.end());
     }
     words += "from " + feedline::detail::without_secrets(text) + ", ";
@@ -194,7 +197,7 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
     words += '\n';
   }
   source made{programs::side_by_side(from, std::move(parts)), words, {}};
-  if (carry.attributes) made.carried = read_attributes(origins, how.external, carry.groups);
+  if (carry.attributes) made.carried = read_attributes(origins, how.external);
   return made;
 }
 

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 namespace convert {
 namespace {
@@ -41,16 +43,20 @@ bool is_of_packing(std::string_view name) {
       ", so that the same stored numbers stand for other values; convert the files one by one"};
 }
 
+bool has_same(const std::vector<attribute>& all, const attribute& wanted) {
+  return std::ranges::any_of(all, [&](const attribute& each) {
+    return each.name == wanted.name && each.value == wanted.value && each.is_text == wanted.is_text;
+  });
+}
+
 /// Leaves the attributes that another file has, too.
+/// @param is_array Those about packing must be the same.
 void keep_common(attributes& own, const attributes& other, const field_origin& of,
-                 const std::string& path) {
+                 const std::string& path, bool is_array) {
   if (own.missing != other.missing) refuse_packing(of, path, "_FillValue");
   const auto drop = [&](const attribute& each, const std::vector<attribute>& others) {
-    if (std::ranges::any_of(others, [&](const attribute& same) {
-          return same.name == each.name && same.value == each.value;
-        }))
-      return false;
-    if (is_of_packing(each.name)) refuse_packing(of, path, each.name);
+    if (has_same(others, each)) return false;
+    if (is_array && is_of_packing(each.name)) refuse_packing(of, path, each.name);
     tell_left_out(of.file, of.object, each.name, path + " has not the same");
     return true;
   };
@@ -61,6 +67,42 @@ void keep_common(attributes& own, const attributes& other, const field_origin& o
   tell_left_out(of.file, of.object, "names of dimensions", path + " has not the same");
   own.dimensions.clear();
 }
+
+/// Attributes of the groups of an output. Those of several inputs go to one group, which has the
+/// attributes that the first of them has.
+class group_attributes {
+ public:
+  explicit group_attributes(feedline::external_files external) : external_{external} {}
+
+  /// @param of A field below the group. @param into The group's, filled in for the first input.
+  void add(const field_origin& of, const std::string& group, attributes& into) {
+    if (!seen_.insert({of.file, group}).second) return;
+    attributes own = read(of, of.file, group);
+    const field_origin same{.file = of.file, .format = of.format, .object = group};
+    for (const std::string& other : of.others)
+      keep_common(own, read(of, other, group), same, other, false);
+    const auto [first, is_first] = firsts_.try_emplace(group, of.file);
+    if (is_first) {
+      into = std::move(own);
+      return;
+    }
+    for (const attribute& each : own.all)
+      if (!has_same(into.all, each))
+        tell_left_out(of.file, group, each.name,
+                      "those of " + first->second + " are, which has not the same");
+  }
+
+ private:
+  [[nodiscard]] attributes read(const field_origin& of, const std::string& file,
+                                const std::string& group) const {
+    return of.format == "zarr" ? read_zarr_attributes(file, group)
+                               : read_hdf5_attributes(file, of.object, '/' + group, external_);
+  }
+
+  feedline::external_files external_;
+  std::set<std::pair<std::string, std::string>> seen_ = {};  ///< file and group
+  std::map<std::string, std::string> firsts_ = {};           ///< for each group, its first file
+};
 
 }  // namespace
 
@@ -106,14 +148,9 @@ std::vector<field_origin> origins_of(const std::string& file, const feedline::da
 }
 
 carried_attributes read_attributes(const std::vector<field_origin>& origins,
-                                   feedline::external_files external, bool with_groups) {
+                                   feedline::external_files external) {
   carried_attributes carried;
-  const auto read_group = [&](const field_origin& from, const std::string& group) {
-    return from.format == "zarr"
-               ? read_zarr_attributes(from.file, group)
-               : read_hdf5_attributes(from.file, from.object, '/' + group, external);
-  };
-  std::string first;
+  group_attributes groups{external};
   for (const field_origin& each : origins) {
     attributes& own = carried.fields.emplace_back();
     if (each.file.empty()) continue;
@@ -122,16 +159,13 @@ carried_attributes read_attributes(const std::vector<field_origin>& origins,
                                    : read_hdf5_attributes(file, each.object, {}, external);
     };
     own = read(each.file);
-    for (const std::string& other : each.others) keep_common(own, read(other), each, other);
-    if (first.empty()) {
-      first = each.file;
-      if (!each.object.empty()) carried.whole = read_group(each, {});
+    for (const std::string& other : each.others) keep_common(own, read(other), each, other, true);
+    if (!each.object.empty()) groups.add(each, {}, carried.whole);
+    for (std::size_t at = each.object.find('/'); each.keeps_groups && at != std::string::npos;
+         at = each.object.find('/', at + 1)) {
+      const std::string group = each.object.substr(0, at);
+      groups.add(each, group, carried.groups[group]);
     }
-    for (std::size_t at = each.object.find('/'); with_groups && at != std::string::npos;
-         at = each.object.find('/', at + 1))
-      if (const std::string group = each.object.substr(0, at);
-          carried.groups.emplace(group, attributes{}).second)
-        carried.groups[group] = read_group(each, group);
   }
   return carried;
 }

@@ -21,7 +21,7 @@ struct attribute {
   /// not if `is_text`.
   std::string value;
   std::optional<feedline::element_type> type = {};  ///< type of numbers in HDF5, if one is known
-  bool is_text = false;                             ///< HDF5 has texts
+  bool is_text = false;                             ///< the file has texts
 };
 
 /// The attributes of an array or group.
@@ -46,6 +46,7 @@ struct field_origin {
   std::string format = {};               ///< "hdf5", "zarr"
   std::string object = {};               ///< path in the file
   std::vector<std::string> others = {};  ///< files whose samples follow
+  bool keeps_groups = false;             ///< the output has the groups above it
 };
 
 /// Finds the objects that fields of an opened file come from. Fields whose object is not certain
@@ -54,15 +55,14 @@ struct field_origin {
                                                    const feedline::dataset& opened,
                                                    const feedline::open_options& how);
 
-/// Reads the attributes of all origins, and of the first file as a whole. A warning names each
-/// attribute that cannot be carried over, with the reason: also those of an array that other files
-/// do not have, or have otherwise.
-/// @param with_groups Also those of the groups above the objects.
+/// Reads the attributes of all origins, and of the files as a whole. A warning names each
+/// attribute that cannot be carried over, with the reason: also those of an array or group that
+/// other files do not have, or have otherwise. If inputs are beside each other, a group has
+/// those of the first.
 /// @throws feedline::usage_error if files store numbers in different ways (`scale_factor`,
 /// `_FillValue` and the like), so that no attribute would be true of all samples.
 [[nodiscard]] carried_attributes read_attributes(const std::vector<field_origin>& origins,
-                                                 feedline::external_files external,
-                                                 bool with_groups);
+                                                 feedline::external_files external);
 
 /// Whether attributes are about how HDF5 or Zarr store an array: they are not carried over.
 [[nodiscard]] bool is_of_storage(std::string_view name) noexcept;
