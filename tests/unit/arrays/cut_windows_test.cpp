@@ -1,5 +1,5 @@
-/// Limits of what a sample takes on a device, by which memory is laid out there: a sample must never
-/// need more pieces or chunks.
+/// Limits of what a sample takes on a device, by which memory is laid out there: no sample may need
+/// more pieces or chunks.
 
 #include "arrays/cut_windows.hpp"
 
