@@ -106,7 +106,9 @@ void attempt::set_shared_options(const surroundings& in) {
   set(CURLOPT_HEADERFUNCTION, &attempt::on_header);
   set(CURLOPT_WRITEFUNCTION, &attempt::on_body);
   set(CURLOPT_CLOSESOCKETFUNCTION, in.on_close);
-  set(CURLOPT_CLOSESOCKETDATA, in.closer);
+  set(CURLOPT_CLOSESOCKETDATA, in.sockets);
+  set(CURLOPT_SOCKOPTFUNCTION, in.on_open);
+  set(CURLOPT_SOCKOPTDATA, in.sockets);
 }
 
 void attempt::set_options() {

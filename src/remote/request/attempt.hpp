@@ -48,8 +48,9 @@ class attempt {
   /// Settings that all requests of a thread have in common.
   struct surroundings {
     std::optional<std::string> authorities = certificate_file();
+    curl_sockopt_callback on_open = nullptr;
     curl_closesocket_callback on_close = nullptr;
-    void* closer = nullptr;  ///< its first argument
+    void* sockets = nullptr;  ///< first argument of both
   };
 
   /// @param handle A handle that is used for nothing else meanwhile. @param index How many requests

@@ -59,13 +59,21 @@ int connection_groups::on_socket(CURL*, curl_socket_t socket, int what, void* of
   return 0;
 }
 
-/// A socket stays with epoll from request to request: each change would be a call of the kernel's.
-void connection_groups::watch(curl_socket_t socket, group& by, int what) {
+connection_groups::watched& connection_groups::at(curl_socket_t socket) {
   const auto number = static_cast<std::size_t>(socket);
   if (number >= sockets_.size()) sockets_.resize(number + usual_sockets);
-  watched& it = sockets_[number];
+  return sockets_[number];
+}
+
+/// A connection stays with epoll from request to request: each change would be a call of the
+/// kernel's.
+void connection_groups::watch(curl_socket_t socket, group& by, int what) {
+  watched& it = at(socket);
   it.is_wanted = what != CURL_POLL_REMOVE;
-  if (!it.is_wanted) return;
+  if (!it.is_wanted) {
+    if (!it.is_connection) forget(socket);
+    return;
+  }
   epoll_event wanted{};
   wanted.data.fd = socket;
   if (what != CURL_POLL_OUT) wanted.events |= EPOLLIN;
@@ -74,14 +82,35 @@ void connection_groups::watch(curl_socket_t socket, group& by, int what) {
   it.by = &by;
   if (!is_new && it.events == wanted.events) return;
   it.events = wanted.events;
-  if (is_new || ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &wanted) != 0)
-    (void)::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &wanted);
+  const bool is_changed = !is_new && ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &wanted) == 0;
+  if (!is_changed && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &wanted) != 0)
+    it.by = nullptr;  // the next request on it tries again
+}
+
+/// Takes a socket out of epoll. Closing it does not, if another process has it, such as a child of
+/// fork: then epoll would report it forever.
+void connection_groups::forget(int socket) noexcept {
+  watched& it = sockets_[static_cast<std::size_t>(socket)];
+  if (it.by == nullptr) return;
+  epoll_event unused{};
+  (void)::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &unused);
+  it.by = nullptr;
+}
+
+int connection_groups::on_open(void* self, curl_socket_t socket, curlsocktype) {
+  try {
+    static_cast<connection_groups*>(self)->at(socket) = {.is_connection = true};
+  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; it does not stay with epoll
+  }
+  return CURL_SOCKOPT_OK;
 }
 
 int connection_groups::on_close(void* self, curl_socket_t socket) {
-  auto& sockets = static_cast<connection_groups*>(self)->sockets_;
-  if (static_cast<std::size_t>(socket) < sockets.size())
-    sockets[static_cast<std::size_t>(socket)] = {};
+  auto& its = *static_cast<connection_groups*>(self);
+  if (const auto number = static_cast<std::size_t>(socket); number < its.sockets_.size()) {
+    its.forget(socket);
+    its.sockets_[number] = {};
+  }
   return ::close(socket);
 }
 
@@ -92,14 +121,9 @@ int connection_groups::on_timer(CURLM*, long ms, void* of) {
 }
 
 void connection_groups::on_event(int socket, std::uint32_t events) {
-  watched& known = sockets_[static_cast<std::size_t>(socket)];
-  if (known.by == nullptr) return;  // closed since
-  if (!known.is_wanted) {           // the server closes an idle connection; libcurl will find out
-    epoll_event unused{};
-    (void)::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &unused);
-    known = {};
-    return;
-  }
+  const watched& known = sockets_[static_cast<std::size_t>(socket)];
+  if (known.by == nullptr) return;              // closed since
+  if (!known.is_wanted) return forget(socket);  // the server ends it; libcurl will find out
   int what = 0;
   if ((events & EPOLLIN) != 0) what |= CURL_CSELECT_IN;
   if ((events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;

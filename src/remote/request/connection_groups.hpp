@@ -23,7 +23,7 @@ class connection_groups {
   connection_groups& operator=(const connection_groups&) = delete;
   ~connection_groups() = default;
 
-  /// Begins a request. @param easy Has `on_close` and this object for its sockets.
+  /// Begins a request. @param easy Has `on_open`, `on_close` and this object for its sockets.
   /// @return The number of its group. @throws std::bad_alloc
   [[nodiscard]] std::size_t begin(CURL* easy);
   /// Takes a request out, whether it has ended or not.
@@ -39,6 +39,8 @@ class connection_groups {
 
   /// Closes all connections, while there are no requests.
   void clear() noexcept { groups_.clear(); }
+  /// CURLOPT_SOCKOPTFUNCTION. @param self The `connection_groups`.
+  static int on_open(void* self, curl_socket_t socket, curlsocktype purpose);
   /// CURLOPT_CLOSESOCKETFUNCTION. @param self The `connection_groups`.
   static int on_close(void* self, curl_socket_t socket);
 
@@ -54,11 +56,14 @@ class connection_groups {
     clock::time_point timer = clock::time_point::max();  ///< when libcurl wants to be called
     int running = 0;                                     ///< requests
   };
-  /// A socket that epoll knows.
+  /// A socket, by the number of its descriptor.
   struct watched {
-    group* by = nullptr;  ///< null: closed, or never seen
+    group* by = nullptr;  ///< null: epoll does not know it
     std::uint32_t events = 0;
     bool is_wanted = false;  ///< libcurl waits for it; else it is idle
+    /// A connection, whose end `on_close` tells. libcurl closes others, such as those by which
+    /// its threads tell that a name was found, and another one may get their number at once.
+    bool is_connection = false;
   };
 
   static int on_socket(CURL* easy, curl_socket_t socket, int what, void* of, void* known);
@@ -66,6 +71,8 @@ class connection_groups {
 
   [[nodiscard]] std::size_t free_group();
   void watch(curl_socket_t socket, group& by, int what);
+  [[nodiscard]] watched& at(curl_socket_t socket);
+  void forget(int socket) noexcept;
 
   const int epoll_;
   std::vector<watched> sockets_;  ///< one for each number of a descriptor

@@ -50,7 +50,9 @@ request_thread::request_thread(transfer_queue& queue, std::size_t number,
       events_{::epoll_create1(EPOLL_CLOEXEC)},
       wakes_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
       connections_{events_},
-      surroundings_{.on_close = &connection_groups::on_close, .closer = &connections_} {
+      surroundings_{.on_open = &connection_groups::on_open,
+                    .on_close = &connection_groups::on_close,
+                    .sockets = &connections_} {
   epoll_event woken{};
   woken.events = EPOLLIN;
   woken.data.fd = wakes_;

@@ -29,6 +29,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/cache/order_test.cpp
   unit/remote/cache/processes_test.cpp
   unit/remote/checksums_test.cpp
+  unit/remote/connection_groups_test.cpp
   unit/remote/credentials_test.cpp
   unit/remote/faults_test.cpp
   unit/remote/in_flight_limit_test.cpp
