@@ -83,8 +83,8 @@ struct loader_statistics {
   std::chrono::nanoseconds time{};  ///< since the loader was created, or between two snapshots
   stage_statistics reader = {};
   stage_statistics transfer = {};
-  /// Measured from an epoch's first step to its end. Excludes the time between epochs, and batches
-  /// that the consumer did not take.
+  /// Measured from an epoch's first step to its end. Excludes the time between epochs, and
+  /// batches that the consumer did not take.
   stage_statistics consumer = {};
 
   /// Time that the consumer waited for data. If the device can measure times on streams, this is
@@ -136,8 +136,9 @@ struct loader_statistics {
   bool device_could_decode = false;  ///< same as in `loader_plan`
   /// Whether batches are copied to a device; else the consumer reads staging memory.
   bool copies = false;
-  /// Same as `loader::plan_downloads`, if that was called, or if the readers mostly wait for other
-  /// machines and an epoch has up to 2^22 samples; else nothing is known.
+  /// Same as `loader::plan_downloads`, for the epoch that is read now. Known if that was called in
+  /// this epoch. In epochs of up to 2^22 samples also if it was called before, or if the readers
+  /// mostly wait for other machines: then the first snapshot of each epoch computes it.
   download_plan downloads = {};
   tuning_statistics tuning = {};  ///< state at the snapshot
   held_statistics held = {};      ///< the same; `added` is a sum

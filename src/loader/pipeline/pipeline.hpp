@@ -148,7 +148,14 @@ class pipeline {
   void shut_down(const std::shared_ptr<pipeline>& owner = nullptr) noexcept;
 
  private:
+  /// A plan, and the epoch that was read when it was computed.
+  struct known_downloads {
+    std::uint64_t epoch = 0;
+    download_plan plan = {};
+  };
+
   void require_own_process() const;
+  [[nodiscard]] std::uint64_t epoch_of_downloads() const noexcept;
   /// After the last batch that the consumer took, or after the epoch whose end it has seen.
   [[nodiscard]] epoch_place place() const noexcept {
     const auto& pass = cursor_.pass();
@@ -237,8 +244,8 @@ class pipeline {
   read_ahead read_ahead_;
   const std::uint64_t number_of_loader_ = next_loader();
   held_forecast forecast_;
-  mutable std::mutex downloads_mutex_;                   ///< for `downloads_`
-  mutable std::optional<download_plan> downloads_ = {};  ///< the last that was computed
+  mutable std::mutex downloads_mutex_;                     ///< for `downloads_`
+  mutable std::optional<known_downloads> downloads_ = {};  ///< the last that was computed
   request_executor request_executor_;
   std::optional<tuning> tuning_;
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is used by the thread that

@@ -30,11 +30,17 @@ void add(stage_statistics& to, const stage_totals& seen) {
 
 }  // namespace
 
+std::uint64_t pipeline::epoch_of_downloads() const noexcept {
+  const auto& forecast = forecast_.get();
+  return forecast == nullptr ? 0 : forecast->now() / forecast->positions();
+}
+
 download_plan pipeline::plan_downloads() const {
   require_own_process();
+  const std::uint64_t epoch = epoch_of_downloads();
   const download_plan plan = forecast_.downloads();
   const std::lock_guard lock{downloads_mutex_};
-  downloads_ = plan;
+  downloads_ = {epoch, plan};
   return plan;
 }
 
@@ -42,16 +48,21 @@ loader_statistics pipeline::statistics_with_downloads() const {
   // Else the calling thread would be busy for long.
   constexpr std::uint64_t max_positions = std::uint64_t{1} << 22;
   loader_statistics seen = statistics();
-  std::optional<download_plan> known;
+  std::optional<known_downloads> known;
   {
     const std::lock_guard lock{downloads_mutex_};
     known = downloads_;
   }
-  const bool is_of_interest =
-      forecast_.get() != nullptr && forecast_.get()->positions() <= max_positions &&
-      2 * seen.network_wait >= seen.reader.busy && judge(seen).limit == bottleneck::storage;
-  if (!known && is_of_interest) known = plan_downloads();
-  if (known) seen.downloads = *known;
+  if (known && known->epoch == epoch_of_downloads()) {
+    seen.downloads = known->plan;
+    return seen;
+  }
+  const auto& forecast = forecast_.get();
+  const bool is_small = forecast != nullptr && forecast->positions() <= max_positions;
+  const auto is_of_interest = [&] {
+    return 2 * seen.network_wait >= seen.reader.busy && judge(seen).limit == bottleneck::storage;
+  };
+  if (is_small && (known || is_of_interest())) seen.downloads = plan_downloads();
   return seen;
 }
 

@@ -265,6 +265,10 @@ TEST_CASE("downloads: the verdict says what a larger cache brings, and it does",
                    "a larger cache (remote_options::cache): each later epoch downloads 0 B with "));
     CHECK(contains(report(seen), "\ndownload epoch 0 downloads "));
     CHECK(contains(to_json(seen), "\"later_with_whole\": 0"));
+    (void)count_of(loader, server, 1);
+    const download_plan next = loader.statistics().downloads;
+    CHECK(next == loader.plan_downloads());
+    CHECK(next.epoch == 1);
   }
   server.set_latency(0ms);
   REQUIRE(plan.larger_cache == 2 * plan.cache_bytes);
