@@ -13,8 +13,9 @@
 
 namespace feedline::detail {
 
-/// Objects that were opened lately. Opening a data set asks for the kind of a path, its first bytes
-/// and the file in a row; these are one request. Any thread.
+/// Objects that were opened in the last 2 s. Opening a data set asks for the kind of a path, its
+/// first bytes and the file in a row; these are one request. So an object that is written again at
+/// once is still found in its earlier version, until files are mounted again. Any thread.
 class recent_objects {
  public:
   /// Null if there is none, or if it is known to have changed since.
@@ -44,7 +45,8 @@ class object_files : public file_system {
       : max_ahead_bytes_{max_ahead_bytes}, cache_{std::move(cache)} {}
 
   [[nodiscard]] byte_file_ptr open(const std::string& path, file_access how) const override;
-  /// Makes one request, unless the file is large.
+  /// Makes one request, unless the file is large. None if it was opened lately and is small: it has
+  /// the version of that opening.
   [[nodiscard]] whole_file read_whole(const std::string& path, const room& memory) const override;
 
  protected:

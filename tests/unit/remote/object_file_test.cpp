@@ -172,6 +172,24 @@ TEST_CASE("remote objects: a dataset is opened by one request, and its connectio
   CHECK(server.connections() == 1);
 }
 
+TEST_CASE("remote objects: mounting again forgets what was opened", "[remote][host]") {
+  http_server server;
+  server.put("/x", numbered(1000));
+  const mounted_remote mounted;
+  CHECK(open_file(server.address("/x"))->size() == 1000);
+  server.put("/x", numbered(2000));
+  const mounted_remote again;
+  CHECK(open_file(server.address("/x"))->size() == 2000);
+  std::vector<std::byte> whole;
+  const auto read = detail::file_system_of(server.address("/x"))
+                        ->read_whole(server.address("/x"), [&](std::size_t bytes) {
+                          whole.resize(bytes);
+                          return std::span{whole};
+                        });
+  CHECK(read.bytes.size() == 2000);
+  CHECK(is_part(whole, numbered(2000), 0));
+}
+
 TEST_CASE("remote objects: small reads that go forward take few requests", "[remote][host]") {
   const mounted_remote mounted;
   http_server server;
