@@ -4,6 +4,7 @@
 
 #include <feedline/sampler/sequential.hpp>
 
+#include "decoding/carried_blocks.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
@@ -149,4 +150,35 @@ TEST_CASE("block_arrivals: large gaps between blocks are not copied, small ones 
   CHECK(copied(large + 16, 4096) == 4 * 80);
   // The group has room for the blocks alone.
   CHECK(copied(large + 16, 4 * 80) == 4 * 80);
+}
+
+TEST_CASE("block_arrivals: a window that begins a group ends the group that is gathered",
+          "[decoding][host]") {
+  const scripted on;
+  block_arrivals arrivals{on.device, make_plan_of(100, 4096), table_at};
+  copy_meter copies{on.device};
+  filled_slot from{on.device, 6};
+  const auto carried = std::make_shared<carried_blocks>();
+  carried->loads = from.blocks;
+  std::size_t end = table_at + block_plan::table_bytes(from.blocks * fields);
+  for (std::uint32_t block = 0; block < from.blocks; ++block)
+    carried->extras.push_back({.chunks_end = 0,
+                               .end = end += 80,
+                               .begins_group = block == 0 || block == 3 || block == 4,
+                               .replaces_end = block == 3 ? 3U : 0U});
+  from.slot.work.blocks = carried;
+  CHECK(arrivals.add(from.slot, 0, from.blocks, copies, on.stream) == 3);
+  CHECK(arrivals.replaces_end() == 0);
+  CHECK(arrivals.add(from.slot, 3, from.blocks, copies, on.stream) == 0);
+  arrivals.clear();
+  CHECK(arrivals.add(from.slot, 3, from.blocks, copies, on.stream) == 1);
+  CHECK(arrivals.replaces_end() == 3);
+  arrivals.clear();
+  CHECK(arrivals.replaces_end() == 0);
+  CHECK(arrivals.add(from.slot, 4, from.blocks, copies, on.stream) == 2);
+  on.device->drain(on.stream);
+  const block_decoder::work group = arrivals.content();
+  REQUIRE(group.loads == 2 * fields);
+  CHECK(byte_of(group, 0) == 50);
+  CHECK(byte_of(group, 3) == 61);
 }
