@@ -23,11 +23,13 @@ namespace {
 class concatenation final : public dataset {
  public:
   /// @param ends Where each part ends: the sum of the sizes up to and with it.
-  concatenation(std::vector<dataset_ptr> parts, std::vector<std::uint64_t> ends, std::size_t fields)
-      : parts_{std::move(parts)}, ends_{std::move(ends)}, fields_{fields} {}
+  /// @param fields The parts' fields, with the names of classes that some of them have.
+  concatenation(std::vector<dataset_ptr> parts, std::vector<std::uint64_t> ends,
+                std::vector<field> fields)
+      : parts_{std::move(parts)}, ends_{std::move(ends)}, fields_{std::move(fields)} {}
 
   std::uint64_t size() const override { return ends_.back(); }
-  std::vector<field> fields() const override { return parts_.front()->fields(); }
+  std::vector<field> fields() const override { return fields_; }
 
   bool varies_by_epoch() const override {
     return std::ranges::any_of(parts_, &dataset::varies_by_epoch);
@@ -82,7 +84,7 @@ class concatenation final : public dataset {
   std::shared_ptr<const encoded_blocks> encoded() const override {
     std::vector<std::shared_ptr<const encoded_blocks>> of_parts;
     for (const dataset_ptr& part : parts_) of_parts.push_back(part->encoded());
-    return detail::make_blocks_in_line(std::move(of_parts), ends_, fields_);
+    return detail::make_blocks_in_line(std::move(of_parts), ends_, fields_.size());
   }
 
   /// There may be many thousands of parts, so they are asked now and then, some at a time.
@@ -157,23 +159,33 @@ class concatenation final : public dataset {
 
   std::vector<dataset_ptr> parts_;
   std::vector<std::uint64_t> ends_;
-  std::size_t fields_;
+  std::vector<field> fields_;
   mutable detail::rate_limiter ask_{std::chrono::milliseconds{10}};
   mutable detail::any_in_turn any_;
   mutable std::atomic<bool> wants_prefetch_{false};
 };
 
-/// @throws usage_error naming the first difference between the first part's fields and another's.
-void require_equal(const std::vector<field>& first, const std::vector<field>& other,
-                   std::size_t part) {
+/// Takes the names of classes that another part has, where there are none yet.
+/// @throws usage_error naming the first difference between the fields so far and another part's.
+void join(std::vector<field>& all, const std::vector<field>& other, std::size_t part) {
   const std::string where = "concatenate: part " + std::to_string(part);
-  for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i)
-    if (first[i] != other[i])
-      throw usage_error{where + " has field " + to_string(other[i]) + " where part 0 has " +
-                        to_string(first[i])};
-  if (first.size() != other.size())
+  for (std::size_t i = 0; i < std::min(all.size(), other.size()); ++i) {
+    field same = all[i];
+    if (same.classes.empty() || other[i].classes.empty()) same.classes = other[i].classes;
+    if (same != other[i]) {
+      const bool are_other_classes = all[i].classes != other[i].classes;
+      throw usage_error{where + " has field " + to_string(other[i]) + " where " +
+                        (are_other_classes ? "a part before it has " : "part 0 has ") +
+                        to_string(all[i]) +
+                        (are_other_classes ? "; open all parts with the same names of classes, in "
+                                             "the same order"
+                                           : "")};
+    }
+    if (all[i].classes.empty()) all[i].classes = other[i].classes;
+  }
+  if (all.size() != other.size())
     throw usage_error{where + " has " + std::to_string(other.size()) + " fields, part 0 has " +
-                      std::to_string(first.size())};
+                      std::to_string(all.size())};
 }
 
 }  // namespace
@@ -186,14 +198,14 @@ dataset_ptr concatenate(std::vector<dataset_ptr> parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i]) throw usage_error{"concatenate: part " + std::to_string(i) + " is null"};
     if (i == 0) fields = parts[i]->fields();
-    require_equal(fields, parts[i]->fields(), i);
+    join(fields, parts[i]->fields(), i);
     if (__builtin_add_overflow(end, parts[i]->size(), &end))
       throw usage_error{"concatenate: the parts' samples are more than 64 bits can count"};
     ends.push_back(end);
   }
   (void)detail::checked_row_bytes("concatenate", fields);
   auto all =
-      std::make_shared<const concatenation>(std::move(parts), std::move(ends), fields.size());
+      std::make_shared<const concatenation>(std::move(parts), std::move(ends), std::move(fields));
   (void)all->sizes();  // checks them
   return all;
 }

@@ -1,4 +1,5 @@
 #include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/error.hpp>
@@ -10,8 +11,10 @@
 #include "support/datasets/identity_dataset.hpp"
 #include "support/datasets/serialized_dataset.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,6 +117,30 @@ TEST_CASE("concatenate: parts that do not fit together are refused, naming the f
   SECTION("more samples than can be counted") {
     const auto huge = test::make_identity_dataset(UINT64_MAX, 1);
     CHECK_THROWS_AS(concatenate({huge, huge}), usage_error);
+  }
+}
+
+TEST_CASE("concatenate: names of classes count for parts that have none, and others are refused",
+          "[dataset][host]") {
+  const auto labels = [](std::vector<std::string> names) {
+    field label{"label", element_type::u8, {}};
+    if (!names.empty()) label.classes = class_names{std::move(names)};
+    return map(make_memory_dataset({own("x", std::vector<std::uint8_t>{0, 1})}), {label},
+               [](sample_index, auto in, std::span<const std::span<std::byte>> out) {
+                 out[0][0] = in[0][0];
+               });
+  };
+  for (const bool is_first : {true, false}) {
+    const auto plain = labels({});
+    const auto named = labels({"cat", "dog"});
+    const auto joined =
+        concatenate(is_first ? std::vector{named, plain, named} : std::vector{plain, named, plain});
+    CHECK(joined->fields().front().classes == class_names{{"cat", "dog"}});
+    CHECK(joined->select(std::vector<std::size_t>{0})->fields() == joined->fields());
+    CHECK(test::message_of<usage_error>([&] {
+            (void)concatenate({plain, named, labels({"dog", "cat"})});
+          }).find("where a part before it has label: uint8[] of 2 classes (cat, dog;") !=
+          std::string::npos);
   }
 }
 
