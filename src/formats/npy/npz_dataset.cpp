@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,23 +76,16 @@ class npz_file {
   }
 
   /// The format of the sparse matrix that `scipy.sparse.save_npz` wrote: "csr", "coo", …; empty if
-  /// the archive has no such matrix.
+  /// the archive has no such matrix, but perhaps members of these names that mean something else.
   std::string sparse_format() const {
-    for (const char* const name : {"format", "shape", "data"})
-      if (std::ranges::count(archive_->members(), std::string{name} + ".npy",
-                             &detail::zip_member::name) != 1)
-        return {};
-    return end_of("format", 3);
-  }
-
-  /// The end of a member's bytes, such as a text that is an array without dimensions.
-  std::string end_of(const std::string& name, std::size_t length) const {
-    const wanted_member member = find({name}).front();
-    const auto from = archive_->open(member.number, member.name);
-    constexpr std::size_t most = 4096;  // more is no such text
-    std::string bytes(most, '\0');
-    bytes.resize(from->read(std::as_writable_bytes(std::span{bytes})));
-    return bytes.substr(bytes.size() - std::min(bytes.size(), length));
+    if (!has_members({"data", "format", "shape"})) return {};
+    const std::string format = three_letters("format");
+    const bool has_rows = format == "csr" || format == "csc" || format == "bsr";
+    if (has_rows && has_members({"indices", "indptr"})) return format;
+    const bool has_places = has_members({"row", "col"}) || has_members({"coords"});
+    if (format == "coo" && has_places) return format;
+    if (format == "dia" && has_members({"offsets"})) return format;
+    return {};
   }
 
   dataset_error error(const std::string& message) const {
@@ -120,6 +114,30 @@ class npz_file {
   }
 
  private:
+  bool has_members(std::initializer_list<const char*> names) const {
+    return std::ranges::all_of(names, [&](const std::string name) {
+      return std::ranges::count(archive_->members(), name + ".npy", &detail::zip_member::name) == 1;
+    });
+  }
+
+  /// A member that is one text of three letters, of a byte or four each; else nothing.
+  std::string three_letters(const std::string& name) const {
+    constexpr std::size_t length = 3;
+    const wanted_member member = find({name}).front();
+    const auto from = archive_->open(member.number, member.name);
+    constexpr std::size_t most = 4096;  // more is no such text
+    std::string bytes(most, '\0');
+    bytes.resize(from->read(std::as_writable_bytes(std::span{bytes})));
+    const auto header_has = [&](const char* words) { return bytes.find(words) != bytes.npos; };
+    if (!header_has("'shape': ()")) return {};
+    const bool is_wide = header_has("'descr': '<U3'");
+    const std::size_t size = is_wide ? 4 * length : length;
+    if ((!is_wide && !header_has("'descr': '|S3'")) || bytes.size() < size) return {};
+    std::string text = bytes.substr(bytes.size() - size);
+    std::erase(text, '\0');
+    return text;
+  }
+
   std::string_view field_of(const detail::zip_member& member) const {
     std::string_view name = member.name;
     if (name.ends_with(detail::npy_suffix)) name.remove_suffix(detail::npy_suffix.size());
@@ -274,8 +292,14 @@ array_ptr open_npz_array(const std::string& file, const std::string& member) {
 
 dataset_ptr open_npz_csr(const std::string& file, std::string field_name) {
   const npz_file archive{file, {}};
-  if (const std::string format = archive.end_of("format", 3); format != "csr")
-    throw archive.error("holds a sparse matrix of the format '" + detail::printable(format) +
+  const std::string format = archive.sparse_format();
+  if (format.empty())
+    throw archive.error(
+        "holds no sparse matrix: its members are not those of scipy.sparse.save_npz, which for "
+        "'csr' "
+        "are data, indices, indptr, shape, and the text format");
+  if (format != "csr")
+    throw archive.error("holds a sparse matrix of the format '" + format +
                         "', but rows are read from 'csr'; save matrix.tocsr()");
   std::array<std::int64_t, 2> shape{};
   const array_ptr stored = archive.array("shape");

@@ -292,3 +292,41 @@ TEST_CASE("npz: open makes dense rows of the sparse matrix that scipy saves", "[
           (void)detail::open_whole_npz(other, {}, "other");
         }).find("'csc', but rows are read from 'csr'; save matrix.tocsr()") != std::string::npos);
 }
+
+TEST_CASE("npz: members with some of scipy's names are arrays, unless all are scipy's",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto numbers = [](const std::vector<float>& values) {
+    return npy_bytes(npy_dictionary("<f4", "(" + std::to_string(values.size()) + ",)"),
+                     byte_vector(std::as_bytes(std::span{values}).begin(),
+                                 std::as_bytes(std::span{values}).end()));
+  };
+  const auto text = [](const std::string& type, const std::string& bytes) {
+    const auto all = std::as_bytes(std::span{bytes});
+    return npy_bytes(npy_dictionary(type, "()"), byte_vector(all.begin(), all.end()));
+  };
+  const std::string plain =
+      folder.write("plain.npz", zip_bytes({{"format.npy", numbers({1, 2, 3})},
+                                           {"shape.npy", numbers({4, 5, 6})},
+                                           {"data.npy", numbers({7, 8, 9})}}));
+  CHECK(detail::open_whole_npz(plain, {}, "plain")->fields().size() == 3);
+  CHECK(detail::list_npz(plain, "plain").size() == 3);
+  CHECK(test::message_of<dataset_error>([&] {
+          (void)open_npz_csr(plain, "x");
+        }).find("holds no sparse matrix") != std::string::npos);
+  // The text alone makes no matrix.
+  const std::string told = folder.write("told.npz", zip_bytes({{"format.npy", text("|S3", "csr")},
+                                                               {"shape.npy", numbers({4, 5, 6})},
+                                                               {"data.npy", numbers({7, 8, 9})}}));
+  CHECK(detail::open_whole_npz(told, {}, "told")->fields().size() == 2);
+  // A text of four bytes a letter, as older versions of scipy save.
+  const std::string wide = folder.write(
+      "wide.npz", zip_bytes({{"row.npy", numbers({1})},
+                             {"col.npy", numbers({1})},
+                             {"format.npy", text("<U3", std::string{"c\0\0\0o\0\0\0o\0\0\0", 12})},
+                             {"shape.npy", numbers({4})},
+                             {"data.npy", numbers({7})}}));
+  CHECK(test::message_of<dataset_error>([&] {
+          (void)open_npz_csr(wide, "x");
+        }).find("of the format 'coo'") != std::string::npos);
+}
