@@ -10,7 +10,7 @@
 /// libtorch's loader is measured by peers_libtorch.cpp, what people use in Python by peers.py
 /// beside this file.
 
-#include "bench/support/by_hand.hpp"
+#include "bench/support/bare/by_hand.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"

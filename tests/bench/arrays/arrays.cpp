@@ -30,9 +30,9 @@
 #include <feedline/cuda/device.hpp>
 
 #include "bench/arrays/cases.hpp"
+#include "bench/support/bare/copies.hpp"
+#include "bench/support/bare/decoder_alone.hpp"
 #include "bench/support/consume.hpp"
-#include "bench/support/copies.hpp"
-#include "bench/support/decoder_alone.hpp"
 #include "bench/support/machine.hpp"
 
 #include <algorithm>

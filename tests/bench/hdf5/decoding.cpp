@@ -19,8 +19,8 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/hdf5/encodings.hpp"
+#include "bench/support/bare/decoder_alone.hpp"
 #include "bench/support/consume.hpp"
-#include "bench/support/decoder_alone.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"

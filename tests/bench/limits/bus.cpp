@@ -1,7 +1,7 @@
 #include <feedline/cuda/device.hpp>
 
 #include "bench/limits/limits.hpp"
-#include "bench/support/copies.hpp"
+#include "bench/support/bare/copies.hpp"
 #include "bench/support/gpu_stream.hpp"
 #include "bench/support/measure.hpp"
 #include "device/owned.hpp"

@@ -1,4 +1,4 @@
-#include "bench/support/cpu_gather.hpp"
+#include "bench/support/bare/cpu_gather.hpp"
 
 #include <feedline/cuda/device.hpp>
 

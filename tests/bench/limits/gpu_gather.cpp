@@ -1,9 +1,9 @@
 #include <feedline/cuda/device.hpp>
 
 #include "bench/limits/limits.hpp"
-#include "bench/support/gather_kernel.hpp"
+#include "bench/support/bare/gather_kernel.hpp"
+#include "bench/support/bare/mapped_copy.hpp"
 #include "bench/support/gpu_stream.hpp"
-#include "bench/support/mapped_copy.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"

@@ -17,9 +17,9 @@
 #include <feedline/backend/assembly.hpp>
 #include <feedline/cuda/device.hpp>
 
+#include "bench/support/bare/mapped_copy.hpp"
 #include "bench/support/gpu_stream.hpp"
 #include "bench/support/machine.hpp"
-#include "bench/support/mapped_copy.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"

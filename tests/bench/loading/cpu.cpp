@@ -14,7 +14,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/loading/thread_cpu.hpp"
-#include "bench/support/by_hand.hpp"
+#include "bench/support/bare/by_hand.hpp"
 #include "bench/support/consume.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/program.hpp"

@@ -15,8 +15,8 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "bench/support/bare/copies.hpp"
 #include "bench/support/consume.hpp"
-#include "bench/support/copies.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"

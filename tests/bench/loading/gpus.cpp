@@ -28,10 +28,10 @@
 #ifdef FEEDLINE_BENCH_NCCL
 #include "bench/support/all_reduces.hpp"
 #endif
-#include "bench/support/bare_ring.hpp"
+#include "bench/support/bare/bare_ring.hpp"
+#include "bench/support/bare/copies.hpp"
+#include "bench/support/bare/cpu_gather.hpp"
 #include "bench/support/consume.hpp"
-#include "bench/support/copies.hpp"
-#include "bench/support/cpu_gather.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"

@@ -16,8 +16,8 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "bench/support/bare/cpu_gather.hpp"
 #include "bench/support/consume.hpp"
-#include "bench/support/cpu_gather.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"

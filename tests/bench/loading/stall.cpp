@@ -18,8 +18,8 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "bench/support/bare/copies.hpp"
 #include "bench/support/busy_kernel.hpp"
-#include "bench/support/copies.hpp"
 #include "bench/support/gpu_stream.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"

@@ -15,58 +15,31 @@
 /// checked here: tests do that.
 
 #include <feedline/cuda/device.hpp>
-#include <feedline/error.hpp>
 #include <feedline/image/list.hpp>
 #include <feedline/image/sizes.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "bench/support/consume.hpp"
+#include "bench/storage/decoded_loads.hpp"
 #include "bench/support/machine.hpp"
-#include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
 #include "support/command_line.hpp"
 
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
-#include <vector>
 
 using namespace feedline;
 using namespace feedline::bench;
 
 namespace {
 
-const std::map<std::string, decode_on> decodings{{"cpu", decode_on::cpu},
-                                                 {"device", decode_on::device}};
-
-struct options : common_options {
-  std::string folder;
-  std::vector<int> readers{1, 2, 4, 8};
-  std::vector<std::string> decodes{"cpu", "device"};
-  std::uint64_t batch_size = 64;
+struct options : decoding_options {
   std::uint32_t shorter_side = 0;
   std::uint32_t largest = 640;
   std::string order = "bucketed";
 };
-
-loader_options loading(const options& options, decode_on who, int readers) {
-  loader_options made{.batch_size = options.batch_size,
-                      .epochs = UINT64_MAX,
-                      .readers = readers,
-                      .placement = placement::stream,
-                      .decode_on = who};
-  made.transforms = {{.field = "image",
-                      .to = element_type::f16,
-                      .scale = 1 / 255.0,
-                      .mean = {0.485, 0.456, 0.406},
-                      .stddev = {0.229, 0.224, 0.225},
-                      .layout = image_layout::hwc,
-                      .to_layout = image_layout::chw}};
-  return made;
-}
 
 /// Share of padding in percent.
 double padding_of(const loader_statistics& told) {
@@ -75,31 +48,22 @@ double padding_of(const loader_statistics& told) {
              : 100 * static_cast<double>(told.padded_pixels) / static_cast<double>(told.pixels);
 }
 
-/// @param decoder One of `decodings`.
 void run_loader(const dataset_ptr& images, const sampler& order, const std::string& decoder,
                 int readers, const options& options, const gpu_stream& stream, results& found) {
-  const decode_on who = decodings.at(decoder);
-  loader loader{images, order, make_cuda_device(0), loading(options, who, readers)};
-  if (loader.plan().decode_on != who)
-    throw usage_error{"readers decode: " + loader.plan().decode_note};
-  std::uint64_t epoch = 0;
-  (void)consume(loader, epoch, stream, 0);
-  const spread runs =
-      repeat(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); });
-  const auto images_of = [&](const delivered& run) {
-    return run.batches_per_second() * static_cast<double>(options.batch_size);
-  };
-  const delivered& median = runs.median();
+  loader_options loads = decoding_loads(options, decoder, readers);
+  loads.transforms[0].to_layout = image_layout::chw;
+  loader loader{images, order, make_cuda_device(0), loads};
+  const decoding_rates rates = measure_decoding(loader, decoder, options, stream);
   const double padding = padding_of(loader.statistics());
   std::printf("%-7s %8d %12.0f [%6.0f, %6.0f] %10.2f %9.1f%% %9.2f\n", decoder.c_str(), readers,
-              images_of(median), images_of(runs.least()), images_of(runs.most()),
-              median.busy_cores(), padding, static_cast<double>(loader.plan().device_bytes) / 1e6);
+              rates.median, rates.least, rates.most, rates.runs.median().busy_cores(), padding,
+              static_cast<double>(loader.plan().device_bytes) / 1e6);
   std::fflush(stdout);
   found.add({{"decodes", decoder},
              {"readers", readers},
-             {"images_per_second", images_of(median)},
+             {"images_per_second", rates.median},
              {"padding_percent", padding}},
-            runs);
+            rates.runs);
 }
 
 void run(const options& options) {
@@ -139,10 +103,7 @@ int main(int argc, char* argv[]) {
   add_run_options(line, options);
   line.add_option("--folder", options.folder, "images, in folders of any depth");
   line.require_one("source", {"--folder"});
-  line.add_option("--readers", options.readers, "numbers of readers to try");
-  line.add_option("--batch-size", options.batch_size, "samples");
-  line.add_option("--decodes", options.decodes, "who does: some of cpu, device")
-      .one_of({"cpu", "device"});
+  add_decoding_options(line, options);
   line.add_option("--shorter-side", options.shorter_side, "pixels; 0: images keep their size");
   line.add_option("--largest", options.largest, "pixels of the longest side");
   line.add_option("--order", options.order, "bucketed by aspect ratio, or shuffled")

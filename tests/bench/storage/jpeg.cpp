@@ -21,15 +21,13 @@
 /// readers.
 
 #include <feedline/cuda/device.hpp>
-#include <feedline/error.hpp>
 #include <feedline/formats/tar.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "bench/storage/decoded_loads.hpp"
 #include "bench/storage/image_forms.hpp"
-#include "bench/support/consume.hpp"
 #include "bench/support/machine.hpp"
-#include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
 #include "support/command_line.hpp"
@@ -46,34 +44,19 @@ using namespace feedline::bench;
 
 namespace {
 
-const std::map<std::string, decode_on> decodings{{"cpu", decode_on::cpu},
-                                                 {"device", decode_on::device}};
+struct options : decoding_options {
+  options() { batch_size = 256; }
 
-struct options : common_options {
-  std::string folder;
   std::vector<std::string> shards;
-  std::vector<int> readers{1, 2, 4, 8};
-  std::vector<std::string> decodes{"cpu", "device"};
   std::vector<std::string> forms{"folder"};
-  std::uint64_t batch_size = 256;
   std::string window = "resized";
   bool recipe = false;
   bool allow_damaged = false;
 };
 
-loader_options loading(const options& options, decode_on who, int readers) {
-  loader_options made{.batch_size = options.batch_size,
-                      .epochs = UINT64_MAX,
-                      .readers = readers,
-                      .placement = placement::stream,
-                      .decode_on = who};
-  made.transforms = {{.field = "image",
-                      .to = element_type::f16,
-                      .scale = 1 / 255.0,
-                      .mean = {0.485, 0.456, 0.406},
-                      .stddev = {0.229, 0.224, 0.225},
-                      .layout = image_layout::hwc,
-                      .flip = options.window == "middle" ? 0 : 0.5}};
+loader_options loading(const options& options, const std::string& decoder, int readers) {
+  loader_options made = decoding_loads(options, decoder, readers);
+  made.transforms[0].flip = options.window == "middle" ? 0 : 0.5;
   if (options.window == "resized")
     made.transforms[0].resized_crop = random_resized_crop{.height = 224, .width = 224};
   if (options.recipe) {
@@ -87,38 +70,27 @@ loader_options loading(const options& options, decode_on who, int readers) {
 struct measured_case {
   std::string form;
   dataset_ptr images;
-  std::string decoder;  ///< one of `decodings`
+  std::string decoder;  ///< "cpu" or "device"
   int readers;
 };
 
 /// @return Images a second.
 double run_loader(const measured_case& one, const options& options, const gpu_stream& stream,
                   double beside, results& found) {
-  const decode_on who = decodings.at(one.decoder);
   loader loader{one.images, shuffle{.seed = 1}, make_cuda_device(0),
-                loading(options, who, one.readers)};
-  if (loader.plan().decode_on != who)
-    throw usage_error{"readers decode: " + loader.plan().decode_note};
-  std::uint64_t epoch = 0;
-  (void)consume(loader, epoch, stream, 0);
-  const spread runs =
-      repeat(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); });
-  const auto images_of = [&](const delivered& run) {
-    return run.batches_per_second() * static_cast<double>(options.batch_size);
-  };
-  const delivered& median = runs.median();
-  const double rate = images_of(median);
+                loading(options, one.decoder, one.readers)};
+  const decoding_rates rates = measure_decoding(loader, one.decoder, options, stream);
   std::printf("%-8s %-7s %8d %12.0f [%6.0f, %6.0f] %7.2f %10.2f %9.2f\n", one.form.c_str(),
-              one.decoder.c_str(), one.readers, rate, images_of(runs.least()),
-              images_of(runs.most()), beside == 0 ? 1 : rate / beside, median.busy_cores(),
+              one.decoder.c_str(), one.readers, rates.median, rates.least, rates.most,
+              beside == 0 ? 1 : rates.median / beside, rates.runs.median().busy_cores(),
               static_cast<double>(loader.plan().device_bytes) / 1e6);
   std::fflush(stdout);
   found.add({{"form", one.form},
              {"decodes", one.decoder},
              {"readers", one.readers},
-             {"images_per_second", rate}},
-            runs);
-  return rate;
+             {"images_per_second", rates.median}},
+            rates.runs);
+  return rates.median;
 }
 
 image_options image_of(const options& options) {
@@ -182,10 +154,7 @@ int main(int argc, char* argv[]) {
   line.require_one("source", {"--folder", "--shards"});
   line.add_option("--form", options.forms, "how the folder's images are stored")
       .one_of(image_forms());
-  line.add_option("--readers", options.readers, "numbers of readers to try");
-  line.add_option("--batch-size", options.batch_size, "samples");
-  line.add_option("--decodes", options.decodes, "who does: some of cpu, device")
-      .one_of({"cpu", "device"});
+  add_decoding_options(line, options);
   line.add_option("--window", options.window, "where windows are cut: resized, original or middle")
       .one_of({"resized", "original", "middle"});
   line.add_flag("--recipe", options.recipe, "TrivialAugmentWide and erasing, too");

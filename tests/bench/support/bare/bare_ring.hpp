@@ -2,7 +2,7 @@
 
 #include <feedline/backend/device.hpp>
 
-#include "bench/support/cpu_gather.hpp"
+#include "bench/support/bare/cpu_gather.hpp"
 #include "device/owned.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "bench/support/copies.hpp"
+#include "bench/support/bare/copies.hpp"
 
 #include <feedline/cuda/device.hpp>
 

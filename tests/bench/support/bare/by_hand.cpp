@@ -1,4 +1,4 @@
-#include "bench/support/by_hand.hpp"
+#include "bench/support/bare/by_hand.hpp"
 
 #include <feedline/backend/device.hpp>
 #include <feedline/cuda/device.hpp>

@@ -1,4 +1,4 @@
-#include "bench/support/cpu_gather.hpp"
+#include "bench/support/bare/cpu_gather.hpp"
 
 #include "bench/support/measure.hpp"
 #include "rows/gather.hpp"

@@ -1,4 +1,4 @@
-#include "bench/support/decoder_alone.hpp"
+#include "bench/support/bare/decoder_alone.hpp"
 
 #include <feedline/cuda/device.hpp>
 

@@ -1,4 +1,4 @@
-#include "bench/support/gather_kernel.hpp"
+#include "bench/support/bare/gather_kernel.hpp"
 #include "cuda/check.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "bench/support/bare_ring.hpp"
+#include "bench/support/bare/bare_ring.hpp"
 
 #include "bench/support/measure.hpp"
 
