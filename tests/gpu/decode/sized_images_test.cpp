@@ -10,11 +10,11 @@
 #include "support/devices/device_contract.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/images/image_bytes.hpp"
+#include "support/images/sized_kinds.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -46,39 +46,6 @@ std::string write_photos(const temporary_directory& folder) {
                                                    .halves_chroma = i % 2 == 0}));
   }
   return folder.path().string();
-}
-
-std::vector<std::pair<std::string, image_options>> kinds() {
-  const std::vector<image_size> sizes{{96, 64}, {33, 100}, {128, 128}};
-  std::vector<std::pair<std::string, image_options>> all{
-      {"pad", {.height = 192, .width = 192, .fit = image_fit::pad, .fill = {124, 116, 104}}},
-      {"pad, flip, shorter side",
-       {.height = 260,
-        .width = 240,
-        .shorter_side = 120,
-        .layout = image_layout::chw,
-        .fit = image_fit::pad,
-        .size_divisible = 8,
-        .fill = {1, 2, 3},
-        .flip = 0.5}},
-      {"pad, nearest",
-       {.height = 90,
-        .width = 90,
-        .interpolation = interpolation::nearest,
-        .fit = image_fit::pad,
-        .size_divisible = 1,
-        .fill = {9, 8, 7}}},
-      {"letterbox", {.height = 128, .width = 160, .fit = image_fit::letterbox, .fill = {4, 5, 6}}},
-      {"letterbox, sizes",
-       {.interpolation = interpolation::bicubic,
-        .fit = image_fit::letterbox,
-        .sizes = sizes,
-        .fill = {4, 5, 6}}},
-      {"sizes", {.layout = image_layout::chw, .sizes = sizes}},
-      {"sizes, shorter side", {.shorter_side = 150, .sizes = sizes}},
-      {"sizes, crop", {.resized_crop = crop_ranges{}, .sizes = sizes}}};
-  for (auto& [name, options] : all) options.reduced_decoding = false;
-  return all;
 }
 
 }  // namespace
@@ -143,7 +110,7 @@ TEST_CASE("sized images on the GPU: batches are those of readers", "[cuda][decod
   FEEDLINE_NEEDS_GPU();
   const temporary_directory folder;
   const std::string root = write_photos(folder);
-  for (const auto& [name, image] : kinds()) {
+  for (const auto& [name, image] : sized_kinds(3)) {
     CAPTURE(name);
     const dataset_ptr data = open_image_folder(root, {.image = image}).dataset;
     for (const bool transforms : {false, true}) {
@@ -173,6 +140,6 @@ TEST_CASE("sized images on the GPU: ranks get their own batches", "[cuda][decode
   FEEDLINE_NEEDS_GPU();
   const temporary_directory folder;
   const dataset_ptr data =
-      open_image_folder(write_photos(folder), {.image = kinds()[1].second}).dataset;
+      open_image_folder(write_photos(folder), {.image = sized_kinds(3)[1].second}).dataset;
   check_ranks(data, shuffle{.seed = 3});
 }

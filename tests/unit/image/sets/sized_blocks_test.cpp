@@ -14,10 +14,10 @@
 #include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/encoded_check.hpp"
+#include "support/images/sized_kinds.hpp"
 #include "unit/image/sets/sized_batches.hpp"
 
 #include <memory>
-#include <utility>
 
 using namespace feedline;
 using namespace feedline::test;
@@ -34,35 +34,6 @@ struct mixed_tree : photo_tree {
     add(i, jpeg_bytes(photo(i), {.is_progressive = i % 7 == 1, .halves_chroma = i % 2 == 0}));
   }
 };
-
-std::vector<std::pair<std::string, image_options>> kinds() {
-  const std::vector<image_size> sizes{{48, 32}, {17, 40}, {33, 33}};
-  std::vector<std::pair<std::string, image_options>> all{
-      {"pad", {.height = 64, .width = 64, .fit = image_fit::pad, .size_divisible = 16}},
-      {"pad and flip",
-       {.height = 90,
-        .width = 70,
-        .shorter_side = 60,
-        .layout = image_layout::chw,
-        .fit = image_fit::pad,
-        .size_divisible = 8,
-        .fill = {1, 2, 3},
-        .flip = 0.5}},
-      {"pad, nearest",
-       {.height = 50,
-        .width = 50,
-        .interpolation = interpolation::nearest,
-        .fit = image_fit::pad,
-        .fill = {9, 8, 7}}},
-      {"letterbox", {.height = 40, .width = 56, .fit = image_fit::letterbox, .fill = {4, 5, 6}}},
-      {"letterbox, sizes", {.fit = image_fit::letterbox, .sizes = sizes, .fill = {4, 5, 6}}},
-      {"sizes", {.layout = image_layout::chw, .sizes = sizes}},
-      {"sizes, shorter side", {.shorter_side = 50, .sizes = sizes}},
-      {"sizes, crop",
-       {.resized_crop = crop_ranges{}, .interpolation = interpolation::bicubic, .sizes = sizes}}};
-  for (auto& [name, options] : all) options.reduced_decoding = false;
-  return all;
-}
 
 loader_options by(decode_on who, loader_options options) {
   options.decode_on = who;
@@ -89,7 +60,7 @@ void check_same_batches(const dataset_ptr& data, const sampler& order,
 
 TEST_CASE("sized blocks: a device decodes what readers decode", "[loader][host]") {
   const mixed_tree tree;
-  for (const auto& [name, image] : kinds()) {
+  for (const auto& [name, image] : sized_kinds()) {
     CAPTURE(name);
     const auto data = open_image_folder(tree.root(), {.image = image}).dataset;
     for (const int readers : {0, 3})
@@ -104,7 +75,7 @@ TEST_CASE("sized blocks: a device decodes what readers decode", "[loader][host]"
 
 TEST_CASE("sized blocks: transforms see images of the batch's size", "[loader][host]") {
   const mixed_tree tree;
-  for (const auto& [name, image] : kinds()) {
+  for (const auto& [name, image] : sized_kinds()) {
     CAPTURE(name);
     const auto data = open_image_folder(tree.root(), {.image = image}).dataset;
     loader_options options{.batch_size = 5, .readers = 2, .seed = 5};
@@ -121,7 +92,7 @@ TEST_CASE("sized blocks: transforms see images of the batch's size", "[loader][h
 
 TEST_CASE("sized blocks: ranks and resumed runs", "[loader][host]") {
   const mixed_tree tree;
-  for (const auto& [name, image] : kinds()) {
+  for (const auto& [name, image] : sized_kinds()) {
     CAPTURE(name);
     const auto data = open_images({tree.root()}, image).dataset;
     for (const int rank : {0, 1})
@@ -151,7 +122,7 @@ TEST_CASE("sized blocks: ranks and resumed runs", "[loader][host]") {
 
 TEST_CASE("sized blocks: similar shapes, parts, and datasets in line", "[loader][host]") {
   const mixed_tree tree;
-  const image_options image = kinds()[1].second;
+  const image_options image = sized_kinds()[1].second;
   const auto opened = open_images({tree.root()}, image);
   const dataset_ptr& data = opened.dataset;
   const auto order = bucket_by_aspect_ratio(stored_image_sizes(opened.paths), {.seed = 3});
@@ -178,7 +149,7 @@ TEST_CASE("sized blocks: masks and boxes go with images that a device decodes", 
                          .boxes = {{1, 2, 9, 12}},
                          .labels = {static_cast<std::int32_t>(i)}});
   }
-  image_options image = kinds()[1].second;
+  image_options image = sized_kinds()[1].second;
   image_options mask = image;
   mask.layout = image_layout::hwc;
   mask.fill = {255, 255, 255};
@@ -192,13 +163,13 @@ TEST_CASE("sized blocks: masks and boxes go with images that a device decodes", 
   image.flip = 0;
   const auto boxes = make_annotated_dataset(annotated, {.image = image, .flip = 0.5});
   check_same_batches(boxes.dataset, shuffle{.seed = 1}, {.batch_size = 3, .readers = 2});
-  const auto letters = make_annotated_dataset(annotated, {.image = kinds()[3].second});
+  const auto letters = make_annotated_dataset(annotated, {.image = sized_kinds()[3].second});
   check_same_batches(letters.dataset, shuffle{.seed = 1}, {.batch_size = 3, .readers = 2});
 }
 
 TEST_CASE("sized blocks: statistics are the same for readers and devices", "[loader][host]") {
   const mixed_tree tree;
-  const auto data = open_images({tree.root()}, kinds()[0].second).dataset;
+  const auto data = open_images({tree.root()}, sized_kinds()[0].second).dataset;
   const auto counted = [&](decode_on who) {
     const scripted there;
     loader loading{data, shuffle{.seed = 8}, there.device,
@@ -227,7 +198,7 @@ TEST_CASE("sized blocks: a damaged file ends the epoch as it does where readers 
   auto damaged = jpeg_bytes(photo(10));
   damaged.resize(damaged.size() * 2 / 3);
   tree.add(10, damaged);
-  const auto data = open_images({tree.root()}, kinds()[0].second).dataset;
+  const auto data = open_images({tree.root()}, sized_kinds()[0].second).dataset;
   const auto error_of = [&](decode_on who) {
     return message_of<stage_error>([&] {
       (void)delivered(data, on::scripted, shuffle{.seed = 8},
@@ -269,7 +240,7 @@ TEST_CASE("sized blocks: rows and windows as blocks describe them", "[dataset][h
 
 TEST_CASE("sized blocks: a folder's blocks are the dataset's rows", "[dataset][host]") {
   const mixed_tree tree;
-  for (const auto& [name, image] : kinds()) {
+  for (const auto& [name, image] : sized_kinds()) {
     CAPTURE(name);
     if (image.resized_crop)
       continue;  // windows differ from sample to sample, even without a loader
