@@ -111,14 +111,14 @@ void bind_queue(nb::module_& module) {
             if (!queue) throw usage_error{"put: this producer has ended"};
             return put_sample(*queue, sample, timeout);
           },
-          "sample"_a, "timeout"_a = nb::none(), "Same as SampleQueue.put.")
+          nb::lock_self(), "sample"_a, "timeout"_a = nb::none(), "Same as SampleQueue.put.")
       .def(
           "end",
           [](python_producer& self) {
             self.queue.reset();
             self.of.end();
           },
-          "Ends it; a second call does nothing.")
+          nb::lock_self(), "Ends it; a second call does nothing.")
       .def("__enter__", [](nb::object self) { return self; })
       .def(
           "__exit__",
@@ -126,7 +126,7 @@ void bind_queue(nb::module_& module) {
             self.queue.reset();
             self.of.end();
           },
-          nb::sig("def __exit__(self, *args: typing.Any) -> None"));
+          nb::lock_self(), nb::sig("def __exit__(self, *args: typing.Any) -> None"));
   nb::class_<queue_ptr>(module, "SampleQueue",
                         "Samples that threads put while a loader reads `dataset`: a batch has "
                         "the samples that are there. See make_queue_dataset.")

@@ -25,17 +25,20 @@ PyType_Slot reporter_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traver
 }  // namespace
 
 held_object::held_object(nb::object object, held_objects& among) {
-  auto& all = among.references_;
-  std::erase_if(all, [](const auto& each) { return *each == nullptr; });
-  auto reference = std::make_shared<PyObject*>(nullptr);
-  all.push_back(reference);
+  auto reference = std::make_shared<std::atomic<PyObject*>>(object.ptr());
+  {
+    const std::scoped_lock lock{among.adds_};
+    auto& all = among.references_;
+    std::erase_if(all, [](const auto& each) { return *each == nullptr; });
+    all.push_back(reference);
+  }
+  (void)object.release();
   // The list's share outlives the reference, which is reported until this thread has the lock.
-  reference_ = {reference.get(), [reference](PyObject** held) {
+  reference_ = {reference.get(), [reference](std::atomic<PyObject*>* held) {
                   if (!can_lock()) return;
                   const interpreter_lock lock;
-                  Py_XDECREF(std::exchange(*held, nullptr));
+                  Py_XDECREF(held->exchange(nullptr));
                 }};
-  *reference_ = object.release().ptr();
 }
 
 nb::object held_objects::make() {
@@ -47,7 +50,7 @@ const std::shared_ptr<held_objects>& held_objects::of(nb::handle made) {
 }
 
 int held_objects::report_to(visitproc visit, void* arg) const {
-  for (const auto& each : references_) Py_VISIT(*each);
+  for (const auto& each : references_) Py_VISIT(each->load());
   return 0;
 }
 

@@ -2,7 +2,9 @@
 
 #include "python/interpreter/lock.hpp"
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -22,12 +24,14 @@ class held_object {
 
   [[nodiscard]] bool empty() const noexcept { return !reference_; }
   /// Borrowed; to be used with the lock.
-  [[nodiscard]] nb::handle get() const noexcept { return reference_ ? *reference_ : nullptr; }
+  [[nodiscard]] nb::handle get() const noexcept {
+    return reference_ ? reference_->load() : nullptr;
+  }
   /// For an owner of bytes that belong to the object.
   [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return reference_; }
 
  private:
-  std::shared_ptr<PyObject*> reference_;
+  std::shared_ptr<std::atomic<PyObject*>> reference_;
 };
 
 /// The Python objects that a dataset's C++ holds: what its functions, arrays and exceptions are.
@@ -43,7 +47,7 @@ class held_object {
 /// None of these classes has a `tp_clear`. Like a tuple, each is made of objects that existed
 /// before it, so every cycle has a younger reference elsewhere, which the collector clears.
 ///
-/// Guarded by the interpreter's lock.
+/// Threads that add objects share it: without the interpreter's lock they would run side by side.
 class held_objects {
  public:
   /// To be stored by all Python objects whose C++ uses these.
@@ -51,13 +55,15 @@ class held_objects {
   /// @param made A result of `make`.
   [[nodiscard]] static const std::shared_ptr<held_objects>& of(nb::handle made);
 
-  /// Calls a visitor of the garbage collector for each object that is still held.
+  /// Calls a visitor of the garbage collector for each object that is still held. The collector
+  /// has stopped all threads that could add one.
   int report_to(visitproc visit, void* arg) const;
 
  private:
   friend class held_object;
+  std::mutex adds_;  ///< never held while Python runs
   /// Null pointers once they are released.
-  std::vector<std::shared_ptr<PyObject*>> references_;
+  std::vector<std::shared_ptr<std::atomic<PyObject*>>> references_;
 };
 
 /// The `_Held`s that an object of Python stores for the C++ objects that it uses, without

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -33,10 +34,10 @@ std::chrono::milliseconds until(steady_clock::time_point deadline) {
   return std::max(left, 0ms);
 }
 
-std::vector<std::weak_ptr<loader_core>>& open_loaders() {
-  static std::vector<std::weak_ptr<loader_core>> all;
-  return all;
-}
+struct {
+  std::mutex mutex;  ///< never held while Python runs
+  std::vector<std::weak_ptr<loader_core>> all;
+} open_loaders;
 
 }  // namespace
 
@@ -108,9 +109,21 @@ void loader_core::abandon(std::list<epoch_range>&& range) noexcept {
   (void)try_turn();
 }
 
+loader_core::loader_ptr loader_core::current() const {
+  const std::scoped_lock lock{loader_mutex_};
+  return loader_;
+}
+
+loader_core::loader_ptr loader_core::taken_away() {
+  const std::scoped_lock lock{loader_mutex_};
+  return std::exchange(loader_, nullptr);
+}
+
 loader_core::loader_ptr loader_core::held() const {
   require_open({});
-  return loader_;
+  auto found = current();
+  if (!found) require_open({});  // closed meanwhile
+  return found;
 }
 
 void loader_core::require_open(const std::string& ended) const {
@@ -125,51 +138,56 @@ void loader_core::require_open(const std::string& ended) const {
 
 void loader_core::begin_to_close() {
   closed_ = true;
-  if (!loader_) return;
-  loader_->stop();  // ends a wait of the thread whose turn it is
+  if (const auto closing = current()) closing->stop();  // ends a wait of the thread with the turn
 }
 
 void loader_core::close() {
-  if (!loader_) return;
+  auto closing = current();
+  if (!closing) return;
   begin_to_close();
   if (is_within_call()) {  // the call still uses the loader
-    loader_->end_within(0ms);
+    closing->end_within(0ms);
     return;
   }
   const turn own = take_turn("Loader.close");
-  if (!loader_) return;  // closed meanwhile
+  if (!current()) return;  // closed meanwhile
   const auto deadline =
       leave_reads_after_ == 0ms ? time_point::max() : steady_clock::now() + leave_reads_after_;
   const auto wait = in_library_call() ? 0ms : until_signals;
-  while (!unlocked([&] { return loader_->end_within(wait); }) && wait != 0ms &&
+  while (!unlocked([&] { return closing->end_within(wait); }) && wait != 0ms &&
          steady_clock::now() < deadline)
     run_signal_handlers();
-  unlocked([closed = std::move(loader_)]() mutable { closed.reset(); });
-}
-
-void loader_core::close_by(time_point deadline) {
-  if (!loader_ || ::getpid() != process_) return;
-  // Without the turn, a thread that is no reader is in a read, and uses the loader.
-  if (!unlocked([&] { return line_.take_within(until(deadline)); })) return;
-  const turn own{this};
-  unlocked([&, closing = std::move(loader_)]() mutable {
-    closing->end_within(until(deadline));
+  unlocked([&] {
+    (void)taken_away();
     closing.reset();
   });
 }
 
+void loader_core::close_by(time_point deadline) {
+  if (::getpid() != process_ || !current()) return;
+  // Without the turn, a thread that is no reader is in a read, and uses the loader.
+  if (!unlocked([&] { return line_.take_within(until(deadline)); })) return;
+  const turn own{this};
+  unlocked([&] {
+    if (const auto closing = taken_away()) closing->end_within(until(deadline));
+  });
+}
+
 void close_at_exit(const std::shared_ptr<loader_core>& core) {
-  auto& all = open_loaders();
-  std::erase_if(all, [](const auto& each) { return each.expired(); });
-  all.push_back(core);
+  const std::scoped_lock lock{open_loaders.mutex};
+  std::erase_if(open_loaders.all, [](const auto& each) { return each.expired(); });
+  open_loaders.all.push_back(core);
 }
 
 void close_all() {
   ending_thread.store(std::this_thread::get_id());
   const auto deadline = steady_clock::now() + patience_at_exit;
   std::list<core_ref> open;
-  for (const auto& each : std::exchange(open_loaders(), {}))
-    if (auto core = each.lock()) open.emplace_back(std::move(core));
+  {
+    const std::scoped_lock lock{open_loaders.mutex};
+    for (const auto& each : std::exchange(open_loaders.all, {}))
+      if (auto core = each.lock()) open.emplace_back(std::move(core));
+  }
   for (const core_ref& each : open) each->begin_to_close();
   for (const core_ref& each : open) each->close_by(deadline);
 }

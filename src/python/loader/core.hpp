@@ -126,9 +126,14 @@ class loader_core {
   void end_turn() noexcept;
   void end_abandoned() noexcept;
 
-  // Guarded by the interpreter's lock.
-  loader_ptr loader_;  ///< null once its threads have ended
-  bool closed_ = false;
+  /// Null once its threads have ended.
+  [[nodiscard]] loader_ptr current() const;
+  /// Takes the loader away from all later calls.
+  [[nodiscard]] loader_ptr taken_away();
+
+  mutable std::mutex loader_mutex_;  ///< never held while Python or the library runs
+  loader_ptr loader_;
+  std::atomic<bool> closed_{false};
 
   const device_ptr device_;
   const std::shared_ptr<held_note> note_;

@@ -68,7 +68,7 @@ class epoch_object {
   std::uint64_t number_;
   std::uint64_t batches_;
   stream_ref stream_;
-  // Guarded by the interpreter's lock.
+  // Guarded by the interpreter's lock; by the Python object's own where there is none.
   std::shared_ptr<const field_names> names_;  ///< null before the first batch
   bool ended_ = false;
   std::optional<time_point> waits_for_others_since_;

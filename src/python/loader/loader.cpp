@@ -125,8 +125,8 @@ void bind_epoch(nb::module_& module) {
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __iter__(self) -> Epoch"))
-      .def("__next__", &take_next)
-      .def("next", &next_within, "timeout"_a = nb::none(),
+      .def("__next__", &take_next, nb::lock_self())
+      .def("next", &next_within, nb::lock_self(), "timeout"_a = nb::none(),
            "The next batch; None at the end. Raises DeadlineError after `timeout` seconds; no "
            "batch is lost then.")
       .def_prop_ro("number", &epoch_object::number, "Number of the epoch.")
@@ -190,7 +190,7 @@ void bind_loader(nb::module_& module) {
       [](self_and_handle self, std::int64_t number, nb::handle stream) {
         return self.p->epoch(self.h, number, stream);
       },
-      "number"_a, "stream"_a = nb::none(), nb::rv_policy::take_ownership,
+      nb::lock_self(), "number"_a, "stream"_a = nb::none(), nb::rv_policy::take_ownership,
       nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),
       "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
       "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
@@ -200,7 +200,7 @@ void bind_loader(nb::module_& module) {
   bound.def("plan_downloads", at_any_time([](loader& on) { return on.plan_downloads(); }));
   bound.def("state", in_turn("Loader.state", [](loader& on) { return on.state(); }),
             "Where the run stands: after the last batch that was taken.");
-  bound.def("seek", &loader_object::seek, "state"_a,
+  bound.def("seek", &loader_object::seek, nb::lock_self(), "state"_a,
             "Continues where a state was taken; the next epoch asked for must be `state.epoch`.");
   bound.def("order_digest",
             in_turn("Loader.order_digest", [](loader& on) { return on.order_digest(); }),

@@ -3,6 +3,7 @@
 #include "python/datasets/arrays.hpp"
 #include "python/named.hpp"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <utility>
@@ -124,12 +125,15 @@ nb::object bf16_array(const nb::object& self, const tensor_object& tensor) {
 
 /// Before NumPy 2.1 arrays made by DLPack cannot be written.
 bool dlpack_is_writable(const nb::module_& numpy) {
-  static const bool is = [&] {
+  // A static variable whose first value calls Python would let one thread wait for another that
+  // waits for the interpreter.
+  static std::atomic<int> known{-1};
+  if (known == -1) {
     const auto version = nb::cast<std::string>(numpy.attr("__version__"));
     const int major = std::stoi(version);
-    return major > 2 || (major == 2 && std::stoi(version.substr(2)) >= 1);
-  }();
-  return is;
+    known = major > 2 || (major == 2 && std::stoi(version.substr(2)) >= 1) ? 1 : 0;
+  }
+  return known == 1;
 }
 
 nb::object as_array(const nb::object& self, const nb::object& type, const nb::object& copy) {

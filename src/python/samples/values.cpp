@@ -26,11 +26,33 @@ dataset_error unlike_the_first(std::uint64_t sample, const std::string& what) {
           what + ": all samples must have the structure of sample 0"};
 }
 
-/// A dict's value, or null. @throws dataset_error if there is no such key.
+/// A dict's value, or null; another thread may change the dict where no lock keeps it out.
+nb::object in_dict(nb::handle dict, nb::handle key) {
+#if PY_VERSION_HEX >= 0x030d0000
+  PyObject* found = nullptr;
+  (void)PyDict_GetItemRef(dict.ptr(), key.ptr(), &found);
+  return nb::steal(found);
+#else
+  return nb::borrow(PyDict_GetItemWithError(dict.ptr(), key.ptr()));
+#endif
+}
+
+/// The same for an item of a list; @throws nb::python_error if it has become shorter.
+nb::object in_list(nb::handle list, Py_ssize_t place) {
+#if PY_VERSION_HEX >= 0x030d0000
+  PyObject* const found = PyList_GetItemRef(list.ptr(), place);
+#else
+  PyObject* const found = PyList_GetItem(list.ptr(), place);
+  Py_XINCREF(found);
+#endif
+  if (found == nullptr) nb::raise_python_error();
+  return nb::steal(found);
+}
+
+/// A dict's value. @throws dataset_error if there is no such key.
 nb::object part_of(nb::handle dict, nb::handle key, std::uint64_t sample) {
   if (PyDict_Check(dict.ptr())) {
-    if (PyObject* const found = PyDict_GetItemWithError(dict.ptr(), key.ptr()); found != nullptr)
-      return nb::borrow(found);
+    if (nb::object found = in_dict(dict, key); found.is_valid()) return found;
   } else if (PyMapping_Check(dict.ptr()) == 0 || PyTuple_Check(dict.ptr()) ||
              PyList_Check(dict.ptr())) {
     throw unlike_the_first(sample, "it has a " + kind_of(dict) + " instead of a dict");
@@ -134,8 +156,8 @@ void sample_values::write(const node& at, nb::handle value, std::uint64_t sample
                                        "of " + std::to_string(at.parts.size()));
   for (std::size_t i = 0; i < at.parts.size(); ++i) {
     const auto place = static_cast<Py_ssize_t>(i);
-    const nb::object part = nb::borrow(is_tuple ? PyTuple_GET_ITEM(value.ptr(), place)
-                                                : PyList_GET_ITEM(value.ptr(), place));
+    const nb::object part =
+        is_tuple ? nb::borrow(PyTuple_GET_ITEM(value.ptr(), place)) : in_list(value, place);
     write(at.parts[i], part, sample, rows);
   }
 }

@@ -7,6 +7,7 @@
 #include "python/workers/pool.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace feedline::python {
@@ -17,11 +18,11 @@ using std::chrono::steady_clock;
 /// Workers in a row, each started instead of the last, that do not become ready.
 constexpr int max_stuck = 3;
 
-/// Pools that there are. Guarded by the interpreter's lock.
-std::vector<std::weak_ptr<worker_pool>>& all_pools() {
-  static std::vector<std::weak_ptr<worker_pool>> all;
-  return all;
-}
+/// Pools that there are.
+struct {
+  std::mutex mutex;  ///< never held while Python runs
+  std::vector<std::weak_ptr<worker_pool>> all;
+} pools;
 
 }  // namespace
 
@@ -44,9 +45,9 @@ std::shared_ptr<worker_pool> worker_pool::make(nb::object start, unsigned worker
       std::move(start), workers, patience, makes_together, std::move(turns), std::move(held)}};
   for (std::size_t place = 0; place < workers; ++place)
     made->entries_[place].worker = made->start(place);
-  auto& all = all_pools();
-  std::erase_if(all, [](const auto& each) { return each.expired(); });
-  all.push_back(made);
+  const std::scoped_lock lock{pools.mutex};
+  std::erase_if(pools.all, [](const auto& each) { return each.expired(); });
+  pools.all.push_back(made);
   return made;
 }
 
@@ -163,8 +164,11 @@ void worker_pool::end_by(time_point deadline) {
 
 void worker_pool::end_all() {
   std::vector<std::shared_ptr<worker_pool>> all;
-  for (const auto& each : std::exchange(all_pools(), {}))
-    if (auto pool = each.lock()) all.push_back(std::move(pool));
+  {
+    const std::scoped_lock lock{pools.mutex};
+    for (const auto& each : std::exchange(pools.all, {}))
+      if (auto pool = each.lock()) all.push_back(std::move(pool));
+  }
   const auto deadline = steady_clock::now() + time_to_end;
   for (const auto& each : all) each->begin_to_end();
   for (const auto& each : all) each->end_by(deadline);
