@@ -13,6 +13,7 @@
 #   python   Python's headers and virtual environments, for tests/python.sh
 #   coverage gcovr, for tests/coverage.sh
 #   wheels   what the libraries of wheels are made with besides (.ci/wheel-libraries)
+#   interpreter  what Python is compiled with (tests/packages/make_python.sh)
 #   debs     what Debian packages are made and checked with
 #
 # Says nothing when nothing is missing. Works as root or through sudo.
@@ -36,6 +37,7 @@ feedline_packages_of() {
     python) echo "python3-dev python3-venv" ;;
     coverage) echo "gcovr" ;;
     wheels) echo "nasm dpkg-dev unzip debootstrap" ;;
+    interpreter) echo "gcc libc6-dev make libffi-dev zlib1g-dev libssl-dev xz-utils" ;;
     debs) echo "libcli11-dev dpkg-dev file lintian" ;;
     checks)
       echo "clang-14 libclang-rt-14-dev lld-14 clang-format-14 clang-tidy-14 doxygen ccache" \
@@ -43,7 +45,7 @@ feedline_packages_of() {
       ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks," \
-        "python, coverage, debs, wheels" >&2
+        "python, coverage, debs, wheels, interpreter" >&2
       return 1
       ;;
   esac
