@@ -4,10 +4,10 @@
 
 #include "codecs/jpeg/frame.hpp"
 #include "codecs/png/frame.hpp"
-#include "detail/known_value.hpp"
 #include "detail/log.hpp"
 #include "image/all_readers.hpp"
 #include "image/damage_count.hpp"
+#include "image/image_options.hpp"
 #include "image/left_to_readers.hpp"
 #include "image/orientation.hpp"
 #include "image/place_pixels.hpp"
@@ -26,8 +26,6 @@
 
 namespace feedline::detail {
 namespace {
-
-constexpr std::uint32_t largest_side = 65535;  // the same as JPEG's
 
 /// Working memory of one thread.
 struct image_worker {
@@ -107,7 +105,7 @@ class image_decoder final : public sized_decoder {
   std::span<const block_step> steps() const noexcept override {
     const image_extents largest = geometry_.largest();
     const bool is_plain = format_of(options_) == pixel_format{} &&
-                          std::max(largest.height, largest.width) <= largest_side;
+                          std::max(largest.height, largest.width) <= max_image_side;
     if (!is_plain) return {};  // devices make three bytes a pixel
     return steps_;
   }
@@ -216,40 +214,6 @@ class image_decoder final : public sized_decoder {
 };
 
 }  // namespace
-
-image_options checked_image_options(image_options options) {
-  const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
-    if (value >= least && value <= largest_side) return;
-    throw usage_error{std::string{"image_options::"} + name + " is " + std::to_string(value) +
-                      ", but must be " + std::to_string(least) + " to " +
-                      std::to_string(largest_side)};
-  };
-  check_sizes(options);
-  require_side("height", options.height, 1);
-  require_side("width", options.width, 1);
-  if (options.shorter_side != 0)
-    require_side("shorter_side", options.shorter_side,
-                 options.fit == image_fit::pad ? 1 : std::max(options.height, options.width));
-  if (options.resized_crop && options.shorter_side != 0)
-    throw usage_error{
-        "image_options::resized_crop and shorter_side are set: each says which part "
-        "of an image becomes a sample; set one"};
-  require_known("image_options::interpolation", options.interpolation,
-                {"bilinear", "bicubic", "nearest"});
-  // A reduced image has none of the pixels that are stored.
-  if (options.interpolation == interpolation::nearest) options.reduced_decoding = false;
-  require_known("image_options::layout", options.layout, {"hwc", "chw"});
-  if (options.channels != 1 && options.channels != 3)
-    throw usage_error{"image_options::channels is " + std::to_string(options.channels) +
-                      ", but must be 1 for grey or 3 for colours"};
-  if (options.type != element_type::u8 && options.type != element_type::u16)
-    throw usage_error{"image_options::type is " + std::string{to_string(options.type)} +
-                      ", but must be u8 or u16; field_transform converts pixels to other types"};
-  if (options.max_pixels == 0) throw usage_error{"image_options::max_pixels is 0"};
-  if (!options.damaged_images)
-    options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return options;
-}
 
 void report_palette(std::atomic<bool>& told, image_extents extents) {
   if (told.exchange(true)) return;

@@ -82,13 +82,4 @@ class image_geometry {
   std::optional<random_crop> crop_;
 };
 
-/// The sizes of batches that options give; null: all have one size, or it depends on the images.
-[[nodiscard]] batch_sizes_ptr sizes_of(const image_options& options);
-
-/// The `field::by_batch` of images decoded with these options.
-[[nodiscard]] std::optional<size_by_batch> by_batch_of(const image_options& options);
-
-/// @throws usage_error if the options about the size of samples contradict each other.
-void check_sizes(image_options& options);
-
 }  // namespace feedline::detail

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "image/image_options.hpp"
 #include "image/orientation.hpp"
 #include "image/place_pixels.hpp"
 #include "image/reader.hpp"

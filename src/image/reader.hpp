@@ -98,7 +98,4 @@ class sized_decoder : public decoder {
 /// The reason why no image of a format can be read.
 [[nodiscard]] std::string missing_library(const std::string& name);
 
-/// @throws usage_error if options contradict each other.
-[[nodiscard]] image_options checked_image_options(image_options options);
-
 }  // namespace feedline::detail

@@ -6,7 +6,7 @@
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
-#include "image/reader.hpp"
+#include "image/image_options.hpp"
 #include "image/sets/annotation_decoder.hpp"
 #include "image/sets/annotations.hpp"
 #include "image/sets/file_values.hpp"
