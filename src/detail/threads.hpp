@@ -62,6 +62,10 @@ inline void name_this_thread(const std::string& name) noexcept {
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
                   std::size_t threads = usable_cores());
 
+/// Threads of a `parallel_for` that opens files. More than cores, because on other machines opening
+/// is mostly waiting.
+inline constexpr std::size_t files_opened_at_once = 64;
+
 /// Returns once `ready()` is true. For conditions without a notification: the thread sleeps between
 /// two checks, for an eighth of the time that it has waited so far, 20 µs to 1 ms.
 template <class Ready>

@@ -1,3 +1,5 @@
+// Over 250 lines: one class computes a row, step after step, as the kernels do.
+
 #include "device/augment_row.hpp"
 
 #include "device/element_lines.hpp"

@@ -1,3 +1,5 @@
+// Over 250 lines: one reader, and the functions that libjpeg calls back.
+
 #include "codecs/jpeg/frame.hpp"
 #include "codecs/jpeg/scan.hpp"
 #include "image/damage_count.hpp"

@@ -3,14 +3,11 @@
 #include <feedline/error.hpp>
 #include <feedline/index.hpp>
 
-#include "detail/arithmetic.hpp"
+#include "packing/rows_by_room.hpp"
 #include "sampler/bijection.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <exception>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -18,88 +15,8 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
 /// Rows that are looked at for a sample of several fields.
 constexpr int max_candidates = 32;
-
-/// Open rows by the room that they have, in up to 65,536 classes of equal width. A row's class is
-/// its room, rounded down, and a sample's is its length, rounded up, so a row of the sample's class
-/// or a higher one has room for it.
-class rows_by_room {
- public:
-  explicit rows_by_room(std::uint64_t capacity)
-      : width_{divide_up<std::uint64_t>(capacity + 1, classes)}, heads_(classes, no_row) {}
-
-  void clear() noexcept {
-    for (std::size_t at = next(0); at < classes; at = next(at + 1)) heads_[at] = no_row;
-    for (auto& level : levels_) level.fill(0);
-    after_.clear();
-  }
-  /// @param row One more than the last one, or one that was taken.
-  void put(std::uint32_t row, std::uint64_t room) {
-    const std::size_t at = room / width_;
-    if (row >= after_.size()) after_.resize(row + std::size_t{1}, no_row);
-    after_[row] = std::exchange(heads_[at], row);
-    mark(at);
-  }
-  /// Takes the row with the least room for a sample that `fits` accepts; `no_row` if there is none.
-  template <class Fits>
-  [[nodiscard]] std::uint32_t take(std::uint64_t length, int candidates, const Fits& fits) {
-    for (std::size_t at = next(divide_up(length, width_)); at < classes; at = next(at + 1)) {
-      for (std::uint32_t* link = &heads_[at]; *link != no_row; link = &after_[*link]) {
-        const std::uint32_t row = *link;
-        if (fits(row)) {
-          *link = after_[row];
-          if (heads_[at] == no_row) unmark(at);
-          return row;
-        }
-        if (--candidates == 0) return no_row;
-      }
-    }
-    return no_row;
-  }
-
- private:
-  static constexpr std::size_t classes = 65'536;
-  static constexpr std::size_t word_bits = 64;
-
-  void mark(std::size_t at) noexcept {
-    for (auto& level : levels_) {
-      level[at / word_bits] |= std::uint64_t{1} << at % word_bits;
-      at /= word_bits;
-    }
-  }
-  void unmark(std::size_t at) noexcept {
-    for (auto& level : levels_) {
-      level[at / word_bits] &= ~(std::uint64_t{1} << at % word_bits);
-      if (level[at / word_bits] != 0) return;
-      at /= word_bits;
-    }
-  }
-  /// The first class from `at` on that has rows; `classes` if there is none.
-  [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
-    for (std::size_t height = 0; height < levels_.size(); ++height) {
-      const std::size_t word = at / word_bits;
-      if (word >= levels_[height].size()) return classes;
-      const std::uint64_t rest = levels_[height][word] >> at % word_bits;
-      if (rest == 0) {
-        at = word + 1;
-        continue;
-      }
-      at += static_cast<std::size_t>(std::countr_zero(rest));
-      while (height-- > 0)
-        at = at * word_bits + static_cast<std::size_t>(std::countr_zero(levels_[height][at]));
-      return at;
-    }
-    return classes;
-  }
-
-  std::uint64_t width_;
-  std::vector<std::uint32_t> heads_;  ///< first row of each class
-  std::vector<std::uint32_t> after_;  ///< the next row of the same class
-  /// Bits of classes with rows; bits of words that are not 0; the same of these.
-  std::array<std::array<std::uint64_t, classes / word_bits>, 3> levels_{};
-};
 
 /// Packs one window after the other.
 class packer {
@@ -122,12 +39,12 @@ class packer {
   struct item {
     std::uint64_t sample;
     std::uint64_t first;
-    std::uint64_t length;          ///< number of elements of the first field
-    std::uint32_t after = no_row;  ///< the next item of the row
+    std::uint64_t length;                      ///< number of elements of the first field
+    std::uint32_t after = rows_by_room::none;  ///< the next item of the row
   };
   struct row {
-    std::uint32_t first = no_row;  ///< its items
-    std::uint32_t last = no_row;
+    std::uint32_t first = rows_by_room::none;  ///< its items
+    std::uint32_t last = rows_by_room::none;
     std::uint64_t count = 0;
   };
 
@@ -190,13 +107,13 @@ class packer {
       return true;
     };
     std::uint32_t at = rooms_.take(next.length, max_candidates, fits);
-    if (at == no_row) {
+    if (at == rows_by_room::none) {
       at = static_cast<std::uint32_t>(rows_.size());
       rows_.emplace_back();
       used_.resize(used_.size() + fields_, 0);
     }
     row& into = rows_[at];
-    (into.last == no_row ? into.first : items_[into.last].after) = number;
+    (into.last == rows_by_room::none ? into.first : items_[into.last].after) = number;
     into.last = number;
     ++into.count;
     for (std::size_t field = 0; field < fields_; ++field)
@@ -206,7 +123,7 @@ class packer {
 
   void write() {
     for (const row& each : rows_) {
-      for (std::uint32_t at = each.first; at != no_row; at = items_[at].after) {
+      for (std::uint32_t at = each.first; at != rows_by_room::none; at = items_[at].after) {
         const item& part = items_[at];
         if (part.first != 0) into_.firsts.resize(into_.samples.size(), 0);
         into_.samples.push_back(part.sample);

@@ -1,3 +1,5 @@
+// Over 250 lines: one class, whose members one lock guards.
+
 #include <feedline/error.hpp>
 #include <feedline/queue/queue_dataset.hpp>
 

@@ -59,7 +59,6 @@ byte_file_ptr open_shard_file(const described_shard& shard) {
 
 coded_values_ptr make_shard_values(std::vector<described_shard> shards,
                                    std::size_t max_host_cache_bytes) {
-  constexpr std::size_t opened_at_once = 64;
   std::erase_if(shards, [](const described_shard& each) { return each.samples == 0; });
   const bool is_packed = std::ranges::any_of(
       shards, [](const described_shard& each) { return each.codec != shard_codec::none; });
@@ -71,7 +70,7 @@ coded_values_ptr make_shard_values(std::vector<described_shard> shards,
         files[i] = open_shard_file(shards[i]);
         if (!is_packed) offsets[i] = offsets_of(*files[i], shards[i].samples);
       },
-      opened_at_once);
+      files_opened_at_once);
   std::vector<std::uint64_t> ends;
   for (const described_shard& each : shards)
     if (__builtin_add_overflow(ends.empty() ? 0 : ends.back(), each.samples, &ends.emplace_back()))

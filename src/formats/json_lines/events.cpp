@@ -1,3 +1,5 @@
+// Over 250 lines: one short function for each event of the parser.
+
 #ifdef FEEDLINE_HAS_JSON
 
 #include "formats/json_lines/events.hpp"

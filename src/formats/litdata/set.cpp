@@ -106,7 +106,6 @@ void require_plain_rows(const coded_values& records, const record_layout& layout
 
 coded_values_ptr open_chunks(litdata_index all, std::size_t max_host_cache_bytes) {
   if (!all.is_batched) return make_shard_values(std::move(all.chunks), max_host_cache_bytes);
-  constexpr std::size_t opened_at_once = 64;
   std::erase_if(all.chunks, [](const described_shard& each) { return each.samples == 0; });
   std::vector<std::vector<packed_block>> found(all.chunks.size());
   parallel_for(
@@ -114,7 +113,7 @@ coded_values_ptr open_chunks(litdata_index all, std::size_t max_host_cache_bytes
       [&](std::size_t i) {
         found[i] = read_litdata_frames(open_shard_file(all.chunks[i]), all.chunks[i].samples);
       },
-      opened_at_once);
+      files_opened_at_once);
   std::vector<packed_block> blocks;
   for (auto& each : found) std::ranges::move(each, std::back_inserter(blocks));
   return make_packed_values(std::move(blocks), max_host_cache_bytes);

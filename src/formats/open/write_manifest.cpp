@@ -23,8 +23,6 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t opened_at_once = 64;
-
 /// Makes an empty file beside another one, under a name that no other process or thread has.
 std::string make_beside(const std::string& file) {
   const std::string begin = file + '.' + std::to_string(::getpid()) + '-';
@@ -91,7 +89,7 @@ std::uint64_t write_manifest(const std::string& file, const std::vector<std::str
           throw usage_error{"write_manifest: '" + addresses[i] + "' is no object of a server"};
         pins[i] = opened->pin();
       },
-      detail::opened_at_once);
+      detail::files_opened_at_once);
   detail::manifest::entries all;
   for (std::size_t i = 0; i < pins.size(); ++i) all.insert_or_assign(addresses[i], pins[i]);
   detail::replace_file(file, [&](std::ostream& out) {

@@ -1,3 +1,5 @@
+// Over 250 lines: one class, with the table of members that its reads share.
+
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>

@@ -38,7 +38,6 @@ bool is_wids_index(const probed_file& file) {
 #ifdef FEEDLINE_HAS_JSON
 /// Compares the files' sizes with those of the index.
 void require_sizes(const std::vector<wids_shard>& shards, const std::string& index) {
-  constexpr std::size_t opened_at_once = 64;
   parallel_for(
       shards.size(),
       [&](std::size_t i) {
@@ -50,7 +49,7 @@ void require_sizes(const std::vector<wids_shard>& shards, const std::string& ind
                               "has " + std::to_string(bytes) + " bytes, but " + printable(index) +
                                   " says " + std::to_string(*each.bytes) + "; get both again"};
       },
-      opened_at_once);
+      files_opened_at_once);
 }
 
 std::vector<wids_shard> shards_in_index(const std::string& path) {

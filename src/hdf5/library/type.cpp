@@ -1,3 +1,5 @@
+// Over 250 lines: one short description for each class of types that HDF5 has.
+
 #include "hdf5/library/type.hpp"
 
 #include <array>

@@ -1,3 +1,5 @@
+// Over 250 lines: one short binding for each operation on images.
+
 #include <feedline/transform/augmentation.hpp>
 
 #include "python/bindings.hpp"

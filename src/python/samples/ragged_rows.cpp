@@ -1,3 +1,5 @@
+// Over 250 lines: one class, whose functions share how samples are divided into reads.
+
 #include "python/samples/ragged_rows.hpp"
 
 #include <feedline/error.hpp>

@@ -1,3 +1,5 @@
+// Over 250 lines: one class, an output that is written in order.
+
 // Samples as arrays of a Zarr store: a folder for each field, in chunks of whole samples, one
 // object a chunk, as zarr-python writes them by default.
 
