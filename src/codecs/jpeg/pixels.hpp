@@ -1,3 +1,5 @@
+// Over 250 lines: one class, one function for each step from coefficients to pixels.
+
 #pragma once
 
 #include "codecs/jpeg/coefficients.hpp"

@@ -1,3 +1,5 @@
+// Over 250 lines: one class, which finds chunks in stores of both versions.
+
 #include "formats/zarr/chunks.hpp"
 
 #include <feedline/error.hpp>

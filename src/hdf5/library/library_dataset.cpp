@@ -1,3 +1,5 @@
+// Over 250 lines: one class, and what the library says about its dataset.
+
 #include "hdf5/library/library_dataset.hpp"
 
 #include "detail/byte_order.hpp"

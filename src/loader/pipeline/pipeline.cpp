@@ -1,3 +1,5 @@
+// Over 250 lines: one class; its waits, threads and statistics are in files of their own.
+
 #include "loader/pipeline/pipeline.hpp"
 
 #include <feedline/error.hpp>
