@@ -11,7 +11,8 @@ elseif(NOT words MATCHES "[Nn]o (test cases|tests) ")
   message(FATAL_ERROR "${PROGRAM} failed, but not for having selected nothing:\n${words}")
 endif()
 
-execute_process(COMMAND ${PROGRAM} "numbers: *" RESULT_VARIABLE code OUTPUT_VARIABLE words ERROR_VARIABLE words)
+execute_process(COMMAND ${PROGRAM} "numbers: *"
+  RESULT_VARIABLE code OUTPUT_VARIABLE words ERROR_VARIABLE words)
 if(NOT code EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} failed with some of its tests:\n${words}")
 endif()
