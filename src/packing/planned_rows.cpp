@@ -54,7 +54,7 @@ class planned_rows final : public packed_dataset {
   std::vector<field> fields() const override {
     std::vector<field> all;
     for (const packed_column& each : columns_) {
-      all.push_back(field_of(each.element, each.capacity));
+      all.push_back(detail::field_of(each.element, each.capacity));
       all.push_back({each.element.name + "_count", element_type::i32, {}});
       all.push_back({each.element.name + "_offsets", element_type::i32, {max_samples_ + 1}});
     }

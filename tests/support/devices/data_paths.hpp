@@ -77,13 +77,6 @@ inline const std::vector<data_path>& slotwise_data_paths() {
                                            data_path::cached_few};
   return ways;
 }
-/// Those of them on which no field is converted: a plan differs by the placement alone.
-inline const std::vector<data_path>& placed_data_paths() {
-  static const std::vector<data_path> ways{data_path::gather, data_path::resident,
-                                           data_path::cached_half, data_path::cached_few};
-  return ways;
-}
-
 inline std::string to_string(data_path through) {
   static const std::array<const char*, 8> names{"in place",   "stream",   "transformed",
                                                 "gather",     "resident", "cached half",
