@@ -109,7 +109,7 @@ struct box_range {
 
 /// The random bits that a sample is mixed by. @param batch The batch's index in its epoch.
 /// @param place The sample's in the batch, or in a part of it that begins with a pair.
-/// @param bits_at Returns the random bits of the sample at a place.
+/// @param bits_at Returns the random bits of the sample at an index.
 template <class BitsAt>
 [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t mixing_bits(mixing_draws draws,
                                                              std::uint32_t epoch_bits,

@@ -8,14 +8,14 @@
 
 namespace feedline::detail {
 
-/// What kind of file it is that devices leave to readers, such as "a progressive JPEG".
+/// The kind of a file that devices leave to readers, such as "a progressive JPEG".
 [[nodiscard]] std::string kind_left_to_readers(std::span<const std::byte> file);
 
 /// Counts images that devices leave to readers, and reports the 1st, 10th, 100th and so on.
 /// Threads: any number at once.
 class images_left_to_readers {
  public:
-  /// @param kind As `kind_left_to_readers` gives it.
+  /// @param kind Result of `kind_left_to_readers`.
   void add(const std::string& kind);
 
  private:

@@ -24,7 +24,7 @@ struct png_session : image_library_exit {
   std::longjmp(current.way_out, 1);
 }
 
-/// Warnings are not about pixels, except where newer versions go on after a wrong checksum of a
+/// Warnings are not about pixels, except where newer versions continue after a wrong checksum of a
 /// palette or of the end. Older ones give up.
 void on_warning(png_structp png, png_const_charp message) {
   const std::string_view words{message};

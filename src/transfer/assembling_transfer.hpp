@@ -81,7 +81,7 @@ class assembling_transfer : public slot_transfer {
     destination_layout copy_destination;
     std::vector<field_conversion> conversions;  ///< one a field
     std::optional<pair_mixing> mixing = {};     ///< empty: samples are not mixed
-    std::uint64_t seed = 0;                     ///< of the mixing
+    std::uint64_t seed = 0;                     ///< seed of the mixing
   };
 
   /// The streams that assemblies use.

@@ -8,7 +8,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Which samples of a batch share their draws: whether they are mixed, how, and with which weight.
+/// The samples of a batch that share their draws: whether they are mixed, how, and with which
+/// weight.
 enum class mixing_draws : std::uint8_t {
   batch,  ///< all of the batch, as torchvision's `MixUp` and `CutMix` and timm's mode `batch` draw
   pair,   ///< two partners, like timm's mode `pair`

@@ -156,7 +156,7 @@ class inflater {
     return can_end;
   }
 
-  /// Decodes literals up to another symbol or a long code. @return As `coded_block`.
+  /// Decodes literals up to another symbol or a long code. @return Same as `coded_block`.
   FEEDLINE_HOST_DEVICE bool literals() {
     for (;;) {
       if (is_endless()) return false;

@@ -11,7 +11,7 @@ namespace feedline::detail {
 /// Literals that are the next symbols of a stream.
 template <class Warp>
 struct literal_run {
-  typename Warp::template per_lane<std::uint32_t> values;  ///< of the lanes that have one
+  typename Warp::template per_lane<std::uint32_t> values;  ///< one for each lane that has one
   std::uint32_t lanes;  ///< those that have one, a bit each, in the literals' order
   std::uint32_t bits;   ///< bits of their codes, together
   bool ends;            ///< whether no literal of a short code follows

@@ -140,7 +140,7 @@ void attempt::set_options() {
   s3_credentials signer;
   if (target.identity) signer = target.identity->credentials();
   is_signed_ = !signer.is_anonymous();
-  // Newer versions refuse to sign a path that may have "..". Keys that have some are refused before.
+  // Newer versions refuse to sign a path that may have "..". Keys with ".." are refused before.
   set(CURLOPT_PATH_AS_IS, is_signed_ ? 0L : 1L);
   if (is_signed_) {
     set(CURLOPT_AWS_SIGV4, ("aws:amz:" + target.identity->region() + ":s3").c_str());

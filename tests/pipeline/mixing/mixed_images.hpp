@@ -125,7 +125,7 @@ inline void take_batches(loader& loader, const path_setup& by, std::uint64_t epo
   return seen;
 }
 
-/// The random bits that the sample at a place is mixed by.
+/// The random bits by which the sample at an index is mixed.
 [[nodiscard]] inline std::uint32_t mixing_bits_at(const mixed_batch& batch, mixing_draws draws,
                                                   std::uint64_t seed, std::size_t place) {
   if (draws == mixing_draws::batch)

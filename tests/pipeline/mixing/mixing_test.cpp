@@ -310,7 +310,7 @@ TEST_CASE("mixing: a state of a run that mixes otherwise is refused, and ranks' 
         "each batch in this loader; set loader_options::transforms and mixing to the state's");
   options.mixing->mixup_alpha = 0.4;
   CHECK_NOTHROW(make().seek(state));
-  options.mixing->draws = mixing_draws::sample;  // as states of versions without a choice have it
+  options.mixing->draws = mixing_draws::sample;  // the value in states of versions without a choice
   CHECK(make().order_digest() != digest);
   CHECK_THROWS_AS(make().seek(state), usage_error);
   options.mixing.reset();
