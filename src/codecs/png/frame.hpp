@@ -70,7 +70,8 @@ struct png_chunk {
 inline constexpr std::uint32_t png_chunks_at = 8;
 
 /// Reads a file's chunk. @param at Offset of its length. @return False if the file has no whole
-/// chunk there, or its name is not of letters.
+/// chunk there, or its name is not of letters with a capital as the third: versions of libpng
+/// differ on that.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline bool read_png_chunk(const std::uint8_t* file,
                                                               std::uint32_t bytes, std::uint32_t at,
                                                               png_chunk& out) {
@@ -81,7 +82,7 @@ inline constexpr std::uint32_t png_chunks_at = 8;
     const std::uint32_t letter = (out.name >> shift | 0x20U) & 255U;
     if (letter < 'a' || letter > 'z') return false;
   }
-  return true;
+  return (out.name >> 13U & 1U) == 0;
 }
 
 /// Reads a file's chunks. Checksums are not compared here.

@@ -22,7 +22,6 @@
 #include <vector>
 
 using namespace feedline;
-using feedline::detail::choose_placement;
 using feedline::detail::device_row_cache;
 using feedline::detail::held_rows;
 using feedline::detail::placement_choice;
@@ -50,6 +49,11 @@ struct told_dataset final : dataset {
 std::size_t room(std::uint64_t rows) {
   const std::vector<std::size_t> row_bytes{784, 1};
   return device_row_cache::bytes(row_bytes, rows);
+}
+
+placement_choice choose_placement(const dataset& data, const device_capabilities& device,
+                                  const loader_options& options) {
+  return detail::choose_placement(data, device, options, detail::row_bytes_of(data));
 }
 
 placement_choice choose(placement wanted, std::size_t budget, std::uint64_t samples = 100,

@@ -127,6 +127,7 @@ TEST_CASE("png parts: files that decoders may understand differently are left to
   CHECK_FALSE(with_chunk("ABCD", 12));
   CHECK_FALSE(with_chunk("PLTE", 12));
   CHECK_FALSE(with_chunk("a1cd", 12));
+  CHECK_FALSE(with_chunk("prvt", 12));
 }
 
 TEST_CASE("png parts: a file cut anywhere, or with any bit changed, is what libpng makes of it",
