@@ -50,6 +50,9 @@ drawn_matrix draw_cells(std::uint64_t cells) {
   std::vector<drawn_matrix> blocks(drawn_blocks);
   on_all_cores(blocks.size(), [&](std::size_t at) { blocks[at] = draw_block(at); });
   drawn_matrix all;
+  const std::uint64_t values = blocks.front().data.size() * (cells / block_cells) / 50 * 51;
+  all.data.reserve(values + chunk_values);
+  all.indices.reserve(values + chunk_values);
   for (std::uint64_t at = 0; at < cells / block_cells; ++at) {
     const drawn_matrix& block = blocks[at % drawn_blocks];
     const auto before = static_cast<std::int64_t>(all.data.size());
