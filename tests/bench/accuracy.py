@@ -15,7 +15,8 @@ A ResNet-18 for 64 x 64 pixels is trained by AdamW with one cycle of the learnin
 where there is a GPU, on the whole recipe (recipe.py). Both feeds begin with the same weights for a
 seed; their random choices differ, as those of two seeds do. A network is evaluated on
 the middles of the validation's photographs, as its own feed makes them, and as the other one does.
-Each feed is a process, and all train at the same time, so seconds say nothing of their speed.
+The last feed trains in this process and the others in processes of their own, all at the same time,
+so seconds say nothing of their speed. Only the last one can be torchvision, whose workers need it.
 After "feedline:" is what draws of mixup are for: a batch, a pair, or a sample. The last lines have
 each feed's difference from the last one, seed by seed, and its standard error.
 """
@@ -191,8 +192,8 @@ def run(feed, seed, folder, options):
     return network, loss, time.perf_counter() - began
 
 
-def runs(feed, folder, middles_at, until, options, told):
-    """A process: trains and evaluates seed after seed, and tells of each."""
+def runs(feed, folder, middles_at, until, options):
+    """Trains and evaluates seed after seed. Yields the seed, seconds, the last loss, and shares."""
     middles = {name: [tuple(each.to(recipe.device()) for each in batch)
                       for batch in torch.load(middles_at / name)]
                for name in ("feedline", "torchvision")}
@@ -200,35 +201,49 @@ def runs(feed, folder, middles_at, until, options, told):
     for seed in range(1, options.seeds + 1):
         began = time.time()
         if began + longest > until:
-            break
+            return
         network, loss, seconds = run(feed, seed, folder, options)
         shares = {by: share_right(network, batches) for by, batches in middles.items()}
-        told.put((feed, seed, seconds, loss, shares))
+        yield seed, seconds, loss, shares
         longest = max(longest, time.time() - began)
-    told.put((feed, None, 0, 0, {}))
 
 
-def results_of(processes, told, feeds):
-    """What the processes tell: the share of right answers by feed and seed. Each is printed."""
-    right = {feed: {} for feed in feeds}
-    running = set(feeds)
-    while running:
-        try:
-            feed, seed, seconds, loss, shares = told.get(timeout=1)
-        except queue.Empty:
-            ended = [feed for feed in running if processes[feed].exitcode not in (None, 0)]
-            if ended:
-                for process in processes.values():
-                    process.terminate()
-                sys.exit(f"accuracy.py: the process of {ended[0]} failed")
-            continue
-        if seed is None:
-            running.remove(feed)
-            continue
-        right[feed][seed] = shares[feed.partition(":")[0]]
+def tell_runs(feed, told, *arguments):
+    """A process: puts a feed's results, and None at their end."""
+    for result in runs(feed, *arguments):
+        told.put((feed, result))
+    told.put((feed, None))
+
+
+class Results:
+    """Shares of right answers, by feed and seed. Each is printed when it is known."""
+
+    def __init__(self, feeds):
+        self.right = {feed: {} for feed in feeds}
+
+    def add(self, feed, seed, seconds, loss, shares):
+        self.right[feed][seed] = shares[feed.partition(":")[0]]
         print(f"{feed:18} {seed:4} {seconds:8.1f} {loss:10.4f} "
               f"{shares['feedline']:21.2f} % {shares['torchvision']:17.2f} %", flush=True)
-    return right
+
+    def take(self, processes, told, waits):
+        """Adds what processes tell; with `waits`, until all have ended."""
+        running = {feed for feed, process in processes.items() if process is not None}
+        while running:
+            try:
+                feed, result = told.get(waits, 1)
+            except queue.Empty:
+                failed = [feed for feed in running if processes[feed].exitcode not in (None, 0)]
+                if failed:
+                    sys.exit(f"accuracy.py: the process of {failed[0]} failed")
+                if waits:
+                    continue
+                return
+            if result is None:
+                running.remove(feed)
+                processes[feed] = None
+            else:
+                self.add(feed, *result)
 
 
 def print_differences(right):
@@ -265,6 +280,8 @@ def main():
     parser.add_argument("--workers", type=int, default=recipe.workers_here())
     options = parser.parse_args()
     feeds = options.feeds.split(",")
+    if any(feed.partition(":")[0] != "feedline" for feed in feeds[:-1]):
+        parser.error(f"--feeds is {options.feeds}: all but the last are feedline")
     began, until = time.perf_counter(), time.time() + options.seconds
     training_folder, validation_folder = write_photographs(options)
     where = torch.cuda.get_device_name(0) if recipe.device() == "cuda" else "no GPU"
@@ -279,15 +296,17 @@ def main():
               f"{'right, feedline images':>23} {'torchvision images':>19}", flush=True)
         context = multiprocessing.get_context("spawn")
         told = context.Queue()
-        processes = {feed: context.Process(target=runs, args=(
-            feed, training_folder, pathlib.Path(middles_at), until, options, told))
-            for feed in feeds}
+        arguments = training_folder, pathlib.Path(middles_at), until, options
+        processes = {feed: context.Process(target=tell_runs, args=(feed, told, *arguments),
+                                           daemon=True) for feed in feeds[:-1]}
         for process in processes.values():
             process.start()
-        right = results_of(processes, told, feeds)
-        for process in processes.values():
-            process.join()
-    print_differences(right)
+        results = Results(feeds)
+        for result in runs(feeds[-1], *arguments):
+            results.add(feeds[-1], *result)
+            results.take(processes, told, waits=False)
+        results.take(processes, told, waits=True)
+    print_differences(results.right)
 
 
 if __name__ == "__main__":
