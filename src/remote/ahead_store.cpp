@@ -179,11 +179,15 @@ ahead_store::outcome ahead_store::read(object_id object, const byte_read& part,
   return came ? outcome::read : outcome::failed;
 }
 
-/// The same pass reads a block once, however often it is hinted.
+/// A pass reads the same bytes once, however often it hints them. If its hints name parts of a
+/// block, they may be other ones each time.
 void ahead_store::want_too(block& it, const byte_range& range) {
-  const std::uint64_t pass = reading_pass();
-  const auto has_it = [&](const want& each) { return each.pass == pass; };
-  if (std::ranges::none_of(it.wanted, has_it)) it.wanted.push_back({pass, it.common_with(range)});
+  const std::uint64_t bytes = it.common_with(range);
+  const auto by = std::ranges::find(it.wanted, reading_pass(), &want::pass);
+  if (by == it.wanted.end())
+    it.wanted.push_back({reading_pass(), bytes});
+  else if (bytes < it.size())
+    by->left = std::min(by->left + bytes, it.size());
 }
 
 /// Bytes are read for the thread's pass; for the first that wants them, if it did not hint them.

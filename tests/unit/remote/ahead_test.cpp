@@ -44,9 +44,10 @@ class far_object {
     (void)server_.take_requests();
   }
 
-  void hint(std::uint64_t pass, std::uint64_t number) const {
+  void hint(std::uint64_t pass, std::uint64_t number) const { hint(pass, number, number + 1); }
+  void hint(std::uint64_t pass, std::uint64_t first, std::uint64_t end) const {
     const reads_for_pass its{pass};
-    file_->will_need(number * row, row);
+    file_->will_need(first * row, (end - first) * row);
   }
   void hint_byte(std::uint64_t pass, std::uint64_t offset) const {
     const reads_for_pass its{pass};
@@ -94,6 +95,18 @@ TEST_CASE("remote: what two epoch passes will read is fetched once", "[remote][h
   CHECK(object.reads(second, 3));
   CHECK(object.requests() == 1);
   CHECK(object.reads(second, 3));
+  CHECK(object.requests() == 1);
+}
+
+TEST_CASE("remote: parts of what one pass fetched are there for another one", "[remote][host]") {
+  far_object object;
+  const std::uint64_t first = next_pass();
+  const std::uint64_t second = next_pass();
+  object.hint(first, 2, 8);
+  for (std::uint64_t number = 2; number < 8; ++number) object.hint(second, number);
+  for (std::uint64_t number = 2; number < 8; ++number) CHECK(object.reads(first, number));
+  object.end(first);
+  for (std::uint64_t number = 2; number < 8; ++number) CHECK(object.reads(second, number));
   CHECK(object.requests() == 1);
 }
 
