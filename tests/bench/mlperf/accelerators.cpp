@@ -7,15 +7,19 @@
 #include "bench/support/destination.hpp"
 
 #include <sys/prctl.h>
+#include <system_error>
 
 #include <algorithm>
 #include <barrier>
+#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
+
+#include <sched.h>
 
 namespace feedline::bench {
 namespace {
@@ -42,6 +46,16 @@ class endless_batches {
   std::uint64_t number_ = 0;
   std::optional<epoch_range> pass_;
 };
+
+/// From now on the calling thread, and those that it starts, are scheduled by a policy.
+void schedule_by(thread_policy policy) {
+  const int number = policy == thread_policy::batch  ? SCHED_BATCH
+                     : policy == thread_policy::idle ? SCHED_IDLE
+                                                     : SCHED_OTHER;
+  const sched_param priority{};
+  if (::sched_setscheduler(0, number, &priority) != 0)
+    throw std::system_error{errno, std::system_category(), "--policy"};
+}
 
 /// Shared by the threads of a run.
 struct training {
@@ -72,7 +86,9 @@ void train(training& in, int rank) {
   shuffle order{.seed = in.is_sharded ? 0 : static_cast<std::uint64_t>(rank)};
   if (how.chunk_window != 0) order.within = chunks(how.chunk_window);
   if (in.is_sharded) options.shard = {.rank = rank, .world = how.accelerators};
+  schedule_by(how.policy);
   loader from{in.data, order, to.device(), options};
+  schedule_by(thread_policy::other);
   endless_batches batches{from, to.stream()};
   in.all.arrive_and_wait();
   const double cpu_before = process_cpu_seconds();

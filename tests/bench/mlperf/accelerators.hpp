@@ -8,10 +8,18 @@
 
 namespace feedline::bench {
 
+/// How the system schedules the threads of loaders beside those of accelerators.
+enum class thread_policy : std::uint8_t {
+  other,  ///< alike
+  batch,  ///< SCHED_BATCH: they do not interrupt accelerators when they wake up
+  idle,   ///< SCHED_IDLE: they run where nothing else does
+};
+
 /// How a training is emulated.
 struct emulation {
   int accelerators = 1;
   int readers = 1;  ///< threads for each accelerator; `automatic_readers`: the loader chooses
+  thread_policy policy = thread_policy::other;
   std::uint64_t steps = 100;
   std::uint64_t request_bytes = 0;  ///< `expert_options::request_bytes`
   bool on_gpu = false;              ///< batches go to GPU 0, else they stay in host memory

@@ -50,6 +50,7 @@ struct settings {
   int most = 1024;
   int readers = 1;
   std::uint64_t request_kib = 0;
+  std::string policy = "other";
   double seconds = 10;
   std::uint64_t steps = 0;
   std::uint64_t data_mib = 2048;
@@ -68,6 +69,13 @@ int cores() {
   return CPU_COUNT(&allowed);
 }
 
+thread_policy policy_of(const std::string& name) {
+  if (name == "other") return thread_policy::other;
+  if (name == "batch") return thread_policy::batch;
+  if (name == "idle") return thread_policy::idle;
+  throw usage_error{"--policy is other, batch or idle, not " + name};
+}
+
 /// Data of one workload, opened.
 struct opened {
   workload of;
@@ -82,6 +90,7 @@ measured run(const opened& in, const settings& how, int accelerators) {
   const emulation emulated{
       .accelerators = accelerators,
       .readers = how.readers,
+      .policy = policy_of(how.policy),
       .steps = how.steps != 0 ? how.steps : std::max(wanted, std::uint64_t{10}),
       .request_bytes = how.request_kib << 10U,
       .on_gpu = how.gpu,
@@ -195,6 +204,8 @@ int main(int argc, char** argv) {
       .between(-1, 64);
   line.add_option("--request-kib", how.request_kib,
                   "that a reader reads at a time, at most a batch; 0: the loader chooses");
+  line.add_option("--policy", how.policy,
+                  "by which the system schedules loaders' threads: other, batch, idle");
   line.add_option("--seconds", how.seconds, "of computing in a run").positive();
   line.add_option("--steps", how.steps, "of a run; 0: as --seconds says, at least 10");
   line.add_option("--data-mib", how.data_mib, "of each workload, at least two batches").positive();
