@@ -9,7 +9,7 @@
 namespace feedline::detail {
 namespace {
 
-/// More groups are not counted: each place is compared with half of them.
+/// More groups are not counted: each row is compared with half of them.
 constexpr std::size_t max_counted = 16;
 
 struct group_count {

@@ -12,8 +12,8 @@ struct row_place {
   std::uint64_t row;  ///< in the row group
 };
 
-/// Sorts places by their row groups; those of a group keep their order. Orders of chunks read few
-/// groups at a time, and then places are counted, which takes a quarter of the time of comparing.
+/// Sorts rows by their row groups; those of a group keep their order. Orders of chunks read few
+/// groups at a time, whose rows are counted instead of compared with one another.
 /// @param memory Used for the result; its content is lost.
 void sort_by_group(std::vector<row_place>& places, std::vector<row_place>& memory);
 

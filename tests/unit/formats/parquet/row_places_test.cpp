@@ -9,7 +9,7 @@
 
 using feedline::detail::row_place;
 
-TEST_CASE("Parquet's places: rows are sorted by group, and keep their order within each",
+TEST_CASE("Parquet's rows: they are sorted by group, and keep their order within each",
           "[dataset][host]") {
   std::mt19937 random{1};
   std::vector<row_place> memory;
