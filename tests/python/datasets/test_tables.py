@@ -159,6 +159,21 @@ def test_columns_are_merged_and_texts_are_packed(tmp_path: Path) -> None:
     assert len(feedline.pack(texts, capacity=64)) < 20
 
 
+def test_ragged_texts_of_gzip_files_take_a_limit_of_memory(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.jsonl", rows(20))
+    write_csv(tmp_path / "a.csv", rows(20))
+    for name, reader in (
+        ("a.jsonl", feedline.open_json_lines_ragged),
+        ("a.csv", feedline.open_csv_ragged),
+    ):
+        packed = tmp_path / f"{name}.gz"
+        packed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+        want = feedline.pad(reader(tmp_path / name, "name"), length=64).read(list(range(20)))
+        texts = reader(packed, "name", max_host_cache_bytes=1)
+        got = feedline.pad(texts, length=64).read(list(range(20)))
+        assert all(np.array_equal(got[field], want[field]) for field in want)
+
+
 @pytest.mark.usefixtures("archives")
 def test_npz_and_safetensors_are_a_sample_each(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
