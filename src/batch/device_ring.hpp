@@ -40,8 +40,8 @@ struct batch_format {
   slot_layout layout;
   feedline::sampler sampler;
   std::uint64_t dataset_samples = 0;
-  std::uint64_t first_repeat = UINT64_MAX;  ///< index of an epoch's first repeated sample, in order
-                                            ///< of delivery
+  std::uint64_t first_repeat = UINT64_MAX;  ///< index of an epoch's first repeated sample, in
+                                            ///< order of delivery
   own_process process = {};                 ///< the process that made the loader
   host_rows host = {};  ///< rows that the host keeps: in memory of each slot for
                         ///< them, unless slots are read in place

@@ -8,8 +8,8 @@
 namespace feedline::detail {
 
 /// Memory of one GPU whose allocation and freeing wait for no work on the GPU, unlike cudaMalloc
-/// and cudaFree: a pool of CUDA's own, on a stream of its own. Made by the first allocation. Memory
-/// that was freed goes back to the GPU as soon as any thread waits for a stream or an event.
+/// and cudaFree: a pool of CUDA's own, on a stream of its own. Made by the first allocation.
+/// Memory that was freed goes back to the GPU as soon as any thread waits for a stream or an event.
 ///
 /// Threads: any, with the GPU current (`cuda_current_device`), also when it is destroyed.
 class memory_pool {

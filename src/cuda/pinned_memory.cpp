@@ -29,8 +29,8 @@ constexpr std::size_t largest_registered_bytes = std::size_t{1} << 30;
 constexpr std::size_t bytes_a_thread = std::size_t{4} << 20;
 constexpr std::size_t max_threads = 8;
 
-/// Zeroes memory that was never touched, which makes the system allocate its pages. That takes most
-/// of the time, and several threads share it.
+/// Zeroes memory that was never touched, which makes the system allocate its pages. That takes
+/// most of the time, and several threads share it.
 void zero(std::byte* memory, std::size_t bytes) noexcept {
   const std::size_t count = std::clamp<std::size_t>(bytes / bytes_a_thread, 1, max_threads);
   const std::size_t share = round_up(divide_up(bytes, count), page_bytes());

@@ -14,9 +14,9 @@ namespace feedline::detail {
 
 class chunk_order;
 
-/// An order of samples that takes a dataset's blocks window by window, each block once; devices
-/// that decode blocks need such an order. Blocks are numbered by their index in the epoch's order
-/// of blocks.
+/// An order of samples that takes a dataset's blocks window by window, each block once;
+/// devices that decode blocks need such an order. Blocks are numbered by their index in the epoch's
+/// order of blocks.
 ///
 /// If a block is a single sample, every order is a block order: each position has one block, which
 /// comes as often as its sample does. Otherwise these orders are: `sequential`, whose windows are

@@ -23,8 +23,8 @@ namespace feedline::detail {
 /// Decides which blocks are sent with which ticket, where the device decodes them.
 ///
 /// A ticket carries all blocks of the windows that its samples are in, except those that an earlier
-/// ticket of the epoch carried. Blocks that do not fit in a staging slot go in pieces of the ticket
-/// that hold no samples, before the piece with the samples.
+/// ticket of the epoch carried. Blocks that do not fit in a staging slot go in pieces of the
+/// ticket that hold no samples, before the piece with the samples.
 ///
 /// After its samples, in pieces of their own, come blocks for later tickets: those of a window and
 /// `ahead` more, counted from the samples' progress in their own window. So the blocks of a window

@@ -18,8 +18,8 @@ namespace feedline::detail {
 /// A bounded queue between stages whose receivers wait: a Boost.Lockfree queue, a `notifier`, and
 /// an end.
 ///
-/// Senders never wait: the maker of a channel gives it room for all items there can be, so a push
-/// that finds no room is a broken invariant. After closing, receivers take the items that are
+/// Senders never wait: the maker of a channel gives it room for all items there can be, so a
+/// push that finds no room is a broken invariant. After closing, receivers take the items that are
 /// there, and are then told that nothing more comes.
 template <class T, class Queue>
 class basic_channel {

@@ -14,8 +14,8 @@ namespace feedline::detail {
 /// single source.
 extern constinit std::atomic<std::uint32_t> forks;
 
-/// The process in which something was made. A child of fork has the memory of its parent, but none
-/// of its threads: a lock that one of them held stays locked forever, and a wait for one never
+/// The process in which something was made. A child of fork has the memory of its parent, but
+/// none of its threads: a lock that one of them held stays locked forever, and a wait for one never
 /// ends.
 ///
 /// Any thread. Asking costs one load: a handler of fork counts the forks that lead to this process.

@@ -56,8 +56,8 @@ inline void name_this_thread(const std::string& name) noexcept {
 /// Calls body(0) … body(count − 1), each once, in order, on the calling thread and others; returns
 /// when all are done. For work of a millisecond and more: it starts threads.
 ///
-/// Once a call throws, no more are begun. When those in progress have ended, throws the exception
-/// of the first call, in order, that threw.
+/// Once a call throws, no more are begun. When those in progress have ended, throws the
+/// exception of the first call, in order, that threw.
 /// @param threads At most this many; fewer if the system has no more.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
                   std::size_t threads = usable_cores());

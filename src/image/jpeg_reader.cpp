@@ -26,8 +26,8 @@ namespace {
 /// A progressive file may hold any number of passes over its pixels: normal files have about ten.
 constexpr int max_scans = 500;
 
-/// Warnings of libjpeg about headers, which change no pixel. All but one of its other warnings mean
-/// that pixels are lost.
+/// Warnings of libjpeg about headers, which change no pixel. All but one of its other warnings
+/// mean that pixels are lost.
 constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
                                        static_cast<int>(JWRN_JFIF_MAJOR),
                                        static_cast<int>(JWRN_NOT_SEQUENTIAL)};

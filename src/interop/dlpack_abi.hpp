@@ -4,9 +4,9 @@
 
 /// DLPack's structures in memory, as `dlpack.h` of DLPack 1.0 declares them
 /// (https://github.com/dmlc/dlpack, Apache License 2.0). They are written down here because
-/// distributions still ship the header of 0.6, which has no versions, and under names of our own so
-/// that both can be included. Programs that were compiled with that header read these structures:
-/// hence `may_alias`.
+/// distributions still ship the header of 0.6, which has no versions, and under names of our own
+/// so that both can be included. Programs that were compiled with that header read these
+/// structures: hence `may_alias`.
 namespace feedline::detail::dlpack {
 
 enum device_type : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, rocm_host = 11 };

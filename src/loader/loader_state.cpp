@@ -16,9 +16,9 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-/// The first member of a state of this version, which also identifies a text as a state. A change
-/// of a state's members must increase the format number, still read the old numbers, and add a text
-/// of each to the tests.
+/// The first member of a state of this version, which also identifies a text as a state. A
+/// change of a state's members must increase the format number, still read the old numbers, and add
+/// a text of each to the tests.
 constexpr const char* format_name = "feedline_loader_state";
 constexpr std::uint64_t format = 2;
 

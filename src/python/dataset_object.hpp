@@ -12,8 +12,8 @@
 
 namespace feedline::python {
 
-/// `Dataset` or `RaggedDataset`. A function that composes datasets takes and returns these; one
-/// that only reads datasets, or opens files, can say `dataset_ptr`.
+/// `Dataset` or `RaggedDataset`. A function that composes datasets takes and returns these;
+/// one that only reads datasets, or opens files, can say `dataset_ptr`.
 template <class Pointer>
 struct bound_dataset {
   Pointer of;

@@ -29,8 +29,8 @@ class read_retries {
 
   explicit read_retries(const error_policy& policy) : policy_{policy} {}
 
-  /// Call it in the handler of the dataset_error that a run's read threw. Blocks for the duration
-  /// of the reads and the pauses.
+  /// Call it in the handler of the dataset_error that a run's read threw. Blocks for the
+  /// duration of the reads and the pauses.
   ///
   /// Each sample is read alone and has its own tries: one, plus the policy's retries. So its
   /// outcome does not depend on the run that it was read with. The failed read counts as a try of

@@ -20,8 +20,8 @@ namespace {
                     ": correct its indices()"};
 }
 
-/// Throws the exception of a read again: a dataset_error as it is, any other one nested in an error
-/// that names the samples. Call it in a handler.
+/// Throws the exception of a read again: a dataset_error as it is, any other one nested in an
+/// error that names the samples. Call it in a handler.
 [[noreturn]] void rethrow_located(std::span<const sample_index> samples) {
   try {
     throw;

@@ -51,8 +51,8 @@ class sample_source {
     return bytes;
   }
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
-  /// The index in the epoch's order, over all ranks, of a position of this rank's order. The rest
-  /// of its batch follows there.
+  /// The index in the epoch's order, over all ranks, of a position of this rank's order. The
+  /// rest of its batch follows there.
   [[nodiscard]] position in_epoch(position own) const noexcept { return share_.at(own.value); }
   /// Writes the dataset's indices of the samples at `first` and the following positions.
   /// @throws usage_error naming the sampler, the position and the sample; what the sampler throws.

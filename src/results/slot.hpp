@@ -21,9 +21,9 @@ namespace feedline::detail {
 ///
 /// Invariant: the device writes a slot's bytes in `copying` only, the CPU reads them in `held`
 /// only. Between the work that makes a result and its copy lies `produced`, recorded on the
-/// pusher's stream; between the copy and the work that overwrites its source lies `copied`, which
-/// that stream waits for as the source's lease ends. A slot is in the `free` channel exactly when
-/// it is free and not claimed. A slot whose copy failed stays `copying`, for good.
+/// pusher's stream; between the copy and the work that overwrites its source lies `copied`,
+/// which that stream waits for as the source's lease ends. A slot is in the `free` channel exactly
+/// when it is free and not claimed. A slot whose copy failed stays `copying`, for good.
 enum class result_state : std::uint32_t { free, copying, held };
 
 /// One slot of a result ring. Members are written by the pusher, before free → copying.

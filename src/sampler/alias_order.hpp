@@ -13,8 +13,9 @@ namespace feedline::detail {
 /// Samples in proportion to weights, each position drawn independently. A sampler; it implements
 /// `weighted` with replacement.
 ///
-/// The alias method: n columns of equal height, in each a part of its own sample below and a part
-/// of another above. One draw names the column and the height. In integers: a column is 2^32 high.
+/// The alias method: n columns of equal height, in each a part of its own sample below and a
+/// part of another above. One draw names the column and the height. In integers: a column is 2^32
+/// high.
 class alias_order {
  public:
   /// @param weights Result of `integer_weights`, fewer than 2^32. @param epoch_size 0: n.

@@ -19,8 +19,8 @@ void require_weights(const char* who, std::span<const double> weights);
                                                          std::span<const double> weights);
 
 /// Puts in place of each weight its share of `total`, in integers whose sum is `total`: weight ×
-/// total / sum, rounded down, plus 1 at times, where the remainders before it make up 1. A weight
-/// of 0 gets 0.
+/// total / sum, rounded down, plus 1 at times, where the remainders before it make up 1. A
+/// weight of 0 gets 0.
 /// @param weights Below 2^63 each, fewer than 2^32; not all 0.
 void divide_among(std::span<std::uint64_t> weights, std::uint64_t total) noexcept;
 

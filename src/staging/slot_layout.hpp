@@ -90,8 +90,8 @@ class slot_layout {
   /// Bytes of one sample's values of all fields, also of those that are left out.
   [[nodiscard]] std::size_t sample_bytes() const noexcept { return sample_bytes_; }
 
-  /// Bytes from the slot's start to the end of its last sample when it holds `samples`: the part
-  /// that must be copied. 0 for none.
+  /// Bytes from the slot's start to the end of its last sample when it holds `samples`: the
+  /// part that must be copied. 0 for none.
   [[nodiscard]] std::size_t used_bytes(std::uint64_t samples) const noexcept;
 
  private:

@@ -64,9 +64,10 @@ struct stage_totals {
 /// Counts where the time of one thread of the pipeline goes, and how much the thread has done.
 ///
 /// The clock of the system is read when the activity changes, and once a request, piece or slot
-/// (`lap`). Times add up: for each activity there is a sum, and for the current activity the sum
-/// that would make the present moment zero, so a snapshot has the time that is still running too.
-/// All of it is atomic with one writer. Threads: `look` by any, the rest by the thread measured.
+/// (`lap`). Times add up: for each activity there is a sum, and for the current activity the
+/// sum that would make the present moment zero, so a snapshot has the time that is still running
+/// too. All of it is atomic with one writer. Threads: `look` by any, the rest by the thread
+/// measured.
 class alignas(64) stage_clock {
  public:
   using time_point = std::chrono::steady_clock::time_point;

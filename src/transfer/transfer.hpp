@@ -25,8 +25,8 @@ namespace feedline::detail {
 ///
 /// Its slot transfer issues the copies: it orders them after the last use of the device slot,
 /// records the events that the consumer and the staging ring wait for, and returns. Before that,
-/// the transfer's thread waits for a while until the consumer is done with the slot, so that none
-/// of its streams has to wait for the consumer's. A slot that cannot be delivered whole is
+/// the transfer's thread waits for a while until the consumer is done with the slot, so that
+/// none of its streams has to wait for the consumer's. A slot that cannot be delivered whole is
 /// delivered with its failure, which has no effect unless the consumer comes to it. But then
 /// nothing more of its epoch pass is moved, and nothing of a later one until this one is abandoned:
 /// a device or a user's function that has failed is not called again before the consumer knows.

@@ -1,5 +1,5 @@
-/// A copy of the library with all that belongs to it, as a plugin would bring one into the process
-/// of `copies_program.cpp`.
+/// A copy of the library with all that belongs to it, as a plugin would bring one into the
+/// process of `copies_program.cpp`.
 
 #include "faults/library_copy.hpp"
 

@@ -1,5 +1,5 @@
-/// Many loaders: one after the other, left in the middle of an epoch, and several at once. Nothing
-/// of them stays.
+/// Many loaders: one after the other, left in the middle of an epoch, and several at once.
+/// Nothing of them stays.
 
 #include <feedline/formats/records.hpp>
 

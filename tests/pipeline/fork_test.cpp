@@ -30,8 +30,8 @@ using namespace feedline::test;
 
 namespace {
 
-/// Runs `body` in a child of fork. @return Whether it came to its end and returned true; a child
-/// that hangs is ended after 20 seconds.
+/// Runs `body` in a child of fork. @return Whether it came to its end and returned true; a
+/// child that hangs is ended after 20 seconds.
 template <class Body>
 bool holds_in_child(const Body& body) {
   const pid_t child = ::fork();

@@ -1,5 +1,5 @@
-/// Samplers that leave out and repeat: a loader delivers their order, on every path, for any number
-/// of readers; and bad input is refused before a thread starts.
+/// Samplers that leave out and repeat: a loader delivers their order, on every path, for any
+/// number of readers; and bad input is refused before a thread starts.
 
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/error.hpp>

@@ -24,10 +24,10 @@ inline namespace FEEDLINE_ABI {
 struct device_capabilities {
   std::string name;            ///< human-readable: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
-  /// The device assembles slots (`device::assemble`), with all that a conversion can name. A device
-  /// that cannot apply `pixel_operations` must say false here: otherwise its batches would lack
-  /// them without a message. If it does not assemble, only placement stream is possible: readers
-  /// convert fields, and the transfer thread mixes samples, before slots are copied.
+  /// The device assembles slots (`device::assemble`), with all that a conversion can name. A
+  /// device that cannot apply `pixel_operations` must say false here: otherwise its batches would
+  /// lack them without a message. If it does not assemble, only placement stream is possible:
+  /// readers convert fields, and the transfer thread mixes samples, before slots are copied.
   bool assembles = true;
   device_id id = {};  ///< identifies the device to other libraries
   std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
@@ -87,8 +87,8 @@ class device {
 
   /// Creates a stream for the pipeline. It does not wait implicitly for any other stream.
   [[nodiscard]] virtual stream_ref make_stream() = 0;
-  /// Same, for short work that others wait for: if the device is full, this work starts before work
-  /// that waits on other streams. Returns `make_stream()` on a device without priorities.
+  /// Same, for short work that others wait for: if the device is full, this work starts before
+  /// work that waits on other streams. Returns `make_stream()` on a device without priorities.
   [[nodiscard]] virtual stream_ref make_high_priority_stream() { return make_stream(); }
   /// Destroys a stream. Work already issued on it still completes.
   virtual void destroy_stream(stream_ref stream) noexcept = 0;

@@ -41,8 +41,8 @@ struct batch_function_call {
 /// Threads: called by one thread at a time, not the consumer's (with zero readers, the consumer's),
 /// with the batches in order. It must not wait for the device. The views are valid for the work
 /// issued during the call. An exception ends the epoch with a `stage_error` of the transfer stage,
-/// after the earlier batches. The function is then not called again until the consumer has received
-/// that error and seeks, or has abandoned the epoch.
+/// after the earlier batches. The function is then not called again until the consumer has
+/// received that error and seeks, or has abandoned the epoch.
 struct batch_transform {
   std::vector<field> fields = {};  ///< fields of the batches, which `run` writes
   std::function<void(const batch_function_call&)> run = {};

@@ -100,8 +100,8 @@ class dataset {
   [[nodiscard]] virtual chunking chunks() const { return {}; }
 
   /// The samples in blocks as stored, for devices that decode them (`loader_options::decode_on`);
-  /// valid for the dataset's life. Null: they are not stored in such blocks. Called by the thread
-  /// that creates a loader.
+  /// valid for the dataset's life. Null: they are not stored in such blocks. Called by the
+  /// thread that creates a loader.
   [[nodiscard]] virtual std::shared_ptr<const encoded_blocks> encoded() const { return nullptr; }
 
   /// Height and width of the images of each batch, for fields that have `field::by_batch`; valid

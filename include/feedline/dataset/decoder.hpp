@@ -35,9 +35,9 @@ class decoder {
   /// Decodes a value.
   /// @param as      The result of `describe`.
   /// @param out     `sample_bytes(as, context.size)` bytes; every one must be written.
-  /// @param context The sample that the value is decoded for, with its random numbers. A decoder
-  /// that uses it, such as for a random crop, returns true from `varies_by_epoch`. Outside of a
-  /// loader: `{}`, which has no epoch.
+  /// @param context The sample that the value is decoded for, with its random numbers. A
+  /// decoder that uses it, such as for a random crop, returns true from `varies_by_epoch`.
+  /// Outside of a loader: `{}`, which has no epoch.
   /// @throws dataset_error like `describe`.
   virtual void decode(std::span<const std::byte> stored, const field& as, std::span<std::byte> out,
                       const sample_context& context) const = 0;

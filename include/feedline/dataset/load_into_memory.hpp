@@ -42,8 +42,8 @@ struct load_into_memory_options {
 ///     auto rest = feedline::load_into_memory(
 ///         damaged, {.errors = {.action = feedline::error_action::skip}});
 ///
-/// Each thread reads whole chunks in their order, directly to the samples' final memory. A dataset
-/// that already has `rows()` is returned unchanged.
+/// Each thread reads whole chunks in their order, directly to the samples' final memory. A
+/// dataset that already has `rows()` is returned unchanged.
 /// @throws usage_error, before anything is read, if the dataset is null, the samples vary by epoch
 /// or take more than `max_bytes`, memory is exhausted, or an option has an invalid value; the
 /// exception of the first unreadable sample, with `fail`; dataset_error if more than

@@ -11,9 +11,9 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Transforms one sample into another. `in` and `out` hold one value a field, in order; every byte
-/// of `out` must be written. Runs on reader threads, several at once, so it must not share mutable
-/// state.
+/// Transforms one sample into another. `in` and `out` hold one value a field, in order; every
+/// byte of `out` must be written. Runs on reader threads, several at once, so it must not share
+/// mutable state.
 /// @param sample Index in the source dataset.
 using sample_transform =
     std::function<void(sample_index sample, std::span<const std::span<const std::byte>> in,

@@ -37,8 +37,8 @@ struct sample_context {
   }
 };
 
-/// Context of a read of several samples. It borrows its arrays, so it is valid only during the call
-/// that it is passed to.
+/// Context of a read of several samples. It borrows its arrays, so it is valid only during the
+/// call that it is passed to.
 class read_context {
  public:
   /// A read outside of a loader: seed 0, no epoch, no positions.

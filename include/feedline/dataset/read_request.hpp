@@ -29,8 +29,8 @@ struct read_request {
   /// context.size())` bytes. The value of `samples[i]` goes to row i.
   std::span<const std::span<std::byte>> out;
   /// One entry for each element of `samples`: the loader's sample for which it is read, with seed,
-  /// epoch, position in the loader's order, and random numbers that depend on these alone. Outside
-  /// of a loader: `read_context{samples}`, which has no epoch.
+  /// epoch, position in the loader's order, and random numbers that depend on these alone.
+  /// Outside of a loader: `read_context{samples}`, which has no epoch.
   read_context context;
 };
 

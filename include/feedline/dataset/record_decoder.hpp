@@ -65,9 +65,9 @@ class record_output {
   virtual std::span<std::byte> ragged(std::size_t field, std::uint64_t count) = 0;
 };
 
-/// Decodes a stored record of any length to several named fields: a line of JSON, a message, a row
-/// of columns. `decode` and `open_tar` make datasets with it. Derive from it for a coding of your
-/// own:
+/// Decodes a stored record of any length to several named fields: a line of JSON, a message, a
+/// row of columns. `decode` and `open_tar` make datasets with it. Derive from it for a coding of
+/// your own:
 ///
 ///     class point_decoder : public feedline::record_decoder {  // x, then any number of bytes
 ///      public:

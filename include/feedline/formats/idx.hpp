@@ -16,8 +16,8 @@ inline namespace FEEDLINE_ABI {
 /// the machine's byte order. Format: "THE IDX FILE FORMAT" in Y. LeCun, C. Cortes, C. Burges, The
 /// MNIST database.
 /// @throws dataset_error naming file, field and byte offset: unreadable, not IDX, cut short or too
-/// long, zero samples, sizes that overflow, labels that are not one-dimensional, different numbers
-/// of images and labels.
+/// long, zero samples, sizes that overflow, labels that are not one-dimensional, different
+/// numbers of images and labels.
 [[nodiscard]] dataset_ptr open_idx(const std::string& images, const std::string& labels);
 
 /// Opens one IDX file as a dataset with one field of the given name. Otherwise as above.

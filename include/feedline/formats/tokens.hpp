@@ -29,15 +29,15 @@ struct token_options {
   std::endian byte_order = std::endian::little;  ///< byte order of shards without a header
 };
 
-/// Opens shards of tokens as one sequence of M tokens, in the given order. Sample k is the window
-/// of T + 1 tokens that begins at token k × stride. Fields: "input" ([T], the window's first T
-/// tokens) and "target" ([T], its last T tokens: shifted by one), in the type of the shards.
+/// Opens shards of tokens as one sequence of M tokens, in the given order. Sample k is the
+/// window of T + 1 tokens that begins at token k × stride. Fields: "input" ([T], the window's first
+/// T tokens) and "target" ([T], its last T tokens: shifted by one), in the type of the shards.
 ///
 ///     auto train = feedline::open_tokens(shards, {.tokens_per_sample = 1024});
 ///
-/// There are (M − T − 1) / stride + 1 samples, rounded down: all whole windows, including those
-/// that extend from one shard into the next. With stride = T every token is a target exactly once,
-/// except the first token and those after the last window.
+/// There are (M − T − 1) / stride + 1 samples, rounded down: all whole windows, including
+/// those that extend from one shard into the next. With stride = T every token is a target exactly
+/// once, except the first token and those after the last window.
 ///
 /// A shard is one of
 /// - a file of 16- or 32-bit tokens, as written by `ndarray.tofile`; `options.type` gives the type;

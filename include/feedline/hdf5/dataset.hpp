@@ -73,10 +73,10 @@ enum class value_conventions : std::uint8_t {
 
 /// Options for reading HDF5 files: limits of memory, and access to other files.
 struct hdf5_options {
-  /// Limit of the memory that caches decoded chunks, for all fields together. It includes chunks
-  /// that are being decoded, and the bookkeeping for each chunk. A reader that finds no memory
-  /// waits for other readers. At least four chunks of a field are cached, even if they exceed the
-  /// limit. 0: a quarter of the machine's memory.
+  /// Limit of the memory that caches decoded chunks, for all fields together. It includes
+  /// chunks that are being decoded, and the bookkeeping for each chunk. A reader that finds no
+  /// memory waits for other readers. At least four chunks of a field are cached, even if they
+  /// exceed the limit. 0: a quarter of the machine's memory.
   std::size_t max_host_cache_bytes = 0;
   /// Fields are read whole when they are opened, the smallest first, while their total size is at
   /// most this.

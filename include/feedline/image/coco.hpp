@@ -22,9 +22,9 @@ inline namespace FEEDLINE_ABI {
 /// pycocotools for them. The file is read in pieces, so segmentations take no memory.
 /// @param images Folder of the images; `file_name` is a path below it.
 /// @throws dataset_error naming the file and the id: no JSON of this format, an id that occurs
-/// twice or is no whole number, an annotation of an image or category that does not exist, a box
-/// that is not four numbers, an image without a size, and errors of `make_annotated_dataset`. Also
-/// if feedline was built without nlohmann-json. @throws usage_error as that function.
+/// twice or is no whole number, an annotation of an image or category that does not exist, a
+/// box that is not four numbers, an image without a size, and errors of `make_annotated_dataset`.
+/// Also if feedline was built without nlohmann-json. @throws usage_error as that function.
 [[nodiscard]] annotated_images open_coco(const std::string& images, const std::string& annotations,
                                          const annotation_options& options = {});
 

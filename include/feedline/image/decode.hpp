@@ -96,8 +96,8 @@ struct image_options {
   bool allow_damaged = false;
   /// Counter of images that are accepted in spite of damage or stray bytes; any thread may read it.
   /// Null: only the log reports them, at the 1st, 10th, 100th and so on. A file that a device
-  /// decodes is counted if it has stray bytes before the scan; stray bytes after it, and damage
-  /// that `allow_damaged` accepts, are not.
+  /// decodes is counted if it has stray bytes before the scan; stray bytes after it, and
+  /// damage that `allow_damaged` accepts, are not.
   std::shared_ptr<std::atomic<std::uint64_t>> damaged_images = nullptr;
   /// An image with more pixels in its header is refused, because it would take gigabytes of memory.
   std::uint64_t max_pixels = std::uint64_t{1} << 26;

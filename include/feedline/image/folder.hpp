@@ -46,8 +46,8 @@ struct image_folder {
 /// bytes for each.
 /// @throws dataset_error naming folder or file: unreadable, no class folder, a Zarr store, images
 /// with masks or annotations beside them (folders "images" and "masks"), a class without an image,
-/// more classes than the label's type can count; when read: errors of `make_image_decoder`, a file
-/// that is missing or larger than 1 GiB.
+/// more classes than the label's type can count; when read: errors of `make_image_decoder`, a
+/// file that is missing or larger than 1 GiB.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] image_folder open_image_folder(const std::string& root,
                                              const image_folder_options& options = {});

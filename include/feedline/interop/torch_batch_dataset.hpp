@@ -23,8 +23,8 @@ namespace FEEDLINE_EXPORT feedline::libtorch {
 ///     auto data = feedline::libtorch::batch_dataset{feedline::open("train.h5")};
 ///     auto loader = torch::data::make_data_loader(data, sampler, options);
 ///
-/// Copies share the dataset. Threads: libtorch's loader uses one copy for each worker; datasets
-/// that are read by one thread at a time take turns.
+/// Copies share the dataset. Threads: libtorch's loader uses one copy for each worker;
+/// datasets that are read by one thread at a time take turns.
 class batch_dataset
     : public torch::data::datasets::BatchDataset<batch_dataset, std::vector<torch::Tensor>> {
  public:

@@ -26,8 +26,8 @@ struct expert_options {
   /// one. 0: 9.5 MiB, or 31 MiB if rows are cached, or `memory.pinned` divided by the number of
   /// staging slots if that is less.
   std::size_t piece_bytes = 0;
-  /// About how many bytes one reader fills at a time. 0: 512 KiB, or less if slots are small, so
-  /// that a slot has 4 requests for each reader.
+  /// About how many bytes one reader fills at a time. 0: 512 KiB, or less if slots are small,
+  /// so that a slot has 4 requests for each reader.
   std::size_t request_bytes = 0;
   /// Slots of the staging ring, in pinned memory: 2 to 4096. 0: 4, or 3 or 2 if 4 would take more
   /// than 128 MiB.
@@ -40,8 +40,8 @@ struct expert_options {
   /// With `on_held::allocate`: maximum number of bytes of all further slots at a time; `memory`
   /// limits them, too. 0: a quarter of the free memory of that kind, measured at each allocation.
   std::size_t max_held_bytes = 0;
-  /// With `on_held::allocate`: called once with a warning, instead of a log line, by the thread
-  /// that takes the batch for which the first further slot is made. It must not throw.
+  /// With `on_held::allocate`: called once with a warning, instead of a log line, by the
+  /// thread that takes the batch for which the first further slot is made. It must not throw.
   std::function<void(const std::string&)> held_warning = {};
   /// Your own work on each batch, on its stream, after the transforms and the mixing.
   std::optional<feedline::batch_transform> batch_transform = {};

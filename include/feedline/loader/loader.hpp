@@ -103,8 +103,8 @@ class loader {
   ///     for (auto epoch = state.epoch; epoch < 10; ++epoch)
   ///       for (feedline::batch& batch : loader.epoch(epoch, stream)) step(batch);
   ///
-  /// After a stage_error the loader can continue: seek to a position after the failed batch, or to
-  /// that batch to try it again. Until then every step throws the error again.
+  /// After a stage_error the loader can continue: seek to a position after the failed batch, or
+  /// to that batch to try it again. Until then every step throws the error again.
   ///
   ///     loader_state state = loader.state();  // the batch that failed
   ///     ++state.batch;

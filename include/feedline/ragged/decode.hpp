@@ -26,9 +26,9 @@ inline namespace FEEDLINE_ABI {
 /// Each thread keeps memory for the longest value that it has read. If `of` is serialized, one
 /// thread at a time reads it, but all threads decode.
 /// @param of Samples of bytes: elements of type u8 or i8, without a shape.
-/// @throws usage_error if either is null, elements are not bytes, or there is no sample; exceptions
-/// of reading and describing the first sample. Reading throws dataset_error naming the sample that
-/// could not be decoded.
+/// @throws usage_error if either is null, elements are not bytes, or there is no sample;
+/// exceptions of reading and describing the first sample. Reading throws dataset_error naming the
+/// sample that could not be decoded.
 [[nodiscard]] dataset_ptr decode(ragged_dataset_ptr of, decoder_ptr by);
 
 /// Fields that a dataset makes of records.

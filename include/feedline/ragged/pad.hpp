@@ -12,8 +12,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Value of the padding: a number, converted to the field's type; or the bytes of one element, or
-/// of one number of an element.
+/// Value of the padding: a number, converted to the field's type; or the bytes of one element,
+/// or of one number of an element.
 using padding_value = std::variant<std::int64_t, double, std::vector<std::byte>>;
 
 /// Handling of a sample that is longer than the limit.

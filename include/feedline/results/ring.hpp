@@ -17,8 +17,8 @@ class result_slots;
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Size of a ring. Its pinned memory is `slots` × `slot_bytes`, each slot rounded up to a multiple
-/// of 256, allocated once.
+/// Size of a ring. Its pinned memory is `slots` × `slot_bytes`, each slot rounded up to a
+/// multiple of 256, allocated once.
 struct result_options {
   std::size_t slot_bytes = 0;  ///< maximum size of a result; at least 1
   std::size_t slots = 4;       ///< results that are in flight or held at once; at least 1

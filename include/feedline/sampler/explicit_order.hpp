@@ -35,8 +35,8 @@ class explicit_order {
   explicit explicit_order(std::span<const std::uint32_t> indices, std::uint64_t rows = 1);
 
   /// @param of Dataset whose field `field_name` contains the indices, of any integer type. All are
-  /// read now. If a sample of it is a number, the dataset is one order for all epochs. If a sample
-  /// of it is an array, each sample is the order of one epoch.
+  /// read now. If a sample of it is a number, the dataset is one order for all epochs. If a
+  /// sample of it is an array, each sample is the order of one epoch.
   /// @throws usage_error as above, if there is no such field, it does not contain integers or has
   /// several dimensions, or an index is negative; dataset_error if it cannot be read.
   explicit_order(const dataset_ptr& of, const std::string& field_name);

@@ -27,8 +27,8 @@ struct shard {
   std::string_view launcher = {};
 
   /// The shard given by the launcher of this process; rank 0 of 1 if there is no launcher.
-  /// Variables are searched in this order, because an inner launcher is more specific than the one
-  /// that started it:
+  /// Variables are searched in this order, because an inner launcher is more specific than the
+  /// one that started it:
   ///
   ///     torchrun   RANK                   WORLD_SIZE
   ///     Open MPI   OMPI_COMM_WORLD_RANK   OMPI_COMM_WORLD_SIZE

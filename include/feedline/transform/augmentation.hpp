@@ -33,9 +33,9 @@ struct random_resized_crop {
 };
 
 /// Changes colours at random for each sample and epoch. For bytes with one channel (grey) or three
-/// (red, green, blue). Like torchvision's `ColorJitter`: the four changes are applied in an order
-/// that is drawn for each sample, too. Values are not rounded in between. Each result is clamped to
-/// 0 to 255.
+/// (red, green, blue). Like torchvision's `ColorJitter`: the four changes are applied in an
+/// order that is drawn for each sample, too. Values are not rounded in between. Each result is
+/// clamped to 0 to 255.
 struct color_jitter {
   double brightness = 0.0;  ///< factor 1 - value to 1 + value, at least 0
   double contrast = 0.0;    ///< same, for the distance from the image's mean grey

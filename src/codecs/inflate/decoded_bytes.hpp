@@ -17,8 +17,8 @@ struct decoded_window {
   alignas(4) std::byte ring[bytes];
 };
 
-/// Takes decoded bytes, in order. They go to the window, and from there to the destination; bytes
-/// that do not fit there are dropped.
+/// Takes decoded bytes, in order. They go to the window, and from there to the destination;
+/// bytes that do not fit there are dropped.
 /// @tparam TakesSurplus Whether more bytes than there is room for are no failure.
 template <class Team, bool TakesSurplus = false>
 class decoded_bytes {

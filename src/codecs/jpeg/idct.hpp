@@ -11,10 +11,10 @@ namespace feedline::detail {
 // Fast 1-D DCT Algorithms with 11 Multiplications", 1989). Factors are scaled by 2^13; between
 // columns and rows values are scaled by 4.
 //
-// Coefficients of images stay far below 16 bits, but those of a legal file need not. The handling
-// of larger ones is defined by libjpeg-turbo's vector code for x86-64 (jidctint-sse2.asm and
-// jidctint-avx2.asm, which agree): some sums wrap around in 16 bits, all others in 32, and results
-// are clamped to 16. Its C code computes such blocks differently.
+// Coefficients of images stay far below 16 bits, but those of a legal file need not. The
+// handling of larger ones is defined by libjpeg-turbo's vector code for x86-64 (jidctint-sse2.asm
+// and jidctint-avx2.asm, which agree): some sums wrap around in 16 bits, all others in 32, and
+// results are clamped to 16. Its C code computes such blocks differently.
 
 /// Eight 16-bit values of a column or a row.
 struct jpeg_idct_line {

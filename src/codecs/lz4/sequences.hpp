@@ -18,9 +18,9 @@ struct alignas(16) lz4_sequence {
   std::uint32_t match;
 };
 
-/// Finds the sequences of a block of LZ4 (github.com/lz4/lz4, doc/lz4_Block_format.md). The begin
-/// of each follows from the one before it: all lanes compute this chain alike. Offsets are read by
-/// one lane each.
+/// Finds the sequences of a block of LZ4 (github.com/lz4/lz4, doc/lz4_Block_format.md). The
+/// begin of each follows from the one before it: all lanes compute this chain alike. Offsets are
+/// read by one lane each.
 template <class Warp>
 class lz4_sequences {
  public:

@@ -15,8 +15,8 @@ namespace feedline::detail {
 /// Bits of the longest code. The RFC allows 11, libzstd accepts 12.
 inline constexpr std::uint32_t max_huffman_bits = 12;
 
-/// Weights from which a code is made. A symbol of weight w > 0 has 2^(w - 1) of the 2^log sequences
-/// of bits.
+/// Weights from which a code is made. A symbol of weight w > 0 has 2^(w - 1) of the 2^log
+/// sequences of bits.
 struct huffman_weights {
   std::uint32_t log;
   std::uint16_t counted[max_huffman_bits + 1];  ///< symbols of each weight

@@ -119,8 +119,8 @@ bool is_straight(const row_conversion& conversion) noexcept {
   return whole && same_layout && conversion.flip_below == 0;
 }
 
-/// Whether the field can be converted by wide groups: the elements of each are of one channel, or
-/// of three in turn.
+/// Whether the field can be converted by wide groups: the elements of each are of one channel,
+/// or of three in turn.
 bool is_wide(const assembly& work, const field_assembly& field, const conversion& by) noexcept {
   if (!by.straight || size_bytes(by.from) != 1 || by.to_elements % wide_elements != 0) return false;
   if (std::min(source_alignment(work, field), target_alignment(work, field)) < widest_vector)

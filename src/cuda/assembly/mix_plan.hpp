@@ -11,8 +11,8 @@
 
 namespace feedline::detail {
 
-/// Vectors of each partner's row that a warp mixes together; it draws random numbers once for all
-/// of them.
+/// Vectors of each partner's row that a warp mixes together; it draws random numbers once for
+/// all of them.
 inline constexpr std::uint32_t mixed_vectors = 512;
 
 /// The mixing of one field, which runs after all other parts. An item is some vectors of two

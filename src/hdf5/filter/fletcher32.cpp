@@ -27,9 +27,9 @@ constexpr std::uint32_t swap_in_halves(std::uint32_t sums) noexcept {
 }
 
 /// Fletcher's checksum over 16-bit words, where an odd last byte is the first byte of a word: the
-/// sum of the words below, the sum of those sums above, both modulo 65535, with 65535 for multiples
-/// of it other than 0. Words are read in memory order, least significant byte first. HDF5 reads
-/// them in the opposite order; its sums are those computed here with their bytes swapped.
+/// sum of the words below, the sum of those sums above, both modulo 65535, with 65535 for
+/// multiples of it other than 0. Words are read in memory order, least significant byte first. HDF5
+/// reads them in the opposite order; its sums are those computed here with their bytes swapped.
 std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::size_t lanes = 8;

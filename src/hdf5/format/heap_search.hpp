@@ -30,12 +30,12 @@ class hdf5_heap_error : public hdf5_metadata_error {
 };
 
 /// Finds the positions of values of variable length in a file, without the library. A dataset has
-/// for each value a length and the name of a *heap object*: an object's index, and the *collection*
-/// of the file's global heap that contains it. Collections are blocks of consecutive objects, each
-/// with a header before it. (HDF5 File Format Specification 3.0, III.E)
+/// for each value a length and the name of a *heap object*: an object's index, and the
+/// *collection* of the file's global heap that contains it. Collections are blocks of consecutive
+/// objects, each with a header before it. (HDF5 File Format Specification 3.0, III.E)
 ///
-/// Each collection is searched in a single walk over its objects' headers, and collections in order
-/// of address, so that the time grows with values plus objects, not with their product. Two
+/// Each collection is searched in a single walk over its objects' headers, and collections in
+/// order of address, so that the time grows with values plus objects, not with their product. Two
 /// collections that share bytes are damage, so no more bytes can be walked than the file has.
 class hdf5_heap_search {
  public:

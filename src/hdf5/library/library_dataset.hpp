@@ -50,8 +50,8 @@ using hdf5_opened_ptr = std::shared_ptr<const hdf5_opened>;
 [[nodiscard]] hdf5_opened_ptr make_opened(const hdf5_session& hdf5, const hdf5_file& file,
                                           hdf5_dataset_id dataset);
 
-/// The fault of the files of a call of the library, which may have succeeded nevertheless: as text
-/// that follows the name of the field. Empty if there is none.
+/// The fault of the files of a call of the library, which may have succeeded nevertheless: as
+/// text that follows the name of the field. Empty if there is none.
 /// @param files Files in addition to those that the driver saw. @param first, last Samples that
 ///              were read.
 [[nodiscard]] std::string fault_of_files(const hdf5_session& hdf5, const std::string& path,

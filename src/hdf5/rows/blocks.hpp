@@ -23,9 +23,9 @@ namespace feedline::detail {
   throw hdf5_error{std::move(where), failure.message()};
 }
 
-/// Blocks that feedline decodes: it finds chunks by a map and undoes their filters, assembles rows
-/// that chunks split, picks one member out of records, and turns numbers into the machine's byte
-/// order. Holds no HDF5 lock.
+/// Blocks that feedline decodes: it finds chunks by a map and undoes their filters, assembles
+/// rows that chunks split, picks one member out of records, and turns numbers into the machine's
+/// byte order. Holds no HDF5 lock.
 class hdf5_chunk_blocks final : public chunk_blocks {
  public:
   /// @param name Name of the dataset, for errors.

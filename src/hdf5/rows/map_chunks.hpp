@@ -20,8 +20,8 @@ namespace feedline::detail {
 /// If a dataset leaves partial chunks unfiltered, such a chunk gets a `filter_mask` of all ones,
 /// though the file says 0.
 /// @param file The file that holds the dataset, which may not be the one that was opened.
-/// @throws hdf5_error that names the dataset: `hdf5_map_refusal`; an index that is damaged; a chunk
-/// that extends past the file's end.
+/// @throws hdf5_error that names the dataset: `hdf5_map_refusal`; an index that is damaged; a
+/// chunk that extends past the file's end.
 /// @throws dataset_error if the file was changed or cut in the meantime.
 [[nodiscard]] hdf5_chunk_map map_hdf5_chunks(const hdf5_session& hdf5, hid_t dataset,
                                              const byte_file& file, const std::string& name);

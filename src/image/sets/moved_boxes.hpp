@@ -123,8 +123,8 @@ class moved_coordinates {
     [[nodiscard]] double move(double value) const noexcept { return (value - begin) * scale - cut; }
   };
 
-  /// One of the edges, if it is as near as rounding leaves it. So a box up to an edge is whole, and
-  /// of one beyond it nothing is left.
+  /// One of the edges, if it is as near as rounding leaves it. So a box up to an edge is whole,
+  /// and of one beyond it nothing is left.
   [[nodiscard]] static double at_edges(double value, double low, double high) noexcept {
     constexpr double rounding = 1e-6;  // pixels
     if (std::abs(value - low) < rounding) return low;

@@ -80,8 +80,8 @@ class loader_core {
     });
   }
 
-  /// The same for functions that change nothing: they can also be called in the middle of a call
-  /// that this thread makes.
+  /// The same for functions that change nothing: they can also be called in the middle of a
+  /// call that this thread makes.
   template <class Function>
   auto in_turn_or_within(const char* call, Function&& function) {
     if (is_within_call()) return at_any_time(std::forward<Function>(function));
@@ -98,8 +98,8 @@ class loader_core {
     });
   }
 
-  /// The rest of an epoch is not wanted any more: ended in this thread's turn, or by the thread
-  /// that has it. Never waits.
+  /// The rest of an epoch is not wanted any more: ended in this thread's turn, or by the
+  /// thread that has it. Never waits.
   void abandon(std::list<epoch_range>&& range) noexcept;
 
   /// Ends the loader's threads; every later call throws. Batches stay valid. Waits for reads in

@@ -18,8 +18,8 @@ namespace feedline::python {
 class sample_values {
  public:
   /// @param structure An index into `leaves`, a dict of structures, or a tuple of structures.
-  /// @param leaves For each value: its name; the value in sample 0, or its field; and the length
-  /// that it is padded to, or None. As `feedline._samples.describe` returns them.
+  /// @param leaves For each value: its name; the value in sample 0, or its field; and the
+  /// length that it is padded to, or None. As `feedline._samples.describe` returns them.
   /// @param among Gets the Python objects that this holds.
   sample_values(nb::handle structure, nb::handle leaves, held_objects& among);
 

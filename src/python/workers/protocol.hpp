@@ -9,8 +9,8 @@
 
 namespace feedline::python {
 
-/// Messages between a process and its workers. Both are the same program, so a message is the bytes
-/// of these structs.
+/// Messages between a process and its workers. Both are the same program, so a message is the
+/// bytes of these structs.
 ///
 /// A worker has two connections, its lanes: while it makes one request's samples, the next one
 /// waits in the other lane, so it never waits for the process. A lane has one request at a time.

@@ -53,8 +53,8 @@ class attempt {
     void* sockets = nullptr;  ///< first argument of both
   };
 
-  /// @param handle A handle that is used for nothing else meanwhile. @param index How many requests
-  /// of its thread are in flight already; kept for the caller, and so is a group.
+  /// @param handle A handle that is used for nothing else meanwhile. @param index How many
+  /// requests of its thread are in flight already; kept for the caller, and so is a group.
   attempt(transfer_ptr of, request_handle handle, role as, std::size_t index,
           const surroundings& in);
   attempt(const attempt&) = delete;

@@ -10,9 +10,9 @@
 
 namespace feedline::detail {
 
-/// The one T of this process, made when it is first asked for. A child of fork gets its own: locks
-/// of its parent's may be held. Never destroyed, because a thread that outlasts the process's end
-/// may still ask for it. Any thread.
+/// The one T of this process, made when it is first asked for. A child of fork gets its own:
+/// locks of its parent's may be held. Never destroyed, because a thread that outlasts the process's
+/// end may still ask for it. Any thread.
 template <class T>
 class per_process {
  public:

@@ -29,9 +29,9 @@ inline constexpr std::size_t block_places = 64;
 [[nodiscard]] std::vector<std::uint64_t> sums_of(const std::string& who,
                                                  const std::vector<std::uint64_t>& numbers);
 
-/// The part at an index of a sequence in which parts are spread evenly, with its rank: the number
-/// of earlier indices that the part has. Halves the parts repeatedly. If some parts together have P
-/// indices, the first half of the parts has ⌊P × its count / their count⌋ of them.
+/// The part at an index of a sequence in which parts are spread evenly, with its rank: the
+/// number of earlier indices that the part has. Halves the parts repeatedly. If some parts together
+/// have P indices, the first half of the parts has ⌊P × its count / their count⌋ of them.
 /// @param before For each part, the number of indices of all parts before it; then their number.
 [[nodiscard]] ranked locate(std::span<const std::uint64_t> before, std::uint64_t place) noexcept;
 

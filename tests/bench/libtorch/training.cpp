@@ -9,10 +9,10 @@
 /// Method: each feed trains a network of its own; all begin with the same weights. Each warms up
 /// first: cuDNN's search for algorithms, the allocators. Then the feeds take turns, round by round.
 /// A turn begins with steps that are not measured: a few, and as many as a feed may have batches
-/// ready, which it made during others' turns, as others do now. Then this many steps, by the clock
-/// of the host, from a stream that is done to a stream that is done. Medians of the rounds; the
-/// ratio is that to the fixed batch in the same round. Shuffled rows in RAM become normalized bf16
-/// on the GPU, and a tensor is a view of the batch. Each round is a line when it is done; the
+/// ready, which it made during others' turns, as others do now. Then this many steps, by the
+/// clock of the host, from a stream that is done to a stream that is done. Medians of the rounds;
+/// the ratio is that to the fixed batch in the same round. Shuffled rows in RAM become normalized
+/// bf16 on the GPU, and a tensor is a view of the batch. Each round is a line when it is done; the
 /// results are rewritten when a network is done. training.py is the same loop under PyTorch's
 /// DataLoader.
 ///

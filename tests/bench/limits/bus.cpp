@@ -49,8 +49,8 @@ struct lane {
   gpu_stream stream;
 };
 
-/// Both directions at once, a thread each: a copy of pageable memory holds up its thread. The sum
-/// of their rates.
+/// Both directions at once, a thread each: a copy of pageable memory holds up its thread. The
+/// sum of their rates.
 double both(lane& there, lane& back, std::size_t bytes, double seconds) {
   auto other = std::async(std::launch::async, [&] { return back.from_gpu(bytes, seconds); });
   const double rate = there.to_gpu(bytes, seconds);

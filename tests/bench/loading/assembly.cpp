@@ -2,8 +2,8 @@
 ///
 ///     feedline_bench_assembly [--shape mnist64]
 ///
-/// For each shape, slots of about 8 MiB (at least a batch), of an image and a label of a byte, out
-/// of rows at random positions:
+/// For each shape, slots of about 8 MiB (at least a batch), of an image and a label of a byte,
+/// out of rows at random positions:
 /// - "device": cached in device memory; "arrived": in the copy destination; "host": cached in
 ///   mapped host memory;
 /// - as they are, or with images, HWC bytes, normalized to floats: HWC or CHW, flipped at random,

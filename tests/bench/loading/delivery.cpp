@@ -1,5 +1,5 @@
-/// How fast batches reach the GPU: shuffled rows in RAM, delivered through a loader to a consumer
-/// that does nothing, beside the rate of plain pinned copies measured in the same run.
+/// How fast batches reach the GPU: shuffled rows in RAM, delivered through a loader to a
+/// consumer that does nothing, beside the rate of plain pinned copies measured in the same run.
 ///
 ///     feedline_bench_delivery                       # all shapes, placements, several numbers of
 ///     readers feedline_bench_delivery --shape mnist64 --placement stream --readers 8

@@ -1,5 +1,5 @@
-/// How fast batches reach several GPUs of one host at once: a loader and a consumer for each, out
-/// of one dataset in RAM, beside plain pinned copies to all of them and beside rings by hand.
+/// How fast batches reach several GPUs of one host at once: a loader and a consumer for each,
+/// out of one dataset in RAM, beside plain pinned copies to all of them and beside rings by hand.
 ///
 ///     feedline_bench_gpus                           # 1 to all GPUs, several numbers of readers
 ///     feedline_bench_gpus --shape cifar256 --readers 8 --gpus 2

@@ -5,8 +5,8 @@
 ///     feedline_bench_policies [--shape mnist64] [--readers 2] [--seconds 0.3] [--runs 5]
 ///
 /// Method: for each shape a loader for each policy delivers shuffled rows from RAM. In each run all
-/// policies have their turn, one after another, so that a change of the machine's speed meets all
-/// of them. Printed are the median batch rate of each; its share of the rate with `fail`, which
+/// policies have their turn, one after another, so that a change of the machine's speed meets
+/// all of them. Printed are the median batch rate of each; its share of the rate with `fail`, which
 /// does nothing more, as the median of the runs' shares [least, most]; and the CPU time of all
 /// threads a batch, which other work on the machine changes less. Then one read_record, as a reader
 /// uses it: nanoseconds of CPU time a request of three runs.

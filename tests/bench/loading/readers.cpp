@@ -1,6 +1,6 @@
-/// Throughput of readers compared with threads that only gather: a loader, and as many bare threads
-/// that copy random rows of the same dataset into a pinned ring of 32 MiB, in turn. The threads
-/// copy by hand, a `memcpy` a row, and then like readers.
+/// Throughput of readers compared with threads that only gather: a loader, and as many bare
+/// threads that copy random rows of the same dataset into a pinned ring of 32 MiB, in turn. The
+/// threads copy by hand, a `memcpy` a row, and then like readers.
 ///
 ///     feedline_bench_readers                        # all shapes, four readers
 ///     feedline_bench_readers --shape mnist64 --readers 1,2,4

@@ -1,5 +1,5 @@
-/// How fast results come back to the CPU while batches go to the GPU, beside plain pinned copies
-/// that do the same, measured in the same run.
+/// How fast results come back to the CPU while batches go to the GPU, beside plain pinned
+/// copies that do the same, measured in the same run.
 ///
 ///     feedline_bench_returning
 ///     feedline_bench_returning --mib 8 --slots 4 --json returning.json

@@ -11,8 +11,8 @@
 /// many batches the search took, of how many in an epoch.
 ///
 /// A second table compares the default, an automatic number of readers, with a loader that keeps
-/// the default's first number. Both run in turn from their creation for 20 times `--seconds`, so
-/// that the search is included; then, once the default has settled, for `--seconds`.
+/// the default's first number. Both run in turn from their creation for 20 times `--seconds`,
+/// so that the search is included; then, once the default has settled, for `--seconds`.
 ///
 /// A dataset's samples wait (a sleep: storage that serves any number of reads at a time), compute
 /// (a loop: decoding), or are copied only. The consumer sleeps for its step, or does nothing.

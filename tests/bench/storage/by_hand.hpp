@@ -13,8 +13,8 @@ enum class by_hand : std::uint8_t {
 };
 
 /// Rows a second that threads read of a file, each row once at most, into memory of their own; for
-/// this many seconds, or until all are read. Order: a full shuffle. Batches are of 256 rows, or 32
-/// of 64 KiB and more.
+/// this many seconds, or until all are read. Order: a full shuffle. Batches are of 256 rows, or
+/// 32 of 64 KiB and more.
 [[nodiscard]] double rows_by_hand(const std::filesystem::path& path, std::size_t row_bytes,
                                   by_hand way, int threads, double seconds);
 

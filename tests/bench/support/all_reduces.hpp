@@ -6,8 +6,8 @@
 
 namespace feedline::bench {
 
-/// NCCL's all-reduces of floats over all GPUs of this process, back to back, each GPU's on a stream
-/// of its own: what a training does beside its loaders. Thread-safe.
+/// NCCL's all-reduces of floats over all GPUs of this process, back to back, each GPU's on a
+/// stream of its own: what a training does beside its loaders. Thread-safe.
 class all_reduces {
  public:
   /// Over GPUs 0 to `gpus` - 1. Allocates; issues nothing yet.

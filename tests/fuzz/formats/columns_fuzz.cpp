@@ -1,8 +1,8 @@
 /// Fuzz target of records in columns, as MDS and LitData store them: any bytes are samples or an
 /// error.
 ///
-/// The input is the encoding of a column, up to the first zero, then a record of an int column and
-/// that column. An encoding that begins with "!" is a serializer of LitData.
+/// The input is the encoding of a column, up to the first zero, then a record of an int column
+/// and that column. An encoding that begins with "!" is a serializer of LitData.
 
 #include <feedline/error.hpp>
 

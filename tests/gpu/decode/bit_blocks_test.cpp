@@ -1,5 +1,6 @@
-/// Blocks of shuffled bits that are compressed, decoded by the GPU: against the CPU's filter, and,
-/// of damaged ones, against the same decoders on the host, which refuse some that libraries take.
+/// Blocks of shuffled bits that are compressed, decoded by the GPU: against the CPU's filter,
+/// and, of damaged ones, against the same decoders on the host, which refuse some that libraries
+/// take.
 
 #include "support/files/bit_blocks.hpp"
 

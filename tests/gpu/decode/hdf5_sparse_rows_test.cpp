@@ -1,5 +1,5 @@
-/// Rows of sparse matrices that the GPU makes dense, through a whole loader: batches beside those
-/// of readers.
+/// Rows of sparse matrices that the GPU makes dense, through a whole loader: batches beside
+/// those of readers.
 
 #include <feedline/arrays/csr.hpp>
 #include <feedline/arrays/memory_array.hpp>

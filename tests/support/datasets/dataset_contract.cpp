@@ -16,8 +16,8 @@ namespace {
 
 using sample_list = std::vector<sample_index>;
 
-/// Guard bytes on both sides of each field's output, and the poison the output starts with. A byte
-/// that stays poison though another value is expected was not written; a run is read under two
+/// Guard bytes on both sides of each field's output, and the poison the output starts with. A
+/// byte that stays poison though another value is expected was not written; a run is read under two
 /// poisons, so that a value that equals one of them cannot hide.
 constexpr std::size_t guard_bytes = 64;
 constexpr std::byte guard{0x5a};

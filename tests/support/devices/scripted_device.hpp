@@ -147,8 +147,8 @@ class scripted_device final : public device {
   [[nodiscard]] std::uint64_t copied_bytes() const;
   /// Spans of host memory that are mapped now.
   [[nodiscard]] std::size_t mappings() const;
-  /// How often memory was freed, or unmapped, that work not done yet was to read or write. Memory
-  /// that was never freed goes with the device.
+  /// How often memory was freed, or unmapped, that work not done yet was to read or write.
+  /// Memory that was never freed goes with the device.
   [[nodiscard]] std::uint64_t freed_in_use() const;
   /// Calls of `free` for device memory, each of which waits for all work of a GPU.
   [[nodiscard]] std::uint64_t frees_that_wait() const;

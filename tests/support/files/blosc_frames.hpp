@@ -37,8 +37,8 @@ inline std::vector<std::byte> join_blosc_planes(const detail::blosc_frame& frame
   return plain;
 }
 
-/// A frame decoded as GPUs do it, by warps of the host. Frame and room are separate allocations, so
-/// that sanitizers see any access outside of them.
+/// A frame decoded as GPUs do it, by warps of the host. Frame and room are separate allocations,
+/// so that sanitizers see any access outside of them.
 /// @tparam Lanes Threads of a warp. @param warps So many share the frame. @param lead Bytes before
 /// the frame in its first word. @param last_first Whether the last lane works first.
 /// @return Nothing if it does not decode.

@@ -14,8 +14,8 @@
 
 namespace feedline::test {
 
-/// Files of this machine, as if they were stored elsewhere: never mapped, always cold, with no path
-/// of their own. A test sees each read, and may delay it or make it fail.
+/// Files of this machine, as if they were stored elsewhere: never mapped, always cold, with no
+/// path of their own. A test sees each read, and may delay it or make it fail.
 class standin_files final : public detail::file_system,
                             public std::enable_shared_from_this<standin_files> {
  public:

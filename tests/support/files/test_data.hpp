@@ -15,8 +15,8 @@ namespace feedline::test {
 [[nodiscard]] std::optional<std::filesystem::path> find_test_data(
     const std::filesystem::path& relative);
 
-/// A file or folder of `tests/fixtures`: small sets that other libraries wrote, with the scripts
-/// that write them.
+/// A file or folder of `tests/fixtures`: small sets that other libraries wrote, with the
+/// scripts that write them.
 [[nodiscard]] std::filesystem::path fixture(const std::filesystem::path& relative);
 
 }  // namespace feedline::test

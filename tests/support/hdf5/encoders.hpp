@@ -7,8 +7,8 @@
 
 namespace feedline::test {
 
-/// Encoders of HDF5's filters, made of the libraries that the filters use, or after the description
-/// of a format that has no library. An encoder whose library is not installed throws.
+/// Encoders of HDF5's filters, made of the libraries that the filters use, or after the
+/// description of a format that has no library. An encoder whose library is not installed throws.
 
 using bytes_view = std::span<const std::byte>;
 using bytes = std::vector<std::byte>;

@@ -8,8 +8,8 @@
 
 namespace feedline::test {
 
-/// A baseline JPEG's parts before they are coded, so that a test may write coefficients and tables
-/// that no encoder of images would.
+/// A baseline JPEG's parts before they are coded, so that a test may write coefficients and
+/// tables that no encoder of images would.
 struct jpeg_parts {
   struct component {
     std::uint8_t quantization = 0;  ///< number of its table, 0 to 3

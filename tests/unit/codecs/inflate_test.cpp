@@ -1,6 +1,6 @@
-/// The decoder of deflate that GPUs run, by one thread: against zlib, on streams of all kinds, most
-/// of them damaged. Streams and room lie in memory of their own, so that sanitizers see what is
-/// touched beside them.
+/// The decoder of deflate that GPUs run, by one thread: against zlib, on streams of all kinds,
+/// most of them damaged. Streams and room lie in memory of their own, so that sanitizers see what
+/// is touched beside them.
 
 #include "codecs/inflate/inflate.hpp"
 

@@ -40,8 +40,8 @@ numbers parts_of(const scheduled_mixture& order, const numbers& sizes, std::uint
   return parts;
 }
 
-/// The integral of a part's proportion over the first `place` positions, by the trapezoid rule
-/// that is exact for linear weights.
+/// The integral of a part's proportion over the first `place` positions, by the trapezoid
+/// rule that is exact for linear weights.
 double integral(const points& of, bool linear, std::size_t part, double place) {
   const auto share = [&](std::size_t point) {
     const auto& weights = of[point].weights;

@@ -27,8 +27,8 @@ inline namespace FEEDLINE_ABI {
 /// If slots hold hundreds of batches, limit the number of graphs with
 /// `expert_options::batches_per_slot`.
 ///
-/// A graph contains the values of the arguments at the time of the capture. So keep a learning rate
-/// that changes, or the step's number, in device memory. After `clear` every graph is captured
+/// A graph contains the values of the arguments at the time of the capture. So keep a learning
+/// rate that changes, or the step's number, in device memory. After `clear` every graph is captured
 /// again.
 ///
 /// Threads: one at a time.

@@ -29,8 +29,8 @@ std::string code_of(const feedline::field& field) {
   return (bytes == 1 ? '|' : order) + (kind + std::to_string(bytes));
 }
 
-/// NumPy's format, version 1.0: magic, version, header's length, header; the data at a multiple
-/// of 64.
+/// NumPy's format, version 1.0: magic, version, header's length, header; the data at a
+/// multiple of 64.
 std::string header_of(const feedline::field& field, std::uint64_t samples) {
   std::string shape = std::to_string(samples) + ',';
   for (const std::uint64_t extent : field.shape) shape += ' ' + std::to_string(extent) + ',';

@@ -144,9 +144,9 @@ TEST_CASE("hdf5 ragged: members that only the library can read are kept in memor
   const hdf5_layout compact{"compact",
                             [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); }};
   write_records(writer, "compact", values, stored_record_type(4).get(), 150, compact);
-  // Where a reference lies in a record the library does not tell; and a record of 2 MiB. In a chunk
-  // of its own, for the library reads beyond its memory as it fills contiguous records of over 1
-  // MiB.
+  // Where a reference lies in a record the library does not tell; and a record of 2 MiB. In a
+  // chunk of its own, for the library reads beyond its memory as it fills contiguous records of
+  // over 1 MiB.
   constexpr hsize_t large = std::uint64_t{2} << 20;
   const detail::hdf5_type_id bytes{H5Tarray_create2(H5T_STD_U8LE, 1, &large)};
   const auto type = stored_record_type(0);
