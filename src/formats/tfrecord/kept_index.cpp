@@ -1,4 +1,5 @@
 #include "formats/kept_index.hpp"
+
 #include "formats/tfrecord/index.hpp"
 
 #include <string_view>
