@@ -36,8 +36,8 @@ void slot_mixer::mix(const staging_slot& slot, std::uint64_t samples, const slot
   work.fields = fields_;
   work.mixing = &by_;
   work.epoch_bits = epoch_random_bits(source_.seed(), slot.work.pass->epoch);
-  work.first_batch =
-      static_cast<std::uint32_t>(slot.work.first_batch + slot.work.begin / batch_size_);
+  work.first_batch = static_cast<std::uint32_t>(slot.work.first_batch +
+                                                slot.work.begin / slot.work.layout.batch_size());
   mix_on_host(work);
 }
 
