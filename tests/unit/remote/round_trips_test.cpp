@@ -144,7 +144,7 @@ bool takes_batch(const std::string& address, std::uint64_t batch_size) {
 /// The fewest round trips of some tries: a busy machine may add some, and takes none away.
 int fewest_round_trips(const served& what, int wanted, std::uint64_t batch_size = 8) {
   int fewest = 1000;
-  for (const auto quiet : {20ms, 80ms, 300ms, 1000ms}) {
+  for (const auto quiet : {20ms, 80ms, 300ms, 1000ms, 4000ms}) {
     const mounted_remote mounted;  // forgets what was opened lately
     round_trips rounds{quiet};
     http_server server;
