@@ -11,7 +11,7 @@ thread_local constinit std::uint64_t this_pass = 0;
 thread_local constinit std::chrono::nanoseconds waited{0};
 constinit std::atomic<std::uint64_t> last_loader{0};
 constinit std::atomic<std::uint64_t> last_pass{0};
-constinit std::atomic<pass_listener*> listener{nullptr};
+constinit std::atomic<pass_listener*> of_passes{nullptr};
 constinit std::atomic<std::uint64_t> hint_bytes{0};
 
 }  // namespace
@@ -47,11 +47,11 @@ std::uint64_t next_pass() noexcept {
 }
 
 pass_listener* pass_listener::of_process() noexcept {
-  return listener.load(std::memory_order_acquire);
+  return of_passes.load(std::memory_order_acquire);
 }
 
-void pass_listener::set(pass_listener* that) noexcept {
-  listener.store(that, std::memory_order_release);
+void pass_listener::set(pass_listener* listener) noexcept {
+  of_passes.store(listener, std::memory_order_release);
 }
 
 std::chrono::nanoseconds waited_for_network() noexcept {

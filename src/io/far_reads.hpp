@@ -51,6 +51,11 @@ class reads_for_pass {
 /// Is told when what was hinted for an epoch pass is not read any more. One for the process.
 class pass_listener {
  public:
+  pass_listener() = default;
+  pass_listener(const pass_listener&) = delete;
+  pass_listener& operator=(const pass_listener&) = delete;
+  virtual ~pass_listener() = default;
+
   /// Any thread; takes no locks of loaders.
   virtual void pass_ended(std::uint64_t pass) noexcept = 0;
 
@@ -58,10 +63,6 @@ class pass_listener {
   [[nodiscard]] static pass_listener* of_process() noexcept;
   /// @param listener Lives to the process's end.
   static void set(pass_listener* listener) noexcept;
-
- protected:
-  pass_listener() = default;
-  ~pass_listener() = default;
 };
 
 /// Time that the calling thread has waited for other machines so far.

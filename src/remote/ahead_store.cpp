@@ -19,8 +19,7 @@ using namespace std::chrono_literals;
 constexpr auto stale_after = 10s;
 constexpr std::uint64_t max_block = std::uint64_t{8} << 20;
 
-class told_of_passes final : public pass_listener {
- public:
+struct told_of_passes final : pass_listener {
   void pass_ended(std::uint64_t pass) noexcept override { ahead_store::end_pass(pass); }
 };
 
@@ -28,8 +27,8 @@ class told_of_passes final : public pass_listener {
 
 ahead_store& ahead_store::of_this_process() {
   return per_process<ahead_store>::get([] {
-    static told_of_passes listener;
-    pass_listener::set(&listener);
+    static pass_listener* const listener = new told_of_passes;
+    pass_listener::set(listener);
     return new ahead_store;
   });
 }

@@ -97,8 +97,16 @@ def read(index):
 data = feedline.sequence_dataset(read, size=9)
 loader = feedline.Loader(data, batch_size=1, readers=readers)
 epoch = loader.epoch(0)
+
+def take():
+    try:
+        list(epoch)
+    except feedline.UsageError:
+        pass  # the loader is closed
+
+taking = threading.Thread(target=take, daemon=True)
 if readers == 0:
-    threading.Thread(target=lambda: list(epoch), daemon=True).start()
+    taking.start()
 inside.wait()
 
 def interrupt():
@@ -122,6 +130,8 @@ except feedline.UsageError as refusal:
     print(refusal)
 go_on.set()
 loader.close()
+if readers == 0:
+    taking.join()  # its last words would come while the interpreter ends
 print("closed")
 """
 

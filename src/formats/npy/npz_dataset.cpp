@@ -79,7 +79,7 @@ class npz_file {
   /// the archive has no such matrix, but perhaps members of these names that mean something else.
   std::string sparse_format() const {
     if (!has_members({"data", "format", "shape"})) return {};
-    const std::string format = three_letters("format");
+    std::string format = three_letters("format");
     const bool has_rows = format == "csr" || format == "csc" || format == "bsr";
     if (has_rows && has_members({"indices", "indptr"})) return format;
     const bool has_places = has_members({"row", "col"}) || has_members({"coords"});
