@@ -217,15 +217,18 @@ served hdf5(const hdf5_layout& layout) {
 }  // namespace
 
 TEST_CASE("remote: the first batch comes after few round trips", "[remote][host]") {
-  CHECK(fewest_round_trips(npy(), 2) <= 2);
+  // Without a process of its own, a try has the limit of requests that the ones before have left.
+  constexpr int more = sanitized ? 1 : 0;
+  CHECK(fewest_round_trips(npy(), 2 + more) <= 2 + more);
 #ifdef FEEDLINE_TEST_JSON
-  CHECK(fewest_round_trips(zarr(), 3) <= 3);  // a reader reads chunks one after the other
+  CHECK(fewest_round_trips(zarr(), 3 + more) <=
+        3 + more);  // a reader reads chunks one after the other
 #endif
 #ifdef FEEDLINE_TEST_HDF5
-  CHECK(fewest_round_trips(hdf5({}), 2) <= 2);
-  CHECK(fewest_round_trips(hdf5(chunked("", {4, row_bytes})), 3) <= 3);
+  CHECK(fewest_round_trips(hdf5({}), 2 + more) <= 2 + more);
+  CHECK(fewest_round_trips(hdf5(chunked("", {4, row_bytes})), 3 + more) <= 3 + more);
 #endif
-  CHECK(fewest_round_trips(tar(), 8) <= 8);  // `open` walks through it once
+  CHECK(fewest_round_trips(tar(), 8 + more) <= 8 + more);  // `open` walks through it once
 }
 
 TEST_CASE("remote: a first batch of many rows comes after two round trips", "[remote][host]") {
