@@ -18,8 +18,7 @@ inline namespace FEEDLINE_ABI {
 /// Attributes that give an array's stored numbers another meaning (CF Conventions, sections 2.5 and
 /// 8.1). They are applied by `unpack`; everything else reads the stored numbers.
 struct value_packing {
-  /// A number, and whether the file stores it as f32, because xarray chooses the result's type by
-  /// that.
+  /// A number, and whether the file stores it as f32: xarray chooses the result's type from this.
   struct number {
     double value = 0;
     bool is_f32 = false;

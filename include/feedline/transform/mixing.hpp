@@ -36,12 +36,12 @@ enum class mixing_draws : std::uint8_t {
 ///
 /// Whether samples are mixed, how, and by which weight w from Beta(alpha, alpha) is drawn for
 /// each batch, pair or sample: `draws` says which. A batch's draws are keyed by
-/// (`loader_options::seed`, epoch, index of the batch), and are the same on all ranks; the others
-/// by (seed, epoch, sample), a pair's by its first sample. For partners x and y, mixup computes w
-/// × x + (1 − w) × y, for images and labels. Cutmix copies a box of the partner's image. The
-/// box has √(1 − w) of the image's height and width, is centred on a point drawn in the
-/// image, and is clipped to the image. The label's weight is then the share of the image that is
-/// left, as in torchvision.
+/// (`loader_options::seed`, epoch, index of the batch), and are the same on all ranks; the keys of
+/// the others are (seed, epoch, sample), where a pair's sample is its first one. For partners x
+/// and y, mixup computes w × x + (1 − w) × y, for images and labels. Cutmix copies a box of the
+/// partner's image. The box has √(1 − w) of the image's height and width, is centred on a point
+/// drawn in the image, and is clipped to the image. The label's weight is then the share of the
+/// image that is left, as in torchvision.
 ///
 /// With `mixing_draws::sample`, a sample's weights in its own row and in its partner's do not sum
 /// to 1: in an epoch some samples count nearly twice and others hardly at all. Networks that train

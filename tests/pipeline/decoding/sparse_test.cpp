@@ -288,7 +288,7 @@ TEST_CASE("sparse rows made dense on the device: what readers do, and why", "[lo
   const delivered expected = deliver(set, decode_on::cpu, {.batch_size = 64, .readers = 2});
   CHECK(seen.batches == expected.batches);
 
-  // By default as well, if rows are sparse; chunks then stay with readers.
+  // The default does the same if rows are sparse, and leaves chunks to readers.
   const auto decodable = std::make_shared<stored_chunks::record>();
   const dataset_ptr by_default = rows_of(of, {64, 64}, decodable);
   const delivered automatic =

@@ -59,7 +59,7 @@ struct content {
                                                        const content& what, const job& job);
 /// To be called before anything else of a program that may write HDF5. Where a disk is full the
 /// library cannot close a file, tries again when the program ends, and crashes; so this disables
-/// that.
+/// the second try.
 void leave_hdf5_as_it_is_at_exit();
 
 }  // namespace convert
