@@ -95,8 +95,10 @@ void train(training& in, int rank) {
   const auto begun = clock::now();
   double first_step = 0;
   for (std::uint64_t step = 0; step < how.steps; ++step) {
-    batches.take();
-    to.wait();
+    if (how.takes_batches) {
+      batches.take();
+      to.wait();
+    }
     std::this_thread::sleep_for(std::chrono::duration<double>{in.of.computation_seconds});
     if (step == 0) first_step = seconds_between(begun, clock::now());
     in.all.arrive_and_wait();

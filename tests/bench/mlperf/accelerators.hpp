@@ -22,6 +22,7 @@ struct emulation {
   thread_policy policy = thread_policy::other;
   std::uint64_t steps = 100;
   std::uint64_t request_bytes = 0;  ///< `expert_options::request_bytes`
+  bool takes_batches = true;        ///< else steps have no batch: what the machine itself allows
   bool on_gpu = false;              ///< batches go to GPU 0, else they stay in host memory
   bool decodes_on_gpu = false;      ///< with `on_gpu`: the GPU decodes images
   std::uint64_t chunk_window = 0;   ///< order: a shuffle within this many chunks; 0: a full shuffle

@@ -60,6 +60,7 @@ struct settings {
   bool serves = false;
   bool decodes = false;
   bool gpu = false;
+  bool bare = false;
 };
 
 int cores() {
@@ -93,6 +94,7 @@ measured run(const opened& in, const settings& how, int accelerators) {
       .policy = policy_of(how.policy),
       .steps = how.steps != 0 ? how.steps : std::max(wanted, std::uint64_t{10}),
       .request_bytes = how.request_kib << 10U,
+      .takes_batches = !how.bare,
       .on_gpu = how.gpu,
       .decodes_on_gpu = how.gpu && in.of.form == sample_form::jpeg,
       .chunk_window = in.of.form == sample_form::parquet ? std::uint64_t{4} : std::uint64_t{0}};
@@ -162,6 +164,7 @@ void print_method(const settings& how) {
                             : ("read from " + how.address).c_str(),
       how.readers, how.readers == 1 ? "" : "s", how.seconds,
       static_cast<unsigned long long>(how.steps));
+  if (how.bare) std::printf("steps take no batch: the limit of this machine\n");
   if (how.scale != 1)
     std::printf("samples and times of computation are %g of the published ones\n", how.scale);
   std::printf(
@@ -218,6 +221,8 @@ int main(int argc, char** argv) {
   line.add_flag("--decode", how.decodes,
                 "retinanet's files are images, and are decoded, which the benchmark does not ask");
   line.add_flag("--gpu", how.gpu, "copy batches to GPU 0, and decode images there");
+  line.add_flag("--bare", how.bare,
+                "steps take no batch: the utilisation that the machine's clock and cores allow");
   if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   spdlog::set_level(spdlog::level::warn);
   try {
