@@ -2,17 +2,18 @@
 
 #include "detail/byte_order.hpp"
 #include "detail/checksums/crc32c.hpp"
+#include "detail/checksums/sha256.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
-
-#include <system_error>
-#include <unistd.h>
+#include "formats/replace_file.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 
 namespace feedline::detail {
 namespace {
@@ -31,25 +32,30 @@ void put(std::vector<std::byte>& to, std::string_view text) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// All that an index must agree with, before its numbers.
+/// All that an index must agree with, before its numbers. An address may hold a secret, so only a
+/// hash of it is written.
 std::vector<std::byte> identity(const byte_file& of, std::string_view kind) {
   std::vector<std::byte> bytes;
   put(bytes, kind);
   put(bytes, of.size());
   const std::string version = of.version();
-  put(bytes, of.name().size());
-  put(bytes, of.name());
+  sha256 name;
+  name.add(std::as_bytes(std::span{of.name()}));
+  for (const unsigned char byte : name.digest()) bytes.push_back(std::byte{byte});
   put(bytes, version.size());
   put(bytes, version);
   return bytes;
 }
 
+/// The index's name begins with the file's, cut so that file systems take it.
 fs::path place_of(const byte_file& of, std::string_view kind, const std::string& folder) {
+  constexpr std::size_t longest = 128;
   std::vector<std::byte> which;
   put(which, of.name());
   put(which, kind);
-  return fs::path{folder} / (fs::path{of.name()}.filename().string() + '-' +
-                             to_hex(std::uint64_t{crc32c(which)}) + ".index");
+  const std::string name = fs::path{path_without_secrets(of.name())}.filename().string();
+  return fs::path{folder} /
+         (name.substr(0, longest) + '-' + to_hex(std::uint64_t{crc32c(which)}) + ".index");
 }
 
 std::vector<std::byte> content_of(const fs::path& path) {
@@ -58,21 +64,6 @@ std::vector<std::byte> content_of(const fs::path& path) {
   std::vector<std::byte> bytes;
   put(bytes, text);
   return bytes;
-}
-
-bool replace(const fs::path& path, byte_span bytes) {
-  const fs::path part = path.string() + '.' + std::to_string(::getpid()) + ".part";
-  {
-    std::ofstream file{part, std::ios::binary | std::ios::trunc};
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) return false;
-  }
-  std::error_code failed;
-  fs::rename(part, path, failed);
-  if (failed) fs::remove(part, failed);
-  return !failed;
 }
 
 }  // namespace
@@ -105,17 +96,32 @@ std::optional<std::vector<std::uint64_t>> read_stored_index(byte_span stored, co
 std::optional<std::vector<std::uint64_t>> find_kept_index(const byte_file& of,
                                                           std::string_view kind,
                                                           const std::string& folder) {
+  if (!of.has_version()) return std::nullopt;
   return read_stored_index(content_of(place_of(of, kind, folder)), of, kind);
 }
 
 void keep_index(const byte_file& of, std::string_view kind, const std::string& folder,
                 std::span<const std::uint64_t> numbers, std::string_view who) {
-  const fs::path place = place_of(of, kind, folder);
-  if (replace(place, stored_index(of, kind, numbers))) return;
-  log()->warn(
-      "{}: the index {} cannot be written; check that its folder exists and can be written to. "
-      "The index is kept in memory only",
-      who, printable(place.string()));
+  if (!of.has_version()) {
+    log()->warn(
+        "{}: no index of {} is kept: its server tells neither an ETag nor a date, so that a change "
+        "of the file could not be seen",
+        who, printable(of.name()));
+    return;
+  }
+  const std::string place = place_of(of, kind, folder).string();
+  const std::vector<std::byte> stored = stored_index(of, kind, numbers);
+  try {
+    replace_file(place, [&](std::ostream& out) {
+      out.write(reinterpret_cast<const char*>(stored.data()),
+                static_cast<std::streamsize>(stored.size()));
+    });
+  } catch (const std::exception& failure) {
+    log()->warn(
+        "{}: the index {} cannot be written; check that its folder exists and can be written to. "
+        "The index is kept in memory only ({})",
+        who, printable(place), printable(failure.what()));
+  }
 }
 
 }  // namespace feedline::detail

@@ -23,13 +23,13 @@ namespace feedline::detail {
     std::span<const std::byte> stored, const byte_file& of, std::string_view kind);
 
 /// Numbers of the index that is kept in a folder. @return Empty: there is none of this file as it
-/// is now.
+/// is now, or the file has no version.
 [[nodiscard]] std::optional<std::vector<std::uint64_t>> find_kept_index(const byte_file& of,
                                                                         std::string_view kind,
                                                                         const std::string& folder);
 /// Keeps an index in a folder, in place of an older one. Other processes find the old one or the
-/// new one, never a part. The log says if it cannot be written. @param who Begins the message:
-/// "open_csv".
+/// new one, never a part. The log says if it cannot be written, and if the file has no version, so
+/// that none is kept. @param who Begins the message: "open_csv".
 void keep_index(const byte_file& of, std::string_view kind, const std::string& folder,
                 std::span<const std::uint64_t> numbers, std::string_view who);
 

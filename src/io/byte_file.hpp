@@ -89,6 +89,9 @@ class byte_file {
   /// Identifies the content as of opening: equal for two files opened under one name if and only if
   /// the file did not change in between, as far as its kind can tell.
   [[nodiscard]] virtual std::string version() const = 0;
+  /// Whether versions tell contents of one size apart. Otherwise a later run cannot use again what
+  /// was made of the file: the server tells neither a version nor a date.
+  [[nodiscard]] virtual bool has_version() const noexcept { return true; }
 
   /// Whether hints are useful: much of the file is not in memory. Checked again at times.
   [[nodiscard]] virtual bool is_cold() const noexcept = 0;

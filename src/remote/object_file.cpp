@@ -30,12 +30,15 @@ constexpr std::uint64_t max_window = std::uint64_t{32} << 20;
 /// After this time a window is dropped.
 constexpr auto window_life = 5s;
 
+bool shows_changes(const object_pin& pin) {
+  return pin.has_strong_tag() || !pin.last_modified.empty();
+}
+
 /// Nothing is kept of objects whose changes could not be seen.
 std::shared_ptr<const object_identity> identity_of(const object_access& access,
                                                    const object_pin& pin,
                                                    const std::string& version) {
-  const bool has_version = pin.has_strong_tag() || !pin.last_modified.empty();
-  if (!access.cache || !has_version || pin.size == 0) return nullptr;
+  if (!access.cache || !shows_changes(pin) || pin.size == 0) return nullptr;
   (void)object_cache::of_this_process(access.cache);  // before loaders begin
   return std::make_shared<const object_identity>(
       identify(access.target->url, version, pin.size, access.cache->block_bytes));
@@ -86,6 +89,10 @@ object_file::~object_file() {
 
 std::string object_file::version() const {
   return version_of(pin_);
+}
+
+bool object_file::has_version() const noexcept {
+  return shows_changes(pin_);
 }
 
 object_identity object_file::identity_in_any_cache() const {

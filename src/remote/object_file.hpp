@@ -58,6 +58,7 @@ class object_file final : public byte_file, public cached_file {
   /// Nothing to ask: each answer was checked.
   void require_unchanged() const override {}
   [[nodiscard]] std::string version() const override;
+  [[nodiscard]] bool has_version() const noexcept override;
   [[nodiscard]] bool is_cold() const noexcept override { return true; }
   [[nodiscard]] const object_identity* identity() const noexcept override {
     return identity_.get();

@@ -99,6 +99,7 @@ class unpacked_file final : public byte_file {
 
   void require_unchanged() const override { packed().require_unchanged(); }
   std::string version() const override { return packed().version(); }
+  bool has_version() const noexcept override { return packed().has_version(); }
   bool is_cold() const noexcept override { return packed().is_cold(); }
 
  private:

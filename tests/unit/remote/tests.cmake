@@ -34,6 +34,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/faults_test.cpp
   unit/remote/in_flight_limit_test.cpp
   unit/remote/manifest_test.cpp
+  unit/remote/kept_index_test.cpp
   unit/remote/object_file_test.cpp
   unit/remote/requests_test.cpp
   unit/remote/round_trips_test.cpp

@@ -2,6 +2,7 @@
 #include <feedline/formats/csv.hpp>
 #include <feedline/formats/json_lines.hpp>
 
+#include "detail/log.hpp"
 #include "formats/kept_index.hpp"
 #include "formats/table/line_index.hpp"
 #include "io/file_system.hpp"
@@ -19,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace feedline;
@@ -158,6 +160,37 @@ TEST_CASE("kept lines: an index that holds is not made again", "[dataset][host]"
   detail::keep_index(*detail::open_file(path), "FLLINES1--", indexes.path(),
                      numbers{0, 1, 0, 1, 18, 9}, "test");
   CHECK_THROWS_AS(read(), dataset_error);
+}
+
+TEST_CASE("kept lines: threads that keep one index leave it whole, and nothing beside it",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const test::temporary_directory indexes;
+  const auto file = detail::open_file(write_text(folder, "a.csv", "x\n1\n"));
+  const numbers kept(5000, 7);
+  const test::log_capture log;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        detail::keep_index(*file, "KIND", indexes.path(), kept, "test");
+        if (detail::find_kept_index(*file, "KIND", indexes.path()) != kept)
+          detail::log()->warn("an index is not whole");
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  CHECK(log.text().empty());
+  CHECK(files_in(indexes.path()).size() == 1);
+}
+
+TEST_CASE("kept lines: the index of a file with a long name has a shorter one", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const test::temporary_directory indexes;
+  const std::string path = write_text(folder, std::string(240, 'n') + ".csv", "x\n1\n");
+  const test::log_capture log;
+  CHECK(open_csv({path}, kept_in(indexes.path()))->size() == 1);
+  CHECK(log.text().empty());
+  CHECK(files_in(indexes.path()).size() == 1);
 }
 
 TEST_CASE("kept lines: a folder that cannot be written to is logged, and all is read",
