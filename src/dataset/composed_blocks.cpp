@@ -185,30 +185,38 @@ bool has_steps(const encoded_blocks& blocks, std::size_t fields) {
 
 namespace {
 
-bool cuts_windows(const encoded_blocks& blocks, std::size_t fields) {
+bool has_step(const encoded_blocks& blocks, std::size_t fields, block_filter filter) {
   for (std::size_t field = 0; field < fields; ++field)
     for (const block_step& step : blocks.steps(field))
-      if (step.filter == block_filter::window) return true;
+      if (step.filter == filter) return true;
   return false;
 }
 
 /// The blocks of each part. Devices cut windows out of chunks only for a loader of these alone:
-/// beside blocks of another kind windows are rows, so that the device decodes the others.
+/// beside blocks of another kind windows are rows, so that the device decodes the others. So are
+/// sparse rows beside blocks of several samples.
 std::vector<blocks_ptr> blocks_of(const std::vector<dataset_ptr>& parts) {
   std::vector<blocks_ptr> all;
   std::vector<std::size_t> windows;
+  std::vector<std::size_t> sparse;
   bool has_others = false;
+  bool has_several = false;
   for (const dataset_ptr& part : parts) {
     const blocks_ptr& blocks = all.emplace_back(part->encoded());
     const std::size_t fields = part->fields().size();
     if (!blocks || !has_steps(*blocks, fields)) continue;
-    if (cuts_windows(*blocks, fields))
+    if (has_step(*blocks, fields, block_filter::window)) {
       windows.push_back(all.size() - 1);
-    else
-      has_others = true;
+      continue;
+    }
+    has_others = true;
+    has_several = has_several || blocks->rows() != 1;
+    if (has_step(*blocks, fields, block_filter::sparse_row)) sparse.push_back(all.size() - 1);
   }
   if (has_others)
     for (const std::size_t part : windows) all[part] = nullptr;
+  if (has_several)
+    for (const std::size_t part : sparse) all[part] = nullptr;
   return all;
 }
 

@@ -243,7 +243,8 @@ const encoded_array* chunked(const array_ptr& array) {
 std::shared_ptr<const encoded_blocks> make_csr_blocks(std::shared_ptr<const csr_matrix> matrix) {
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max() / 16;
   csr_reader reader{std::move(matrix)};
-  if (reader.max_count() > most || sample_bytes(reader.matrix().spec()) > max_bytes_of_block)
+  if (reader.max_count() > most || reader.max_stored_bytes() > max_bytes_of_block ||
+      sample_bytes(reader.matrix().spec()) > max_bytes_of_block)
     return nullptr;
   const csr_arrays& arrays = reader.matrix().arrays();
   const encoded_array* const data = chunked(arrays.data);

@@ -11,6 +11,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
+#include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/datasets/stored_chunks.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -252,6 +253,31 @@ TEST_CASE("sparse rows made dense on the device: shards, resuming, labels, subse
   const delivered converted = deliver(set, decode_on::device, halves);
   CHECK(converted.decodes == decode_on::device);
   CHECK(converted.batches == deliver(set, decode_on::cpu, halves).batches);
+}
+
+TEST_CASE(
+    "sparse rows beside encoded blocks: the device decodes those, and makes rows dense if it can",
+    "[loader][host]") {
+  const std::uint64_t rows = GENERATE(1U, 4U);
+  const chunk_lengths stored = GENERATE(chunk_lengths{}, chunk_lengths{16, 16});
+  CAPTURE(rows, stored.data);
+  const auto record = std::make_shared<stored_chunks::record>();
+  const dataset_ptr sparse = rows_of(usual_matrix(), stored, record);
+  const auto script = std::make_shared<encoded_script>();
+  const dataset_ptr set =
+      zip({sparse, make_encoded(make_identity_rows(sparse->size(), 5), rows, script)});
+  const sampler order = rows == 1 ? sampler{shuffle{.seed = 5}} : sampler{sequential{}};
+  const delivered expected = deliver(set, decode_on::cpu, {.readers = 2}, order);
+  script->sample_reads = 0;
+  record->reads = 0;
+  const delivered seen = deliver(set, decode_on::device, {.readers = 2}, order);
+  CHECK(seen.note.empty());
+  CHECK(seen.decodes == decode_on::device);
+  CHECK(seen.batches == expected.batches);
+  CHECK(script->block_reads != 0);
+  CHECK(script->sample_reads == 0);
+  if (rows == 1) CHECK(record->reads == 0);
+  if (rows != 1) CHECK(record->stored_reads == 0);
 }
 
 TEST_CASE("sparse rows made dense on the device: damage gives the reader's error",
