@@ -16,7 +16,7 @@ feedline::loader decode_on_device(const std::string& path, const feedline::devic
                           device,
                           {.batch_size = 256, .decode_on = feedline::decode_on::device}};
   if (!loader.plan().decode_note.empty())
-    std::printf("readers decode: %s\n", loader.plan().decode_note.c_str());
+    std::printf("readers decode all or a part: %s\n", loader.plan().decode_note.c_str());
   // [/loader]
   return loader;
 }

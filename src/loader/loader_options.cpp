@@ -172,7 +172,9 @@ std::string to_string(const loader_plan& plan) {
   if (plan.decode_on == decode_on::device)
     text +=
         fmt::format("; blocks are decoded by the device, up to {} at once", plan.decoded_at_once);
-  if (!plan.decode_note.empty()) text += "; not decoded by the device: " + plan.decode_note;
+  if (!plan.decode_note.empty())
+    text += (plan.decode_on == decode_on::device ? "; " : "; not decoded by the device: ") +
+            plan.decode_note;
   text += fmt::format("; {} {}", plan.readers, plan.readers == 1 ? "reader" : "readers");
   if (plan.first_readers != 0 &&
       (plan.first_readers != plan.readers || plan.first_staging_slots != plan.staging_slots))

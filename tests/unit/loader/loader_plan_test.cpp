@@ -71,6 +71,20 @@ TEST_CASE("loader plan: its line says where slots grow", "[loader][host]") {
         "place; 8 readers");
 }
 
+TEST_CASE("loader plan: its line says who decodes, and why readers do or do a part",
+          "[loader][host]") {
+  loader_plan plan = mnist_plan();
+  plan.decode_note = "it decodes no blocks";
+  CHECK(to_string(plan).find("; not decoded by the device: it decodes no blocks; 8 readers") !=
+        std::string::npos);
+  plan.decode_on = decode_on::device;
+  plan.decoded_at_once = 512;
+  plan.decode_note = "readers decode chunks";
+  CHECK(to_string(plan).find(
+            "; blocks are decoded by the device, up to 512 at once; readers decode chunks; 8 "
+            "readers") != std::string::npos);
+}
+
 TEST_CASE("loader plan: its line says how many cores the threads run on, if not on any",
           "[loader][host]") {
   loader_plan plan = mnist_plan();
