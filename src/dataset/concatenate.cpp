@@ -171,16 +171,16 @@ void join(std::vector<field>& all, const std::vector<field>& other, std::size_t 
   const std::string where = "concatenate: part " + std::to_string(part);
   for (std::size_t i = 0; i < std::min(all.size(), other.size()); ++i) {
     field same = all[i];
-    if (same.classes.empty() || other[i].classes.empty()) same.classes = other[i].classes;
-    if (same != other[i]) {
-      const bool are_other_classes = all[i].classes != other[i].classes;
-      throw usage_error{where + " has field " + to_string(other[i]) + " where " +
-                        (are_other_classes ? "a part before it has " : "part 0 has ") +
-                        to_string(all[i]) +
-                        (are_other_classes ? "; open all parts with the same names of classes, in "
-                                             "the same order"
-                                           : "")};
-    }
+    same.classes = other[i].classes;
+    const bool are_other_classes =
+        all[i].classes != other[i].classes && !all[i].classes.empty() && !other[i].classes.empty();
+    if (same != other[i])
+      throw usage_error{where + " has field " + to_string(other[i]) + " where part 0 has " +
+                        to_string(all[i])};
+    if (are_other_classes)
+      throw usage_error{where + " has field " + to_string(other[i]) +
+                        " where a part before it has " + to_string(all[i]) +
+                        "; open all parts with the same names of classes, in the same order"};
     if (all[i].classes.empty()) all[i].classes = other[i].classes;
   }
   if (all.size() != other.size())

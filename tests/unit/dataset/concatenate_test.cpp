@@ -137,6 +137,12 @@ TEST_CASE("concatenate: names of classes count for parts that have none, and oth
         concatenate(is_first ? std::vector{named, plain, named} : std::vector{plain, named, plain});
     CHECK(joined->fields().front().classes == class_names{{"cat", "dog"}});
     CHECK(joined->select(std::vector<std::size_t>{0})->fields() == joined->fields());
+    const auto other_type = make_memory_dataset({own("label", std::vector<float>{0, 1})});
+    const std::string refusal = test::message_of<usage_error>([&] {
+      (void)concatenate({named, other_type});
+    });
+    CHECK(refusal.find("part 1 has field label: float32[] where part 0 has") != std::string::npos);
+    CHECK(refusal.find("names of classes") == std::string::npos);
     CHECK(test::message_of<usage_error>([&] {
             (void)concatenate({plain, named, labels({"dog", "cat"})});
           }).find("where a part before it has label: uint8[] of 2 classes (cat, dog;") !=
