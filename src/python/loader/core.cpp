@@ -142,15 +142,17 @@ void loader_core::begin_to_close() {
 }
 
 void loader_core::close() {
-  auto closing = current();
-  if (!closing) return;
+  if (!current()) return;
   begin_to_close();
   if (is_within_call()) {  // the call still uses the loader
-    closing->end_within(0ms);
+    if (const auto closing = current()) closing->end_within(0ms);
     return;
   }
   const turn own = take_turn("Loader.close");
-  if (!current()) return;  // closed meanwhile
+  // Taken with the turn: a thread that waits with it could be the last to have the loader, and
+  // would destroy it with the interpreter's lock.
+  auto closing = current();
+  if (!closing) return;  // closed meanwhile
   const auto deadline =
       leave_reads_after_ == 0ms ? time_point::max() : steady_clock::now() + leave_reads_after_;
   const auto wait = in_library_call() ? 0ms : until_signals;
