@@ -57,10 +57,20 @@ void schedule_by(thread_policy policy) {
     throw std::system_error{errno, std::system_category(), "--policy"};
 }
 
+/// The moments of one accelerator's step.
+struct step_times {
+  clock::time_point begun, taken, arrived, computed;
+};
+
 /// Shared by the threads of a run.
 struct training {
   training(const workload& what, const dataset_ptr& from, const emulation& with, bool shards)
-      : of{what}, data{from}, how{with}, is_sharded{shards}, all{with.accelerators} {}
+      : of{what},
+        data{from},
+        how{with},
+        is_sharded{shards},
+        all{with.accelerators},
+        steps(static_cast<std::size_t>(with.accelerators)) {}
 
   const workload& of;
   const dataset_ptr& data;
@@ -72,7 +82,31 @@ struct training {
   double utilisations = 0;
   double longest = 0;
   double cpu = 0;
+  std::vector<std::vector<step_times>> steps;  ///< of each accelerator
 };
+
+step_parts parts_of(const training& in) {
+  step_parts sum;
+  for (std::uint64_t step = 1; step < in.how.steps; ++step) {
+    clock::time_point released;
+    for (const auto& steps : in.steps) released = std::max(released, steps[step - 1].computed);
+    step_parts most;
+    for (const auto& steps : in.steps) {
+      const step_times& at = steps[step];
+      most.start = std::max(most.start, seconds_between(released, at.begun));
+      most.batch = std::max(most.batch, seconds_between(at.begun, at.taken));
+      most.stream = std::max(most.stream, seconds_between(at.taken, at.arrived));
+      most.compute = std::max(most.compute,
+                              seconds_between(at.arrived, at.computed) - in.of.computation_seconds);
+    }
+    sum.start += most.start;
+    sum.batch += most.batch;
+    sum.stream += most.stream;
+    sum.compute += most.compute;
+  }
+  const double steps = std::max(static_cast<double>(in.how.steps) - 1, 1.0);
+  return {sum.start / steps, sum.batch / steps, sum.stream / steps, sum.compute / steps};
+}
 
 void train(training& in, int rank) {
   const emulation& how = in.how;
@@ -94,13 +128,19 @@ void train(training& in, int rank) {
   const double cpu_before = process_cpu_seconds();
   const auto begun = clock::now();
   double first_step = 0;
+  std::vector<step_times>& steps = in.steps[static_cast<std::size_t>(rank)];
+  steps.reserve(how.steps);
   for (std::uint64_t step = 0; step < how.steps; ++step) {
-    if (how.takes_batches) {
-      batches.take();
-      to.wait();
-    }
+    step_times at;
+    at.begun = clock::now();
+    if (how.takes_batches) batches.take();
+    at.taken = clock::now();
+    if (how.takes_batches) to.wait();
+    at.arrived = clock::now();
     std::this_thread::sleep_for(std::chrono::duration<double>{in.of.computation_seconds});
-    if (step == 0) first_step = seconds_between(begun, clock::now());
+    at.computed = clock::now();
+    steps.push_back(at);
+    if (step == 0) first_step = seconds_between(begun, at.computed);
     in.all.arrive_and_wait();
   }
   const double total = seconds_between(begun, clock::now());
@@ -136,6 +176,7 @@ measured emulate(const workload& of, const dataset_ptr& data, const emulation& h
           .samples_per_second = samples / shared.longest,
           .cores = shared.cpu / shared.longest,
           .seconds = shared.longest,
+          .parts = parts_of(shared),
           .is_sharded = shared.is_sharded};
 }
 

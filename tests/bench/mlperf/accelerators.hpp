@@ -28,12 +28,22 @@ struct emulation {
   std::uint64_t chunk_window = 0;   ///< order: a shuffle within this many chunks; 0: a full shuffle
 };
 
+/// Where steps spend time, in seconds: for each step the accelerator that took longest, on average
+/// over the steps but for the first.
+struct step_parts {
+  double start = 0;    ///< from the last accelerator's arrival at the barrier until this one runs
+  double batch = 0;    ///< taking the next batch
+  double stream = 0;   ///< waiting until it is on the GPU
+  double compute = 0;  ///< sleeping longer than the time of computation
+};
+
 /// The outcome of a run.
 struct measured {
   double utilisation = 0;  ///< mean of the accelerators
   double samples_per_second = 0;
   double cores = 0;  ///< CPU seconds of the process per second
   double seconds = 0;
+  step_parts parts = {};
   bool is_sharded = false;  ///< each accelerator read a part of the samples, else all
 };
 

@@ -61,6 +61,7 @@ struct settings {
   bool decodes = false;
   bool gpu = false;
   bool bare = false;
+  bool parts = false;
 };
 
 int cores() {
@@ -104,6 +105,10 @@ measured run(const opened& in, const settings& how, int accelerators) {
               accelerators, 100 * result.utilisation, result.samples_per_second,
               result.samples_per_second * in.bytes_per_sample / 1e9, result.cores,
               result.utilisation >= in.of.threshold ? "counts" : "too slow");
+  if (how.parts)
+    std::printf("longest of a step, ms: start %.2f, batch %.2f, on the GPU %.2f, compute + %.2f\n",
+                1e3 * result.parts.start, 1e3 * result.parts.batch, 1e3 * result.parts.stream,
+                1e3 * result.parts.compute);
   std::fflush(stdout);
   return result;
 }
@@ -223,6 +228,7 @@ int main(int argc, char** argv) {
   line.add_flag("--gpu", how.gpu, "copy batches to GPU 0, and decode images there");
   line.add_flag("--bare", how.bare,
                 "steps take no batch: the utilisation that the machine's clock and cores allow");
+  line.add_flag("--parts", how.parts, "print where steps spend time beside computing");
   if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   spdlog::set_level(spdlog::level::warn);
   try {
