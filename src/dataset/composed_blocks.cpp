@@ -90,6 +90,10 @@ class borrowed_blocks : public encoded_blocks {
     const source from = find(field, 0);
     from.blocks->decode(from.field, bytes, stored, out);
   }
+  std::string left_to_readers(std::size_t field, std::uint64_t block) const final {
+    const source from = find(field, block);
+    return from.blocks->left_to_readers(from.field, from.block);
+  }
 
  private:
   [[nodiscard]] virtual source find(std::size_t field, std::uint64_t block) const noexcept = 0;

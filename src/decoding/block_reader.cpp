@@ -44,6 +44,7 @@ void block_reader::read(staging_slot& slot, std::uint64_t epoch, std::uint64_t i
       entry->in_row = stored.in_row;
       entry->format = stored.format;
       entry->pixel_bits = stored.pixel_bits;
+      entry->orientation = stored.orientation;
       entry->missing = 0;
     } catch (...) {  // it is missing, as the entry says
       failed = std::current_exception();

@@ -2,17 +2,14 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
-#include "codecs/jpeg/frame.hpp"
-#include "codecs/png/frame.hpp"
 #include "detail/log.hpp"
 #include "image/all_readers.hpp"
 #include "image/damage_count.hpp"
+#include "image/device_files.hpp"
 #include "image/image_options.hpp"
-#include "image/left_to_readers.hpp"
 #include "image/orientation.hpp"
 #include "image/place_pixels.hpp"
 #include "image/reader.hpp"
-#include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
@@ -39,18 +36,11 @@ struct image_worker {
   std::vector<std::byte> shown;      ///< an image before it is padded
 };
 
-/// @param largest Extents of the largest sample.
-block_step step_of(const image_options& options, image_extents largest) {
-  const bool fills = options.fit == image_fit::stretch;
-  block_step step{.filter = block_filter::image,
-                  .image = {.height = largest.height,
-                            .width = largest.width,
-                            .shorter_side = fills ? options.shorter_side : 0,
-                            .layout = options.layout,
-                            .allow_damaged = options.allow_damaged,
-                            .interpolation = options.interpolation}};
-  if (!fills) std::copy(options.fill.begin(), options.fill.end(), std::begin(step.image.fill));
-  return step;
+/// @param box Its sides are at most 65,535, as those of `image_geometry::source_of` are.
+source_window window_at(const image_box& box) {
+  return {static_cast<std::uint16_t>(box.top), static_cast<std::uint16_t>(box.left),
+          static_cast<std::uint16_t>(box.extents.height),
+          static_cast<std::uint16_t>(box.extents.width)};
 }
 
 class image_decoder final : public sized_decoder {
@@ -58,7 +48,8 @@ class image_decoder final : public sized_decoder {
   explicit image_decoder(const image_options& options)
       : options_{checked_image_options(options)},
         geometry_{options_},
-        steps_{step_of(options_, geometry_.largest())},
+        steps_{block_step{.filter = block_filter::image,
+                          .image = row_on_device(options_, geometry_.largest())}},
         workers_{[checked = options_, told = palette_told_] {
           return std::make_unique<image_worker>(checked, told);
         }} {}
@@ -95,70 +86,54 @@ class image_decoder final : public sized_decoder {
                         std::span<std::byte> out) const override {
     assert(out.size() == sample_bytes(as));
     static_cast<void>(as);
+    const orientation turns{described.orientation};
     placed_image placed;
-    decode(stored, out, {}, placed, [&](image_extents original) {
-      placed = geometry_.place(original, described.window, described.in_row);
-      return placed.window;
+    decode(stored, out, turns, placed, [&](image_extents original) {
+      source_window shown = described.window;
+      if (shown.height != 0) shown = window_at(turns.as_shown(box_of(shown), original));
+      placed = geometry_.place(turns.turned(original), shown, described.in_row);
+      return turns.as_stored(placed.window, original);
     });
   }
 
   std::span<const block_step> steps() const noexcept override {
     const image_extents largest = geometry_.largest();
-    const bool is_plain = format_of(options_) == pixel_format{} &&
-                          std::max(largest.height, largest.width) <= max_image_side;
-    if (!is_plain) return {};  // devices make three bytes a pixel
+    if (std::max(largest.height, largest.width) > max_image_side) return {};
     return steps_;
   }
 
   /// Images that must be refused are not left to devices: decoding them gives the reason.
   std::optional<encoded_blocks::stored_block> for_device(
       std::span<const std::byte> file, const sample_context& context) const override {
-    bool has_stray_bytes = false;
-    auto described = is_png(file) ? png_for_device(file) : jpeg_for_device(file, has_stray_bytes);
-    const bool is_upright = orientation_of(file).is_upright();
-    if (!described || !is_upright) {
-      left_.add(is_upright ? kind_left_to_readers(file) : "one that its orientation turns");
+    auto described = describe_for_device(file);
+    if (!described) {
+      left_.add(kind_left_to_readers(file));
       return std::nullopt;
     }
-    const image_extents extents{described->height, described->width};
+    encoded_blocks::stored_block& block = described->block;
+    const image_extents original{block.height, block.width};
+    const orientation turns = orientation_of(file);
     try {
-      const placed_image placed = geometry_.place(extents, context);
-      described->window = image_geometry::source_of(placed);
-      described->in_row = geometry_.in_row(placed);
+      const placed_image placed = geometry_.place(turns.turned(original), context);
+      block.window = image_geometry::source_of(placed);
+      if (block.window.height != 0)
+        block.window = window_at(turns.as_stored(box_of(block.window), original));
+      block.in_row = geometry_.in_row(placed);
+      block.orientation = static_cast<std::uint8_t>(turns.number());
       count_padding(options_, placed);
     } catch (const image_error&) {
       return std::nullopt;
     }
-    if (has_stray_bytes) count_damaged(options_, "stray bytes between its segments");
-    return described;
+    if (described->has_palette) report_palette(*palette_told_, original);
+    if (described->has_stray_bytes) count_damaged(options_, "stray bytes between its segments");
+    return block;
+  }
+
+  std::string left_to_readers(std::span<const std::byte> file) const override {
+    return describe_for_device(file) ? std::string{} : kind_left_to_readers(file);
   }
 
  private:
-  using stored_block = encoded_blocks::stored_block;
-
-  static std::optional<stored_block> jpeg_for_device(std::span<const std::byte> file,
-                                                     bool& has_stray_bytes) {
-    jpeg_frame frame;
-    if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
-      return std::nullopt;
-    if (image_extents{frame.height, frame.width}.pixels() > max_image_pixels) return std::nullopt;
-    has_stray_bytes = frame.has_stray_bytes;
-    return stored_block{.bytes = file.size(), .height = frame.height, .width = frame.width};
-  }
-  std::optional<stored_block> png_for_device(std::span<const std::byte> file) const {
-    png_frame frame;
-    if (!read_png_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
-      return std::nullopt;
-    const image_extents extents{frame.height, frame.width};
-    if (extents.pixels() > max_png_pixels) return std::nullopt;
-    if (frame.colours == png_frame::palette) report_palette(*palette_told_, extents);
-    return stored_block{.bytes = file.size(),
-                        .height = static_cast<std::uint16_t>(frame.height),
-                        .width = static_cast<std::uint16_t>(frame.width),
-                        .format = image_format::png,
-                        .pixel_bits = static_cast<std::uint8_t>(frame.pixel_bits())};
-  }
-
   /// How an image has to be turned.
   orientation orientation_of(std::span<const std::byte> file) const {
     if (options_.follow_orientation) return orientation::of(file);

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "image/device_files.hpp"
 #include "image/image_options.hpp"
 #include "image/orientation.hpp"
 #include "image/place_pixels.hpp"
@@ -10,8 +11,11 @@
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +31,23 @@ struct mask_worker {
   std::vector<std::byte> shown;  ///< a mask before it is padded
 };
 
+block_step step_of(const image_options& options, image_extents largest) {
+  block_step step{.filter = block_filter::image, .image = row_on_device(options, largest)};
+  step.image.layout = image_layout::hwc;
+  step.image.allow_damaged = false;
+  step.image.interpolation = interpolation::nearest;
+  step.image.channels = 1;
+  step.image.type = element_type::u8;
+  step.image.is_mask = true;
+  return step;
+}
+
 class mask_decoder final : public sized_decoder {
  public:
   explicit mask_decoder(const image_options& options)
-      : options_{checked_image_options(options)}, geometry_{options_} {}
+      : options_{checked_image_options(options)},
+        geometry_{options_},
+        steps_{step_of(options_, geometry_.largest())} {}
 
   field describe(std::span<const std::byte>) const override {
     field made{{}, element_type::u8, {geometry_.largest().height, geometry_.largest().width}};
@@ -47,10 +64,66 @@ class mask_decoder final : public sized_decoder {
               const sample_context& context) const override {
     assert(out.size() == sample_bytes(as, context.size));
     static_cast<void>(as);
+    decode(stored, out, [&](image_extents original) { return geometry_.place(original, context); });
+  }
+
+  void decode_described(std::span<const std::byte> stored,
+                        const encoded_blocks::stored_block& described, const field& as,
+                        std::span<std::byte> out) const override {
+    assert(out.size() == sample_bytes(as));
+    static_cast<void>(as);
+    decode(stored, out, [&](image_extents original) {
+      return geometry_.place(original, described.window, described.in_row);
+    });
+  }
+
+  std::span<const block_step> steps() const noexcept override {
+    const image_extents largest = geometry_.largest();
+    if (std::max(largest.height, largest.width) > max_image_side) return {};
+    return steps_;
+  }
+
+  /// Masks that must be refused are not left to devices: decoding them gives the reason.
+  std::optional<encoded_blocks::stored_block> for_device(
+      std::span<const std::byte> file, const sample_context& context) const override {
+    auto described = is_png(file) ? describe_for_device(file) : std::nullopt;
+    if (!described) {
+      if (is_png(file)) left_.add(kind_left_to_readers(file));
+      return std::nullopt;
+    }
+    const bool turns = options_.follow_orientation && !orientation::of(file).is_upright();
+    if (turns || !described->has_indices) return std::nullopt;
+    encoded_blocks::stored_block& block = described->block;
+    try {
+      const placed_image placed = geometry_.place({block.height, block.width}, context);
+      block.window = image_geometry::source_of(placed);
+      block.in_row = geometry_.in_row(placed);
+      count_padding(options_, placed);
+    } catch (const image_error&) {
+      return std::nullopt;
+    }
+    return block;
+  }
+
+  std::string left_to_readers(std::span<const std::byte> file) const override {
+    if (!is_png(file) || describe_for_device(file)) return {};
+    return kind_left_to_readers(file);
+  }
+
+ private:
+  /// @param out The sample is at its beginning. @param place Returns the `placed_image` of an image
+  /// with some extents.
+  template <class Place>
+  void decode(std::span<const std::byte> stored, std::span<std::byte> out,
+              const Place& place) const {
     const auto worker = workers_.take();
     placed_image placed;
     try {
-      const resample_window window = read(stored, context, *worker, placed);
+      const resample_window window = read(stored, *worker, [&](image_extents original) {
+        placed = place(original);
+        return placed.window;
+      });
+      out = out.first(placed.sample.pixels());
       std::span<std::byte> shown = out;
       if (!placed.is_all()) {
         worker->shown.resize(window.extents.pixels());
@@ -66,9 +139,8 @@ class mask_decoder final : public sized_decoder {
     count_padding(options_, placed);
   }
 
- private:
-  resample_window read(std::span<const std::byte> stored, const sample_context& context,
-                       mask_worker& worker, placed_image& placed) const {
+  resample_window read(std::span<const std::byte> stored, mask_worker& worker,
+                       const image_cut& cut) const {
     if (stored.empty()) throw image_error{"it is empty"};
     if (is_jpeg(stored))
       throw image_error{"it is a JPEG, which changes values: store masks as PNG, or as .npy"};
@@ -78,13 +150,7 @@ class mask_decoder final : public sized_decoder {
       if (const orientation turns = orientation::of(stored); !turns.is_upright())
         throw image_error{"it has EXIF orientation " + std::to_string(turns.number()) +
                           ", and masks are not turned: store it as it is shown"};
-    return worker.png->read(
-        stored,
-        [&](image_extents original) {
-          placed = geometry_.place(original, context);
-          return placed.window;
-        },
-        worker.decoded);
+    return worker.png->read(stored, cut, worker.decoded);
   }
 
   static void pick(mask_worker& worker, const resample_window& window, std::uint8_t* to) {
@@ -108,6 +174,8 @@ class mask_decoder final : public sized_decoder {
   image_options options_;
   image_geometry geometry_;
   batch_sizes_ptr sizes_ = sizes_of(options_);
+  std::array<block_step, 1> steps_;
+  mutable images_left_to_readers left_;
   mutable scratch_pool<mask_worker> workers_{[] { return std::make_unique<mask_worker>(); }};
 };
 

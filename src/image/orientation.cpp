@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -72,27 +71,6 @@ orientation orientation::of(std::span<const std::byte> file) noexcept {
   if (is_webp(file)) return orientation{orientation_in(exif_of_webp(file))};
   if (is_tiff(file)) return orientation{orientation_in(file)};
   return {};
-}
-
-resample_window orientation::as_stored(const resample_window& shown,
-                                       image_extents original) const noexcept {
-  resample_window stored = shown;
-  if (transposes()) {
-    stored.resized = turned(shown.resized);
-    stored.extents = turned(shown.extents);
-    stored.source.extents = turned(shown.source.extents);
-    std::swap(stored.top, stored.left);
-    std::swap(stored.source.top, stored.source.left);
-  }
-  if (mirrors_rows()) stored.top = stored.resized.height - stored.extents.height - stored.top;
-  if (mirrors_columns()) stored.left = stored.resized.width - stored.extents.width - stored.left;
-  stored.mirrors_rows = mirrors_rows();
-  stored.mirrors_columns = mirrors_columns();
-  image_box& source = stored.source;
-  if (source.extents.pixels() == 0) return stored;
-  if (mirrors_rows()) source.top = original.height - source.extents.height - source.top;
-  if (mirrors_columns()) source.left = original.width - source.extents.width - source.left;
-  return stored;
 }
 
 void orientation::turn(std::span<const std::byte> from, image_extents stored, pixel_format format,

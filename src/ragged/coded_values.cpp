@@ -64,6 +64,14 @@ class value_blocks final : public encoded_blocks {
     copy_block_rows(decoded_, bytes, out);
   }
 
+  std::string left_to_readers(std::size_t, std::uint64_t block) const override {
+    const auto memory = memory_.take();
+    const auto value = of_->read(block, [&](std::size_t bytes) { return room_in(*memory, bytes); });
+    if (value.size() > max_value_bytes)
+      return "a file of more than " + std::to_string(max_value_bytes >> 20U) + " MiB";
+    return by_->left_to_readers(value);
+  }
+
  private:
   /// Called once, and only if a device decodes: the system is asked about each file of a folder,
   /// and three files are read.

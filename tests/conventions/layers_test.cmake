@@ -37,11 +37,11 @@ set(rooms
   "codecs/lz4: detail codecs/lz"
   "codecs/blosc: detail codecs/lz"
   "codecs/jpeg: detail"
-  "codecs/png: detail"
+  "codecs/png: detail codecs"
   "sampler: detail dataset ragged"
   "sampler/mixture: detail dataset sampler"
   "packing: detail dataset ragged sampler"
-  "image/resize: detail dataset"
+  "image/resize: detail dataset codecs"
   "image: detail image/resize io rows dataset ragged sampler codecs/jpeg codecs/png \
 transform/options transform/operations"
   "image/sets: detail image/resize io dataset ragged sampler image transform/options \

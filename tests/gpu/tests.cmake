@@ -73,7 +73,8 @@ endif()
 if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # images are written with it
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/decoded_images.cpp
     gpu/decode/jpeg_coefficients_test.cpp gpu/decode/jpeg_folder_test.cpp
-    gpu/decode/jpeg_test.cpp gpu/decode/png_test.cpp gpu/decode/sized_images_test.cpp
+    gpu/decode/jpeg_test.cpp gpu/decode/pixel_formats_test.cpp gpu/decode/png_test.cpp
+    gpu/decode/sized_images_test.cpp
     support/images/drawn_png.cpp
     support/images/image_bytes.cpp)
   set_source_files_properties(gpu/decode/jpeg_coefficients_test.cpp PROPERTIES COMPILE_DEFINITIONS

@@ -29,6 +29,7 @@ struct block_load {
   image_in_row in_row = {};
   image_format format = image_format::jpeg;
   std::uint8_t pixel_bits = 0;
+  std::uint8_t orientation = 1;
 
   /// The block as its `read` described it.
   [[nodiscard]] encoded_blocks::stored_block stored() const noexcept {
@@ -39,7 +40,8 @@ struct block_load {
             .window = window,
             .in_row = in_row,
             .format = format,
-            .pixel_bits = pixel_bits};
+            .pixel_bits = pixel_bits,
+            .orientation = orientation};
   }
 };
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -61,6 +62,12 @@ class decoder {
     (void)stored;
     (void)context;
     return std::nullopt;
+  }
+  /// For reports: why `for_device` is empty for a stored value, such as "a progressive JPEG".
+  /// Empty: it is not, or the reason is not known.
+  [[nodiscard]] virtual std::string left_to_readers(std::span<const std::byte> stored) const {
+    (void)stored;
+    return {};
   }
   /// Decodes a value as such a device does. This is the reference for devices.
   /// @param described Result of `for_device`. By default only its bytes count, so a decoder whose

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -42,8 +43,8 @@ enum class block_filter : std::uint8_t {
   other,  ///< a step that only `encoded_blocks::decode` can undo
 };
 
-/// The row that an image is decoded to: u8 of height × width × 3. The members are those of
-/// `image_options`.
+/// The row that an image is decoded to: height × width × channels values of a type. The members are
+/// those of `image_options`.
 struct image_row {
   std::uint32_t height = 0;  ///< largest height, if rows differ from batch to batch; so is `width`
   std::uint32_t width = 0;
@@ -51,8 +52,14 @@ struct image_row {
   image_layout layout = image_layout::hwc;
   bool allow_damaged = false;
   feedline::interpolation interpolation = feedline::interpolation::bilinear;
-  std::uint8_t fill[3] = {};  ///< around images that do not fill their row
+  std::uint8_t fill[3] = {};             ///< around images that do not fill their row
+  std::uint32_t channels = 3;            ///< 3, or 1: grey
+  element_type type = element_type::u8;  ///< u8 or u16
+  /// Whether values are those of a mask (`make_mask_decoder`): a PNG's indices, or its grey values,
+  /// as they are stored. Then channels are 1, the type is u8 and the interpolation is nearest.
+  bool is_mask = false;
 
+  [[nodiscard]] std::size_t value_bytes() const noexcept { return size_bytes(type); }
   friend bool operator==(const image_row&, const image_row&) = default;
 };
 
@@ -132,6 +139,9 @@ class encoded_blocks {
     image_in_row in_row = {};
     image_format format = image_format::jpeg;
     std::uint8_t pixel_bits = 0;  ///< bits of a stored PNG's pixel; 0: unknown, at most 64
+    /// How the image is turned, as EXIF's orientation: 1 to 8. `height`, `width` and `window` are
+    /// those of the stored image, and `in_row` is that of the turned one.
+    std::uint8_t orientation = 1;
   };
 
   encoded_blocks() = default;
@@ -171,6 +181,16 @@ class encoded_blocks {
   /// @throws std::exception if the bytes do not decode to exactly this size.
   virtual void decode(std::size_t field, std::span<const std::byte> bytes,
                       const stored_block& stored, std::span<std::byte> out) const = 0;
+
+  /// For reports: why `read` undoes a step of a block that devices undo of the field's other
+  /// blocks, such as "a progressive JPEG". Empty: it does not, or the reason is not known. Reads
+  /// the block, and decodes nothing. Blocks.
+  /// @throws dataset_error if it cannot be read.
+  [[nodiscard]] virtual std::string left_to_readers(std::size_t field, std::uint64_t block) const {
+    (void)field;
+    (void)block;
+    return {};
+  }
 };
 
 }  // namespace FEEDLINE_ABI

@@ -68,17 +68,15 @@ struct image_options {
   feedline::interpolation interpolation = feedline::interpolation::bilinear;
   image_layout layout = image_layout::hwc;
   /// 3: red, green, blue. 1: grey. With one channel, a colour becomes its luma: that of a JPEG is
-  /// stored in it, others are 0.299 red + 0.587 green + 0.114 blue, like Pillow's "L". Devices
-  /// decode three channels of u8 only; readers decode others.
+  /// stored in it, others are 0.299 red + 0.587 green + 0.114 blue, like Pillow's "L".
   std::uint32_t channels = 3;
   /// u8 or u16. With u16, images of 16 bits keep them, and 8 bits are multiplied by 257, so that
   /// 255 becomes 65,535. With u8, 16 bits are rounded to 8.
   element_type type = element_type::u8;
   /// Turns and mirrors each image as its EXIF orientation says, like Pillow's `exif_transpose` and
   /// torchvision's `decode_image(apply_exif_orientation=True)`. Sizes, windows and cuts are then
-  /// those of the turned image. Readers decode the images that are turned, also where a device
-  /// decodes the others. Off: images are read as they are stored, like torchvision's ImageFolder,
-  /// and the log reports the first one with an orientation.
+  /// those of the turned image. Off: images are read as they are stored, like torchvision's
+  /// ImageFolder, and the log reports the first one with an orientation.
   bool follow_orientation = false;
   /// On: readers decode a JPEG at 1/2, 1/4 or 1/8 of its size if it is at least 2, 4 or 8 times as
   /// large as wanted, which is several times as fast. Values of photographs change by 2 or 3 of
@@ -153,10 +151,9 @@ struct image_options {
 /// the nearest pixel, like Pillow's `NEAREST` and torchvision's `NEAREST_EXACT`.
 ///
 /// Size, cut and window are those of `options`. A mask and an image of the same sample and the same
-/// size have the same `resized_crop`, and the same flip. Readers decode masks, also where a device
-/// decodes the images beside them. `layout`, `channels`, `type`, `interpolation` and what is about
-/// JPEGs have no effect. A mask that has an EXIF orientation is an error if `follow_orientation` is
-/// set, because masks are not turned.
+/// size have the same `resized_crop`, and the same flip. Devices decode masks, too. `layout`,
+/// `channels`, `type`, `interpolation` and what is about JPEGs have no effect. A mask that has an
+/// EXIF orientation is an error if `follow_orientation` is set, because masks are not turned.
 /// @throws usage_error if the options contradict each other. When a mask is read: dataset_error if
 /// it is no PNG, or has colours, alpha or 16 bits.
 [[nodiscard]] decoder_ptr make_mask_decoder(const image_options& options = {});

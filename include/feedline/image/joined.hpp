@@ -47,8 +47,8 @@ struct joined_images {
 ///
 /// All images of a sample have the same size as they are stored, so that they are cut by the same
 /// window. All fields but the first belong to it (`field::tie`): a loader refuses transforms that
-/// would crop, resize or flip them differently. `encoded()` is as for `zip`: devices decode
-/// photographs, and readers decode masks.
+/// would crop, resize or flip them differently. `encoded()` is as for `zip`: devices decode images
+/// and masks.
 /// @throws dataset_error naming the file: no file of another field has its name (unless
 /// `skip_incomplete`), two files of a field have it, a root has no image, or no sample is left.
 /// When read: also an image of another size than the one that it belongs to.

@@ -35,7 +35,8 @@ struct jpeg_chroma_tile {
 /// memory.
 ///
 /// Pixels are stored row after row. A row has first the red, then the green, then the blue values,
-/// each `jpeg_row_bytes` long; the number of pixels rounded up to a multiple of 8 is written.
+/// each `jpeg_row_bytes` long; the number of pixels rounded up to a multiple of 8 is written. If
+/// grey is wanted, only luma is written, where red would be: no chroma is read.
 class jpeg_pixels {
  public:
   /// Bytes between the samples of two blocks.
@@ -44,11 +45,13 @@ class jpeg_pixels {
   static constexpr std::uint32_t square = 4;
 
   /// @param samples Samples of all blocks, in the order of the scan; aligned to 8.
-  FEEDLINE_HOST_DEVICE jpeg_pixels(const std::uint8_t* samples, const jpeg_frame& frame)
+  FEEDLINE_HOST_DEVICE jpeg_pixels(const std::uint8_t* samples, const jpeg_frame& frame,
+                                   bool wants_grey = false)
       : samples_{samples},
         height_{frame.height},
         width_{frame.width},
-        is_grey_{frame.components == 1},
+        is_grey_{frame.components == 1 || wants_grey},
+        grey_channels_{wants_grey ? 1U : 3U},
         luma_across_{frame.luma_across},
         width_shift_{frame.luma_across / 2U},
         halves_height_{frame.luma_down - 1U},
@@ -157,7 +160,7 @@ class jpeg_pixels {
                                    std::uint32_t x, std::uint8_t* pixels) const {
     const std::size_t row_bytes = jpeg_row_bytes(width_);
     for (std::uint32_t i = 0; i < square && y + i < height_; ++i)
-      for (std::uint32_t channel = 0; channel < 3; ++channel)
+      for (std::uint32_t channel = 0; channel < grey_channels_; ++channel)
         store_word(pixels + (std::size_t{3} * (y + i) + channel) * row_bytes + x, light[i]);
   }
 
@@ -238,6 +241,7 @@ class jpeg_pixels {
   std::uint32_t height_;
   std::uint32_t width_;
   bool is_grey_;
+  std::uint32_t grey_channels_;  ///< to which grey is written
   std::uint32_t luma_across_;
   std::uint32_t width_shift_;    ///< chroma samples are those of 1, 2 or 4 pixels side by side
   std::uint32_t halves_height_;  ///< 1 if chroma has half the height, else 0

@@ -31,6 +31,10 @@ struct png_frame {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t row_bytes() const {
     return (width * pixel_bits() + 7) / 8;
   }
+  /// Whether a pixel's value can be a class: an index of the palette, or grey of up to 8 bits.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_indices() const {
+    return depth <= 8 && (colours == palette || colours == grey);
+  }
   /// Bytes of all rows, each with the byte that names its filter.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint64_t filtered_bytes() const {
     return (std::uint64_t{1} + row_bytes()) * height;

@@ -66,22 +66,23 @@ template <std::uint32_t Bytes>
 /// lane above, whose result it needs.
 ///
 /// Pixels are stored like those of `jpeg_pixels`: row after row, each with first the red, then the
-/// green, then the blue values. The number of pixels rounded up to a multiple of 4 is written.
+/// green, then the blue values. The number of pixels rounded up to a multiple of 4 is written. If
+/// one value a pixel is wanted, it is written where red would be.
 /// @tparam Warp `block_warp`, or a warp of the host.
 /// @tparam Bytes `png_frame::unit_bytes`.
 template <class Warp, std::uint32_t Bytes>
 class png_rows {
  public:
   /// @param filtered The image's rows, each after a byte that names its filter. Some are changed.
-  /// @param pixels Aligned to 4. @param row_bytes Bytes of a row of one channel of pixels.
+  /// @param pixels Aligned to 4. @param row_values Values of a row of one channel of pixels.
   FEEDLINE_HOST_DEVICE png_rows(Warp& warp, const png_frame& frame, const png_colours& colours,
                                 std::uint8_t* filtered, std::uint8_t* pixels,
-                                std::uint32_t row_bytes)
+                                std::uint32_t row_values)
       : warp_{warp},
         colours_{colours},
         filtered_{filtered},
         pixels_{pixels},
-        row_bytes_{row_bytes},
+        row_values_{row_values},
         width_{frame.width},
         height_{frame.height},
         units_{frame.row_bytes() / Bytes},
@@ -157,19 +158,30 @@ class png_rows {
 
   FEEDLINE_HOST_DEVICE void put(lane_row& row, std::uint32_t y, std::uint32_t x,
                                 const png_pixel& pixel) {
+    if (colours_.wanted().is_wide) return put_wide(y, x, pixel);
     for (std::uint32_t channel = 0; channel < 3; ++channel)
       row.of[channel] = row.of[channel] >> 8U | std::uint32_t{pixel.of[channel]} << 24U;
     if (x % 4 != 3 && x + 1 != width_) return;
-    std::uint8_t* const to = pixels_ + std::size_t{3} * row_bytes_ * y + x / 4 * 4;
-    for (std::uint32_t channel = 0; channel < 3; ++channel)
-      store_word(to + std::size_t{channel} * row_bytes_, row.of[channel] >> (3 - x % 4) * 8);
+    std::uint8_t* const to = pixels_ + std::size_t{3} * row_values_ * y + x / 4 * 4;
+    for (std::uint32_t channel = 0; channel < 3; ++channel) {
+      store_word(to + std::size_t{channel} * row_values_, row.of[channel] >> (3 - x % 4) * 8);
+      if (colours_.wanted().is_grey) return;
+    }
+  }
+  FEEDLINE_HOST_DEVICE void put_wide(std::uint32_t y, std::uint32_t x, const png_pixel& pixel) {
+    auto* const to =
+        reinterpret_cast<std::uint16_t*>(pixels_) + std::size_t{3} * row_values_ * y + x;
+    for (std::uint32_t channel = 0; channel < 3; ++channel) {
+      to[std::size_t{channel} * row_values_] = pixel.of[channel];
+      if (colours_.wanted().is_grey) return;
+    }
   }
 
   Warp& warp_;
   png_colours colours_;
   std::uint8_t* filtered_;
   std::uint8_t* pixels_;
-  std::uint32_t row_bytes_;
+  std::uint32_t row_values_;
   std::uint32_t width_;
   std::uint32_t height_;
   std::uint32_t units_;   ///< units of a row
@@ -180,22 +192,22 @@ class png_rows {
 template <class Warp>
 FEEDLINE_HOST_DEVICE bool make_png_rows(Warp& warp, const png_frame& frame,
                                         const png_colours& colours, std::uint8_t* filtered,
-                                        std::uint8_t* pixels, std::uint32_t row_bytes,
+                                        std::uint8_t* pixels, std::uint32_t row_values,
                                         std::uint32_t end) {
   const auto make = [&](auto rows) { return rows.make(end); };
   switch (frame.unit_bytes()) {
     case 1:
-      return make(png_rows<Warp, 1>{warp, frame, colours, filtered, pixels, row_bytes});
+      return make(png_rows<Warp, 1>{warp, frame, colours, filtered, pixels, row_values});
     case 2:
-      return make(png_rows<Warp, 2>{warp, frame, colours, filtered, pixels, row_bytes});
+      return make(png_rows<Warp, 2>{warp, frame, colours, filtered, pixels, row_values});
     case 3:
-      return make(png_rows<Warp, 3>{warp, frame, colours, filtered, pixels, row_bytes});
+      return make(png_rows<Warp, 3>{warp, frame, colours, filtered, pixels, row_values});
     case 4:
-      return make(png_rows<Warp, 4>{warp, frame, colours, filtered, pixels, row_bytes});
+      return make(png_rows<Warp, 4>{warp, frame, colours, filtered, pixels, row_values});
     case 6:
-      return make(png_rows<Warp, 6>{warp, frame, colours, filtered, pixels, row_bytes});
+      return make(png_rows<Warp, 6>{warp, frame, colours, filtered, pixels, row_values});
     default:
-      return make(png_rows<Warp, 8>{warp, frame, colours, filtered, pixels, row_bytes});
+      return make(png_rows<Warp, 8>{warp, frame, colours, filtered, pixels, row_values});
   }
 }
 

@@ -25,7 +25,8 @@ void check_size(std::size_t bytes, const std::string& name) {
 /// An image's row is as large as its pixels.
 void check_row(const block_store::field& field, const std::string& name) {
   for (const block_step& step : field.steps) {
-    const std::uint64_t bytes = std::uint64_t{3} * step.image.height * step.image.width;
+    const std::uint64_t bytes = std::uint64_t{step.image.channels} * step.image.value_bytes() *
+                                step.image.height * step.image.width;
     if (step.filter == block_filter::image && field.block_bytes != bytes)
       throw device_error{name + ": an image's row has " + std::to_string(bytes) + " bytes, not " +
                          std::to_string(field.block_bytes)};

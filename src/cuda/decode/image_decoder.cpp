@@ -5,9 +5,10 @@
 namespace feedline::detail {
 namespace {
 
-/// Issues the kernels that make a batch's pixels.
-void issue_decoding(const jpeg_batch& batch, image_format format, cudaStream_t stream) {
-  if (format == image_format::png) return issue_png(batch, stream);
+/// Issues the kernels that make a batch's pixels. @param images The batch's, of one format.
+void issue_decoding(const jpeg_batch& batch, std::span<const jpeg_image> images,
+                    cudaStream_t stream) {
+  if (images.front().format == image_format::png) return issue_png(batch, stream);
   issue_scans(batch, stream);
   issue_samples(batch, stream);
   issue_pixels(batch, stream);
@@ -26,8 +27,11 @@ void image_decoder::decode(const decode_frame& frame, std::span<const decode_pro
         if (load.field != field || load.format != format || !can_decode(program, load) ||
             task_at(program, load, 0).does != decode_operation::decode_image)
           continue;
+        const image_row& row = program.image;
+        const bool is_wide = row.type == element_type::u16;
+        const image_turn turn{load.orientation};
         const resample_window window =
-            window_of(program.image, {load.height, load.width}, load.window, load.in_row);
+            window_of(row, {load.height, load.width}, load.window, load.in_row, turn);
         images_.push_back({.file = reinterpret_cast<const unsigned char*>(frame.copy_destination) +
                                    std::size_t{load.at} * 16,
                            .bytes = load.bytes,
@@ -38,7 +42,11 @@ void image_decoder::decode(const decode_frame& frame, std::span<const decode_pro
                            .in_row = load.in_row,
                            .format = format,
                            .pixel_bits = load.pixel_bits,
-                           .keeps_size = keeps_size(window)});
+                           .keeps_size = keeps_size(window) && !is_wide && turn.is_upright(),
+                           .is_grey = row.channels == 1,
+                           .is_mask = row.is_mask,
+                           .is_wide = is_wide && format == image_format::png,
+                           .orientation = static_cast<std::uint8_t>(turn.number())});
       }
       decode_images(program.image, frame.bad, stream);
     }
@@ -55,7 +63,7 @@ void image_decoder::decode_images(const image_row& row, std::uint32_t* bad, cuda
                            .allow_damaged = row.allow_damaged,
                            .memory = memory_.data(),
                            .bad = bad};
-    issue_decoding(batch, images.front().format, stream);
+    issue_decoding(batch, images, stream);
     issue_resizes(batch, row, images, stream);
     rest = rest.subspan(images.size());
   }

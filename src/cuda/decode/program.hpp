@@ -142,8 +142,9 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       task.possible = bytes % is.element_bytes == 0;
       break;
     case decode_operation::decode_image:
-      task.possible = bytes > 0 && is_jpeg_decoded(program.image, {load.height, load.width},
-                                                   load.window, load.format, load.in_row);
+      task.possible =
+          bytes > 0 && is_jpeg_decoded(program.image, {load.height, load.width}, load.window,
+                                       load.format, load.in_row, image_turn{load.orientation});
       task.to_bytes = program.block_bytes;
       break;
     case decode_operation::cut_window:

@@ -21,16 +21,19 @@ class packed_taps {
 
   /// @param from, to Like those of `resample_taps`. @param begin The first element that has a
   ///              record. @param source Number of elements before those that are resized: first
-  ///              elements count them.
+  ///              elements count them. @param is_mirrored Taps are those of the mirrored axis,
+  ///              mirrored back.
   FEEDLINE_HOST_DEVICE constexpr packed_taps(interpolation filter, packing packs,
                                              std::uint32_t from, std::uint32_t to,
-                                             std::uint32_t begin, std::uint32_t source = 0) noexcept
+                                             std::uint32_t begin, std::uint32_t source = 0,
+                                             bool is_mirrored = false) noexcept
       : filter_{filter},
         packs_{packs},
         from_{from},
         to_{to},
         begin_{begin},
         source_{source},
+        is_mirrored_{is_mirrored},
         pairs_{pairs_of(packs, tap_count(filter, from, to))} {}
 
   /// Bound on the words of an axis' records. @param from May be more than the axis has.
@@ -55,8 +58,13 @@ class packed_taps {
   /// first_pair, end_pair The pairs that are written.
   FEEDLINE_HOST_DEVICE void write(std::uint32_t i, std::uint32_t first_pair, std::uint32_t end_pair,
                                   std::uint32_t* record) const noexcept {
-    with_taps(filter_, from_, to_, begin_ + i,
-              [&](auto taps) { write(taps, first_pair, end_pair, record); });
+    const std::uint32_t at = begin_ + i;
+    with_taps(filter_, from_, to_, is_mirrored_ ? to_ - 1 - at : at, [&](auto taps) {
+      if (is_mirrored_)
+        write_mirrored(taps, first_pair, end_pair, record);
+      else
+        write(taps, first_pair, end_pair, record);
+    });
   }
 
  private:
@@ -76,9 +84,35 @@ class packed_taps {
       const std::uint32_t middle = weight_before(2 * pair + 1);
       const std::uint32_t end = weight_before(2 * pair + 2);
       const std::uint32_t halves = ((middle - begin) & 0xFFFFU) | (end - middle) << 16U;
-      record[1 + pair] = packs_ == packing::bytes ? choose_bytes(halves, 0, 0x3120) : halves;
+      record[1 + pair] = packed(halves);
       begin = end;
     }
+  }
+
+  /// From the last pair to the first, because the mirrored axis' taps come in this order.
+  template <class Taps>
+  FEEDLINE_HOST_DEVICE void write_mirrored(Taps& taps, std::uint32_t first_pair,
+                                           std::uint32_t end_pair,
+                                           std::uint32_t* record) const noexcept {
+    const std::uint32_t first = source_ + from_ - taps.count() - taps.first();
+    const std::uint32_t unused = packs_ == packing::bytes ? first % 2 : 0;
+    const auto weight = [&](std::uint32_t number) {
+      const std::uint32_t mirrored = number - unused;  // wraps below 0
+      if (mirrored >= taps.count()) return std::uint32_t{0};
+      const std::uint32_t tap = taps.count() - 1 - mirrored;
+      const std::int32_t before = taps.weight_before(tap);
+      return static_cast<std::uint32_t>(taps.weight_before(tap + 1) - before);
+    };
+    if (first_pair == 0) record[0] = first - unused;
+    for (std::uint32_t pair = end_pair; pair-- > first_pair;) {
+      const std::uint32_t second = weight(2 * pair + 1);
+      record[1 + pair] = packed((weight(2 * pair) & 0xFFFFU) | second << 16U);
+    }
+  }
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t packed(
+      std::uint32_t halves) const noexcept {
+    return packs_ == packing::bytes ? choose_bytes(halves, 0, 0x3120) : halves;
   }
 
   FEEDLINE_HOST_DEVICE static constexpr std::uint32_t pairs_of(packing packs,
@@ -92,6 +126,7 @@ class packed_taps {
   std::uint32_t to_;
   std::uint32_t begin_;
   std::uint32_t source_;
+  bool is_mirrored_;
   std::uint32_t pairs_;
 };
 

@@ -1,5 +1,7 @@
 #include "image/resize/pixel_image.hpp"
 
+#include "codecs/luma.hpp"
+
 #include <cassert>
 #include <cstring>
 
@@ -21,11 +23,6 @@ void store(std::uint8_t* to, std::uint32_t value, std::uint32_t bytes) noexcept 
     std::memcpy(to, &wide, sizeof wide);
 }
 
-/// Pillow's and libjpeg's luma. The factors add up to 2^16.
-std::uint32_t luma(const std::uint32_t (&of)[3]) noexcept {
-  return (of[0] * 19595U + of[1] * 38470U + of[2] * 7471U + 32768U) >> 16U;
-}
-
 }  // namespace
 
 void pixel_image::convert(pixel_format wanted) {
@@ -44,7 +41,7 @@ void pixel_image::convert(pixel_format wanted) {
     for (std::size_t channel = 0; channel < 3; ++channel)
       values[channel] = factor * load(from + (now.channels == 1 ? 0 : channel * now.value_bytes),
                                       now.value_bytes);
-    if (wanted.channels == 1) values[0] = luma(values);
+    if (wanted.channels == 1) values[0] = luma_of(values[0], values[1], values[2]);
     for (std::size_t channel = 0; channel < wanted.channels; ++channel)
       store(to + channel * wanted.value_bytes, values[channel], wanted.value_bytes);
     from += now.pixel_bytes();

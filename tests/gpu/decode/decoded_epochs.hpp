@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <future>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace feedline::test {
@@ -31,10 +32,13 @@ inline std::vector<std::uint8_t> on_host(const tensor_view& values) {
   return host;
 }
 
-/// Two epochs of a dataset with the fields "image" and "label". Any thread: it requires nothing.
+/// Two epochs of two fields of a dataset. Any thread: it requires nothing.
 /// @param options Its `epochs` and `placement` are replaced.
+/// @param names Fields that become `images` and `labels`.
 inline delivered_epochs take_epochs(const dataset_ptr& data, const sampler& order,
-                                    loader_options options, int gpu = 0) {
+                                    loader_options options, int gpu = 0,
+                                    std::pair<const char*, const char*> names = {"image",
+                                                                                 "label"}) {
   FEEDLINE_CUDA_CHECK(cudaSetDevice(gpu));
   const gpu_stream stream;
   options.epochs = 2;
@@ -47,8 +51,8 @@ inline delivered_epochs take_epochs(const dataset_ptr& data, const sampler& orde
     for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch)
       for (const batch& batch : loader.epoch(epoch, stream.ref())) {
         FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-        all.images.push_back(on_host(batch["image"]));
-        all.labels.push_back(on_host(batch["label"]));
+        all.images.push_back(on_host(batch[names.first]));
+        all.labels.push_back(on_host(batch[names.second]));
       }
   } catch (const stage_error& failure) {
     all.error = failure.what();

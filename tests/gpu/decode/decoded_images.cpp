@@ -23,6 +23,10 @@ namespace {
 
 constexpr std::byte untouched{0x5A};
 
+std::size_t bytes_of(const image_row& row) {
+  return row.channels * row.value_bytes() * row.height * row.width;
+}
+
 }  // namespace
 
 decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_image>& images) {
@@ -41,7 +45,8 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
                      .window = image.window,
                      .in_row = image.in_row,
                      .format = image.format,
-                     .pixel_bits = image.pixel_bits});
+                     .pixel_bits = image.pixel_bits,
+                     .orientation = image.orientation});
     memory.insert(memory.end(), image.stored.begin(), image.stored.end());
     memory.resize((memory.size() + 15) / 16 * 16);
     largest = std::max(largest, image.stored.size());
@@ -51,7 +56,7 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
   memory.insert(memory.end(), table, table + loads.size() * sizeof(block_load));
   const gpu_copy copy_destination{device, memory};
 
-  const std::size_t row_bytes = std::size_t{3} * row.height * row.width;
+  const std::size_t row_bytes = bytes_of(row);
   const std::size_t places = 2 * images.size() + 1;
   const gpu_copy blocks{device, byte_vector(places * row_bytes, untouched)};
   const gpu_copy states{device, byte_vector(places * sizeof(std::uint32_t))};
@@ -95,17 +100,22 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
 }
 
 byte_vector decode_on_cpu(const image_row& row, const byte_vector& file,
-                          const source_window& window, const image_in_row& in_row) {
-  const auto decoder = make_image_decoder({.height = row.height,
-                                           .width = row.width,
-                                           .shorter_side = row.shorter_side,
-                                           .interpolation = row.interpolation,
-                                           .layout = row.layout,
-                                           .reduced_decoding = false,
-                                           .fill = {row.fill[0], row.fill[1], row.fill[2]}});
-  byte_vector out(std::size_t{3} * row.height * row.width, untouched);
-  decoder->decode_described(file, {.bytes = file.size(), .window = window, .in_row = in_row},
-                            decoder->describe(file), out);
+                          const source_window& window, const image_in_row& in_row,
+                          std::uint8_t orientation) {
+  const image_options options{.height = row.height,
+                              .width = row.width,
+                              .shorter_side = row.shorter_side,
+                              .interpolation = row.interpolation,
+                              .layout = row.layout,
+                              .channels = row.channels,
+                              .type = row.type,
+                              .reduced_decoding = false,
+                              .fill = {row.fill[0], row.fill[1], row.fill[2]}};
+  const auto decoder = row.is_mask ? make_mask_decoder(options) : make_image_decoder(options);
+  byte_vector out(bytes_of(row), untouched);
+  const encoded_blocks::stored_block described{
+      .bytes = file.size(), .window = window, .in_row = in_row, .orientation = orientation};
+  decoder->decode_described(file, described, decoder->describe(file), out);
   return out;
 }
 

@@ -19,6 +19,7 @@ struct arriving_image {
   image_in_row in_row = {};
   image_format format = image_format::jpeg;
   std::uint8_t pixel_bits = 0;
+  std::uint8_t orientation = 1;
 };
 
 struct decoded_images {
@@ -34,6 +35,7 @@ struct decoded_images {
 /// `decode_on_gpu` has there.
 [[nodiscard]] byte_vector decode_on_cpu(const image_row& row, const byte_vector& file,
                                         const source_window& window = {},
-                                        const image_in_row& in_row = {});
+                                        const image_in_row& in_row = {},
+                                        std::uint8_t orientation = 1);
 
 }  // namespace feedline::test

@@ -62,10 +62,11 @@ inline void transform_jpeg_blocks(const jpeg_file& file, std::vector<std::int16_
 }
 
 /// Makes pixels of samples, as the threads of a GPU do: tile by tile.
-inline pixels make_jpeg_pixels(const detail::jpeg_frame& frame, const std::uint8_t* samples) {
+inline pixels make_jpeg_pixels(const detail::jpeg_frame& frame, const std::uint8_t* samples,
+                               bool wants_grey = false) {
   using tile = detail::jpeg_chroma_tile;
   constexpr std::uint32_t threads = 32;
-  const detail::jpeg_pixels made{samples, frame};
+  const detail::jpeg_pixels made{samples, frame, wants_grey};
   const std::size_t row_bytes = detail::jpeg_row_bytes(frame.width);
   std::vector<std::uint8_t> planes(row_bytes * 3 * frame.height);
   for (std::uint32_t top = 0; top < frame.height; top += tile::height)
@@ -79,10 +80,10 @@ inline pixels make_jpeg_pixels(const detail::jpeg_frame& frame, const std::uint8
         for (std::uint32_t x = left; x < right; x += detail::jpeg_pixels::square)
           made.make(*chroma, y, x, planes.data());
     }
-  pixels image{frame.height, frame.width, 3, {}};
+  pixels image{frame.height, frame.width, wants_grey ? 1U : 3U, {}};
   for (std::uint32_t y = 0; y < frame.height; ++y)
     for (std::uint32_t x = 0; x < frame.width; ++x)
-      for (std::uint32_t channel = 0; channel < 3; ++channel)
+      for (std::uint32_t channel = 0; channel < image.channels; ++channel)
         image.values.push_back(planes[(std::size_t{3} * y + channel) * row_bytes + x]);
   return image;
 }
@@ -90,13 +91,14 @@ inline pixels make_jpeg_pixels(const detail::jpeg_frame& frame, const std::uint8
 /// @tparam Lanes Number of lanes that read the scan; 0: one reader.
 /// @return Nothing if devices do not take the file, or its scan is not whole.
 template <std::uint32_t Lanes>
-std::optional<pixels> decode_jpeg_by_parts(const byte_vector& bytes) {
+std::optional<pixels> decode_jpeg_by_parts(const byte_vector& bytes, bool wants_grey = false) {
   const jpeg_file file{bytes};
   if (!file.is_read) return {};
   jpeg_scan_result found = read_jpeg_scan<Lanes>(file);
   if (!found.is_whole) return {};
   transform_jpeg_blocks(file, found.blocks);
-  return make_jpeg_pixels(file.frame, reinterpret_cast<const std::uint8_t*>(found.blocks.data()));
+  return make_jpeg_pixels(file.frame, reinterpret_cast<const std::uint8_t*>(found.blocks.data()),
+                          wants_grey);
 }
 
 }  // namespace feedline::test

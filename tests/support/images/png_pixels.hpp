@@ -45,11 +45,19 @@ inline std::optional<std::vector<std::uint8_t>> png_data_by_parts(const std::uin
   return data;
 }
 
+/// The values of a PNG's pixels, row after row, of one channel or three.
+struct png_image_values {
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+  std::vector<std::uint16_t> values = {};
+};
+
 /// Decodes a PNG by the parts that devices decode by. @return Nothing if they refuse it.
 /// @tparam Lanes Lanes of the warp that finds literals and undoes filters.
 template <std::uint32_t Lanes = 32>
-std::optional<pixels> decode_png_by_parts(std::span<const std::byte> given,
-                                          bool last_first = false) {
+std::optional<png_image_values> png_values_by_parts(std::span<const std::byte> given,
+                                                    const detail::png_values& wanted,
+                                                    bool last_first = false) {
   const auto copy = std::make_unique<std::uint8_t[]>(given.size());
   if (!given.empty()) std::memcpy(copy.get(), given.data(), given.size());
   const auto bytes = static_cast<std::uint32_t>(given.size());
@@ -77,20 +85,33 @@ std::optional<pixels> decode_png_by_parts(std::span<const std::byte> given,
           adler32(1, filtered, static_cast<uInt>(room)))
     return std::nullopt;
 
-  const std::uint32_t row_bytes = (frame.width + 3) / 4 * 4;
-  const auto planes = words_for(std::size_t{3} * row_bytes * frame.height);
-  const auto* const made = reinterpret_cast<const std::uint8_t*>(planes.get());
+  const std::uint32_t row_values = (frame.width + 3) / 4 * 4;
+  const std::size_t value_bytes = wanted.is_wide ? 2 : 1;
+  const auto planes = words_for(std::size_t{3} * value_bytes * row_values * frame.height);
+  auto* const made = reinterpret_cast<std::uint8_t*>(planes.get());
   host_warp<Lanes> warp{.last_first = last_first};
-  if (!detail::make_png_rows(warp, frame, detail::png_colours{copy.get(), frame}, filtered,
-                             reinterpret_cast<std::uint8_t*>(planes.get()), row_bytes,
-                             frame.height))
+  if (!detail::make_png_rows(warp, frame, detail::png_colours{copy.get(), frame, wanted}, filtered,
+                             made, row_values, frame.height))
     return std::nullopt;
-  pixels image{frame.height, frame.width, 3, {}};
+  png_image_values image{frame.height, frame.width};
   for (std::uint32_t y = 0; y < frame.height; ++y)
     for (std::uint32_t x = 0; x < frame.width; ++x)
-      for (std::uint32_t channel = 0; channel < 3; ++channel)
-        image.values.push_back(made[(std::size_t{3} * y + channel) * row_bytes + x]);
+      for (std::uint32_t channel = 0; channel < (wanted.is_grey ? 1 : 3); ++channel) {
+        const std::size_t at = (std::size_t{3} * y + channel) * row_values + x;
+        std::uint16_t value = made[at];
+        if (wanted.is_wide) std::memcpy(&value, made + 2 * at, sizeof value);
+        image.values.push_back(value);
+      }
   return image;
+}
+
+/// The same to three channels of 8 bits.
+template <std::uint32_t Lanes = 32>
+std::optional<pixels> decode_png_by_parts(std::span<const std::byte> given,
+                                          bool last_first = false) {
+  const auto made = png_values_by_parts<Lanes>(given, {}, last_first);
+  if (!made) return std::nullopt;
+  return pixels{made->height, made->width, 3, {made->values.begin(), made->values.end()}};
 }
 
 }  // namespace feedline::test

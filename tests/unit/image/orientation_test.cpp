@@ -255,7 +255,7 @@ TEST_CASE("orientation: the log tells once of images that it does not turn", "[d
   for (int i = 0; i < 3; ++i) {
     std::vector<std::byte> out(sample_bytes(spec));
     if (on_device)
-      CHECK(decoder->for_device(file, {}).has_value() == !follows);
+      CHECK(decoder->for_device(file, {})->orientation == (follows ? 6 : 1));
     else
       decoder->decode(file, spec, out, {});
   }
@@ -264,17 +264,32 @@ TEST_CASE("orientation: the log tells once of images that it does not turn", "[d
   CHECK(captured.text().find(words, first + 1) == std::string::npos);
 }
 
-TEST_CASE("orientation: readers turn images where a device decodes the others", "[loader][host]") {
+TEST_CASE("orientation: devices turn images as readers do", "[loader][host]") {
   const temporary_directory folder;
   std::filesystem::create_directory(folder.path() / "a");
   for (std::uint32_t i = 0; i < images; ++i)
-    folder.write("a/" + std::to_string(100 + i) + ".jpg",
-                 with_exif(jpeg_bytes(paint(20 + i, 30)), exif(i % 9)));
-  const image_options options = GENERATE(
-      image_options{.height = 12, .width = 10, .shorter_side = 14, .follow_orientation = true},
-      image_options{
-          .height = 12, .width = 10, .resized_crop = crop_ranges{}, .follow_orientation = true});
+    folder.write(
+        "a/" + std::to_string(100 + i) + ".jpg",
+        with_exif(jpeg_bytes(paint(20 + i, 30), {.is_progressive = i % 7 == 3}), exif(i % 9)));
+  image_options options = GENERATE(
+      image_options{.height = 12, .width = 10},
+      image_options{.height = 12, .width = 10, .shorter_side = 14},
+      image_options{.height = 12, .width = 10, .resized_crop = crop_ranges{}},
+      image_options{.height = 12, .width = 10, .fit = image_fit::letterbox, .fill = {1, 2, 3}},
+      image_options{.height = 40,
+                    .width = 60,
+                    .fit = image_fit::pad,
+                    .size_divisible = 8,
+                    .fill = {9, 8, 7},
+                    .flip = 0.5});
+  options.follow_orientation = true;
+  options.interpolation = GENERATE(interpolation::bilinear, interpolation::nearest);
   const dataset_ptr data = open_image_folder(folder.path(), {.image = options}).dataset;
-  for (std::uint32_t i = 0; i < images; ++i) CHECK(given(data, i).skipped == (i % 9 > 1 ? 1 : 0));
+  for (std::uint32_t i = 0; i < images; ++i) {
+    const auto block = given(data, i);
+    const bool is_for_readers = i % 7 == 3;
+    CHECK(block.skipped == (is_for_readers ? 1 : 0));
+    CHECK(block.orientation == (is_for_readers || i % 9 == 0 ? 1 : i % 9));
+  }
   check_same(data, shuffle{.seed = 4}, {.batch_size = 7, .readers = 3});
 }

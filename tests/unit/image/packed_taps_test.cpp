@@ -18,9 +18,10 @@ namespace {
 /// An axis' records, in memory of just as many words as they may take.
 struct records {
   records(interpolation filter, packed_taps::packing packing, std::uint32_t from, std::uint32_t to,
-          std::uint32_t begin, std::uint32_t count, std::uint32_t source = 0)
+          std::uint32_t begin, std::uint32_t count, std::uint32_t source = 0,
+          bool is_mirrored = false)
       : words(packed_taps::max_words(filter, from, count)) {
-    const packed_taps taps{filter, packing, from, to, begin, source};
+    const packed_taps taps{filter, packing, from, to, begin, source, is_mirrored};
     pairs = taps.pairs();
     REQUIRE(std::size_t{count} * (1 + pairs) <= words.size());
     for (std::uint32_t i = 0; i < count; ++i)
@@ -66,14 +67,16 @@ std::vector<std::uint8_t> by_records(interpolation filter, const test::pixels& f
                      window.resized.height,
                      window.top,
                      to.height,
-                     source.top};
+                     source.top,
+                     window.mirrors_rows};
   const records columns{filter,
                         packed_taps::packing::bytes,
                         source.extents.width,
                         window.resized.width,
                         window.left,
                         to.width,
-                        source.left};
+                        source.left,
+                        window.mirrors_columns};
   const std::uint32_t groups = (from.width + 7) / 8;
   std::vector<std::uint8_t> out(3 * to.pixels());
   for (std::uint32_t channel = 0; channel < 3; ++channel) {
@@ -120,7 +123,9 @@ TEST_CASE("packed taps: they resize as the resampler does", "[dataset][host]") {
     const image_extents wanted{side(60), side(60)};
     const std::uint32_t shorter = std::max(wanted.height, wanted.width) + side(9);
     const auto whole = resized_extents(from, wanted, i % 2 == 0 ? 0 : shorter);
-    const auto window = middle_window(whole, wanted);
+    auto window = middle_window(whole, wanted);
+    window.mirrors_rows = i % 3 == 1;
+    window.mirrors_columns = i % 5 > 2;
     const auto image = test::paint(from.height, from.width, 3, static_cast<std::uint32_t>(i));
     CAPTURE(from.height, from.width, wanted.height, wanted.width, whole.height, whole.width);
     for (const interpolation filter : filters)
@@ -137,7 +142,9 @@ TEST_CASE("packed taps: they resize a part of an image as the resampler does", "
     const image_extents from{side(90), side(90)};
     image_box part{side(from.height) - 1, side(from.width) - 1, {}};
     part.extents = {side(from.height - part.top), side(from.width - part.left)};
-    const auto window = resized_part(part, {side(60), side(60)});
+    auto window = resized_part(part, {side(60), side(60)});
+    window.mirrors_rows = i % 3 == 1;
+    window.mirrors_columns = i % 5 > 2;
     const auto image = test::paint(from.height, from.width, 3, static_cast<std::uint32_t>(i));
     CAPTURE(part.top, part.left, part.extents.height, part.extents.width, window.extents.height,
             window.extents.width);

@@ -2,19 +2,22 @@
 
 #include <feedline/image/folder.hpp>
 #include <feedline/loader/loader.hpp>
-#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
 
 #include "image/resize/resampler.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
+#include "support/datasets/encoded_check.hpp"
 #include "support/devices/scripted_device.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/images/image_bytes.hpp"
 #include "unit/image/decoded_file.hpp"
+#include "unit/image/decoded_images.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 using namespace feedline;
@@ -146,18 +149,43 @@ TEST_CASE("pixel format: wide values and one channel are resized as bytes of thr
   }
 }
 
-TEST_CASE("pixel format: readers decode where a device cannot, and the plan says so",
+TEST_CASE("pixel format: devices decode one channel and 16 bits to the values of readers",
           "[loader][host]") {
   const temporary_directory folder;
   std::filesystem::create_directory(folder.path() / "a");
-  folder.write("a/1.jpg", jpeg_bytes(paint(height, width)));
-  const auto data = open_image_folder(folder.path(), {.image = as(1, element_type::u8)}).dataset;
-  const scripted on;
-  const loader from{
-      data, sequential{}, on.device, {.batch_size = 1, .decode_on = decode_on::automatic}};
-  CHECK(from.plan().decode_on == decode_on::cpu);
-  CHECK(
-      contains(from.plan().decode_note, "image files whose pixels become three values of 8 bits"));
+  for (std::uint32_t i = 0; i < images; ++i) {
+    const auto painted = paint(20 + i, 25 + i % 7, i % 4 == 0 ? 1 : 3, i);
+    folder.write("a/" + std::to_string(100 + i) + ".jpg",
+                 i % 3 == 0 ? png_bytes(painted, {.bit_depth = i % 2 == 0 ? 16 : 8})
+                            : jpeg_bytes(painted, {.is_progressive = i % 5 == 1}));
+  }
+  const auto channels = GENERATE(1U, 3U);
+  const auto type = GENERATE(element_type::u8, element_type::u16);
+  const auto layout = GENERATE(image_layout::hwc, image_layout::chw);
+  if (channels == 3 && type == element_type::u8) return;
+  image_options image = as(channels, type, layout);
+  CAPTURE(channels, type, layout);
+  loader_options loading{.batch_size = 7, .readers = 2, .seed = 3};
+  const auto check = [&] {
+    const auto data = open_image_folder(folder.path(), {.image = image}).dataset;
+    if (!data->varies_by_epoch()) check_encoded(*data);
+    check_same(data, shuffle{.seed = 2}, loading, 2);
+  };
+  check();
+  image.resized_crop = crop_ranges{};
+  loading.transforms = {
+      {.field = "image", .to = element_type::f16, .scale = 0.5, .layout = layout, .flip = 0.5}};
+  if (type == element_type::u8) loading.transforms[0].gaussian_blur = gaussian_blur{};
+  check();
+  image.resized_crop.reset();
+  image.fit = image_fit::letterbox;
+  image.fill = {3, 200, 255};
+  check();
+  image.fit = image_fit::pad;
+  image.height = image.width = 64;
+  image.flip = 0.5;
+  loading.transforms.clear();
+  check();
 }
 
 TEST_CASE("pixel format: memory of a huge image is freed by a small one, that of others is kept",

@@ -7,7 +7,7 @@ feedline_add_tests(feedline_images_left_out_tests SOURCES
   ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
   ${PROJECT_SOURCE_DIR}/src/image/image_geometry.cpp
   ${PROJECT_SOURCE_DIR}/src/image/image_options.cpp
-  ${PROJECT_SOURCE_DIR}/src/image/left_to_readers.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/device_files.cpp
   ${PROJECT_SOURCE_DIR}/src/image/orientation.cpp
   ${PROJECT_SOURCE_DIR}/src/image/resize/pixel_image.cpp
   ${PROJECT_SOURCE_DIR}/src/image/place_pixels.cpp

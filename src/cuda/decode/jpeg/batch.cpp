@@ -48,9 +48,10 @@ constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
   constexpr std::uint64_t max_png_rows = 8 * max_png_pixels + longest_side;
   constexpr std::uint64_t jpeg_bytes =
       4 * max_jpeg_pixels + 12 * max_mcus * jpeg_pixels::block_stride;
-  constexpr std::uint64_t png_bytes = 3 * (max_png_pixels + (32 + max_rows_beyond) * longest_side) +
-                                      max_png_rows + max_png_data_bytes(max_png_rows) +
-                                      3 * std::uint64_t{256};
+  const std::uint64_t pixel_bytes = row.type == element_type::u16 ? 6 : 3;
+  const std::uint64_t png_bytes =
+      pixel_bytes * (max_png_pixels + (32 + max_rows_beyond) * longest_side) + max_png_rows +
+      max_png_data_bytes(max_png_rows) + 3 * std::uint64_t{256};
   return aligned(jpeg_header_bytes + std::max(jpeg_bytes, png_bytes) + taps_bytes(sides, row));
 }
 

@@ -4,6 +4,7 @@
 
 #include "codecs/jpeg/pixels.hpp"
 #include "image/resize/geometry.hpp"
+#include "image/resize/image_turn.hpp"
 #include "image/resize/packed_taps.hpp"
 
 #include <cstddef>
@@ -31,8 +32,16 @@ struct jpeg_image {
   source_window window = {};  ///< the part that becomes its row; no height: as the row says
   image_in_row in_row = {};   ///< passes `is_jpeg_decoded`
   image_format format = image_format::jpeg;
-  std::uint8_t pixel_bits = 0;  ///< the load's
-  bool keeps_size = false;      ///< its window is copied to its row, and not resized
+  std::uint8_t pixel_bits = 0;   ///< the load's
+  bool keeps_size = false;       ///< its window is copied to its row, and not resized
+  bool is_grey = false;          ///< its pixels have one value
+  bool is_mask = false;          ///< its values are stored indices
+  bool is_wide = false;          ///< its pixels are made with 16 bits a value: those of a PNG
+  std::uint8_t orientation = 1;  ///< the load's
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr image_turn turn() const noexcept {
+    return image_turn{orientation};
+  }
 };
 
 /// The extents of the image within its row.
@@ -42,30 +51,51 @@ struct jpeg_image {
   return row_extents(in_row, {row.height, row.width});
 }
 
-/// The part of an image that becomes such a row.
-/// @param window The load's; it and `in_row` pass `is_jpeg_decoded`.
+/// The part of a stored image that becomes such a row, once it is turned.
+/// @param extents Extents of the stored image. @param window The load's; it and `in_row` pass
+/// `is_jpeg_decoded`.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr resample_window window_of(
     const image_row& row, image_extents extents, const source_window& window,
-    const image_in_row& in_row) noexcept {
+    const image_in_row& in_row, const image_turn& turn = {}) noexcept {
   const image_extents wanted = shown_extents(row, in_row);
-  if (window.height != 0) return resized_part(box_of(window), wanted);
-  if (in_row.height != 0) return resized_part({0, 0, extents}, wanted);
-  resample_window middle =
-      middle_window(resized_extents(extents, wanted, row.shorter_side), wanted);
-  middle.source = {0, 0, extents};
-  return middle;
+  const image_extents shown = turn.turned(extents);
+  resample_window made;
+  if (window.height != 0) {
+    made = resized_part(turn.as_shown(box_of(window), extents), wanted);
+  } else if (in_row.height != 0) {
+    made = resized_part({0, 0, shown}, wanted);
+  } else {
+    made = middle_window(resized_extents(shown, wanted, row.shorter_side), wanted);
+    made.source = {0, 0, shown};
+  }
+  return turn.as_stored(made, extents);
+}
+
+/// The same for an image of a batch.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr resample_window window_of(
+    const image_row& row, const jpeg_image& image) noexcept {
+  return window_of(row, image.extents, image.window, image.in_row, image.turn());
+}
+
+/// Extents of what is made of an image, before it is turned.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr image_extents made_extents(
+    const image_row& row, const jpeg_image& image) noexcept {
+  return image.turn().turned(shown_extents(row, image.in_row));
 }
 
 /// Whether an image may have this size and window, and can be resized to such a row.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_jpeg_decoded(
     const image_row& row, image_extents extents, const source_window& window = {},
-    image_format format = image_format::jpeg, const image_in_row& in_row = {}) noexcept {
+    image_format format = image_format::jpeg, const image_in_row& in_row = {},
+    const image_turn& turn = {}) noexcept {
   if (extents.pixels() == 0 || extents.pixels() > max_jpeg_pixels) return false;
   if (format == image_format::png && extents.pixels() > max_png_pixels) return false;
+  if (row.is_mask && format != image_format::png) return false;
   if (!is_within(in_row, {row.height, row.width})) return false;
   if (window != source_window{}) return is_within(window, extents);
   if (in_row.height != 0) return true;
-  return resized_extents(extents, shown_extents(row, in_row), row.shorter_side).pixels() != 0;
+  return resized_extents(turn.turned(extents), shown_extents(row, in_row), row.shorter_side)
+             .pixels() != 0;
 }
 
 /// The reason why no image can be resized to such a row; empty if images can.
@@ -80,6 +110,12 @@ struct jpeg_image {
     return "images of an unknown layout";
   if (row.interpolation > interpolation::nearest)
     return "images resized by an unknown interpolation";
+  if (row.channels != 1 && row.channels != 3) return "images of neither one nor three channels";
+  if (row.type != element_type::u8 && row.type != element_type::u16)
+    return "images of values that are neither u8 nor u16";
+  if (row.is_mask && (row.channels != 1 || row.type != element_type::u8 ||
+                      row.interpolation != interpolation::nearest))
+    return "masks whose values are blended, or are not one u8";
   return "";
 }
 
@@ -130,9 +166,11 @@ inline constexpr std::size_t jpeg_header_bytes = 512;
 
 /// Offset of a PNG's filtered rows from the begin of its pixels: after the rows that resizing reads
 /// besides.
-[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_rows_behind(image_extents extents) {
-  const std::uint64_t rows = std::uint64_t{extents.height} + max_rows_beyond;
-  return (std::uint64_t{3} * jpeg_row_bytes(extents.width) * rows + 255) / 256 * 256;
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_rows_behind(
+    const jpeg_image& image) {
+  const std::uint64_t rows = std::uint64_t{image.extents.height} + max_rows_beyond;
+  const std::uint64_t pixel_bytes = image.is_wide ? 6 : 3;
+  return (pixel_bytes * jpeg_row_bytes(image.extents.width) * rows + 255) / 256 * 256;
 }
 /// Most bits of a PNG's pixel, as its load says.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t max_png_pixel_bits(
@@ -148,7 +186,7 @@ inline constexpr std::size_t jpeg_header_bytes = 512;
 /// Offset of a PNG's compressed data from the begin of its pixels.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t png_data_behind(
     const jpeg_image& image) {
-  return png_rows_behind(image.extents) + (max_png_rows_bytes(image) + 255) / 256 * 256;
+  return png_rows_behind(image) + (max_png_rows_bytes(image) + 255) / 256 * 256;
 }
 
 }  // namespace feedline::detail

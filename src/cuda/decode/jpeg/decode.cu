@@ -112,7 +112,8 @@ __global__ void __launch_bounds__(threads, 6)
   const image_memory memory{batch, batch.images[blockIdx.y]};
   const jpeg_frame frame = memory.header->frame;
   if (frame.components == 0) return;
-  const jpeg_pixels pixels{reinterpret_cast<const std::uint8_t*>(memory.blocks), frame};
+  const jpeg_pixels pixels{reinterpret_cast<const std::uint8_t*>(memory.blocks), frame,
+                           batch.images[blockIdx.y].is_grey};
   const image_box part = wanted_part(batch.images[blockIdx.y]);
   const std::uint32_t bottom = part.top + part.extents.height;
   const std::uint32_t right = part.left + part.extents.width;

@@ -24,6 +24,7 @@ struct jpeg_batch {
 void load_scan_kernels();
 void load_pixel_kernels();  ///< tables and samples, too
 void load_resize_kernels();
+void load_wide_resize_kernel();
 
 // Each function issues its kernels on a stream of the current GPU. @throws cuda_error.
 
@@ -43,5 +44,10 @@ void issue_pixels(const jpeg_batch& batch, cudaStream_t stream);
 /// @param row The row for which the images were placed. @param images The batch's, on the host.
 void issue_resizes(const jpeg_batch& batch, const image_row& row,
                    std::span<const jpeg_image> images, cudaStream_t stream);
+
+/// The part of `issue_resizes` for rows of u16, for which the taps have been written: resizes
+/// images, bit for bit like `resampler`. @param tiles Tiles of the largest image, and the images.
+void issue_wide_resizes(const jpeg_batch& batch, const image_row& row, dim3 tiles,
+                        cudaStream_t stream);
 
 }  // namespace feedline::detail

@@ -37,7 +37,7 @@ struct png_memory {
   __device__ png_memory(const jpeg_batch& batch, const jpeg_image& image)
       : found{reinterpret_cast<png_found*>(batch.memory + image.pixels_at - jpeg_header_bytes)},
         pixels{reinterpret_cast<std::uint8_t*>(batch.memory + image.pixels_at)},
-        rows{pixels + png_rows_behind(image.extents)},
+        rows{pixels + png_rows_behind(image)},
         data{pixels + png_data_behind(image)} {}
 
   /// Called by one thread.
@@ -57,7 +57,8 @@ __global__ void __launch_bounds__(decode_threads)
   if (threadIdx.x == 0) {
     png_frame& frame = memory.found->frame;
     good = read_png_frame(image.file, image.bytes, frame) && frame.height == image.extents.height &&
-           frame.width == image.extents.width && frame.pixel_bits() <= max_png_pixel_bits(image);
+           frame.width == image.extents.width && frame.pixel_bits() <= max_png_pixel_bits(image) &&
+           (!image.is_mask || frame.has_indices());
   }
   good = __syncthreads_and(static_cast<int>(good)) != 0;
   std::uint8_t* to = memory.data;
@@ -120,7 +121,9 @@ __global__ void __launch_bounds__(block_warp::lanes)
                                 ? std::uint32_t{image.window.top} + image.window.height
                                 : frame.height;
   block_warp warp;
-  const bool good = make_png_rows(warp, frame, png_colours{image.file, frame}, memory.rows,
+  const png_values wanted{
+      .is_grey = image.is_grey, .is_wide = image.is_wide, .is_index = image.is_mask};
+  const bool good = make_png_rows(warp, frame, png_colours{image.file, frame, wanted}, memory.rows,
                                   memory.pixels, jpeg_row_bytes(frame.width), end);
   if (threadIdx.x == 0 && !good) memory.refuse(batch, image);
 }

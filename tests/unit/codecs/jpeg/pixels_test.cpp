@@ -3,6 +3,8 @@
 
 #include "codecs/jpeg/pixels.hpp"
 
+#include <feedline/image/decode.hpp>
+
 #include "support/checks/catch.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/files/file_bytes.hpp"
@@ -16,6 +18,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -80,6 +83,24 @@ TEST_CASE("jpeg pixels: grey ones are libjpeg's, whatever the sampling that thei
       CHECK((decode<0>(file).values == expected.values));
       CHECK((decode<32>(file).values == expected.values));
     }
+}
+
+TEST_CASE("jpeg pixels: if grey is wanted, they are the luma that libjpeg gives",
+          "[dataset][host]") {
+  for (const sampling& each : samplings)
+    for (const std::uint32_t side : {1U, 7U, 8U, 33U, 130U, 300U})
+      for (const std::uint32_t channels : {1U, 3U}) {
+        const byte_vector file = jpeg_bytes(paint(side, side + 5, channels, side),
+                                            {.luma_across = each.across, .luma_down = each.down});
+        CAPTURE(each.name, side, channels);
+        const auto decoder = make_image_decoder({.height = side, .width = side + 5, .channels = 1});
+        std::vector<std::uint8_t> expected(std::size_t{side} * (side + 5));
+        decoder->decode(file, decoder->describe(file), std::as_writable_bytes(std::span{expected}),
+                        {});
+        const auto seen = test::decode_jpeg_by_parts<32>(file, true);
+        REQUIRE(seen);
+        CHECK((seen->values == expected));
+      }
 }
 
 TEST_CASE("jpeg pixels: they are libjpeg's at all qualities, with restarts and optimal codes",

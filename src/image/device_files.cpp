@@ -1,10 +1,13 @@
-#include "image/left_to_readers.hpp"
+#include "image/device_files.hpp"
 
-#include <feedline/dataset/encoded_blocks.hpp>
-
+#include "codecs/jpeg/frame.hpp"
+#include "codecs/png/frame.hpp"
 #include "detail/log.hpp"
 #include "image/damage_count.hpp"
 #include "io/file_magic.hpp"
+
+#include <algorithm>
+#include <iterator>
 
 namespace feedline::detail {
 namespace {
@@ -52,7 +55,48 @@ std::string kind_of_png(std::span<const std::byte> file) {
          " pixels, or with many or unusual chunks";
 }
 
+std::optional<device_file> describe_jpeg(std::span<const std::byte> file) {
+  jpeg_frame frame;
+  if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
+    return std::nullopt;
+  if (image_extents{frame.height, frame.width}.pixels() > max_image_pixels) return std::nullopt;
+  return device_file{.block = {.bytes = file.size(), .height = frame.height, .width = frame.width},
+                     .has_stray_bytes = frame.has_stray_bytes};
+}
+
+std::optional<device_file> describe_png(std::span<const std::byte> file) {
+  png_frame frame;
+  if (!read_png_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
+    return std::nullopt;
+  if (image_extents{frame.height, frame.width}.pixels() > max_png_pixels) return std::nullopt;
+  return device_file{.block = {.bytes = file.size(),
+                               .height = static_cast<std::uint16_t>(frame.height),
+                               .width = static_cast<std::uint16_t>(frame.width),
+                               .format = image_format::png,
+                               .pixel_bits = static_cast<std::uint8_t>(frame.pixel_bits())},
+                     .has_palette = frame.colours == png_frame::palette,
+                     .has_indices = frame.has_indices()};
+}
+
 }  // namespace
+
+image_row row_on_device(const image_options& options, image_extents largest) {
+  const bool fills = options.fit == image_fit::stretch;
+  image_row row{.height = largest.height,
+                .width = largest.width,
+                .shorter_side = fills ? options.shorter_side : 0,
+                .layout = options.layout,
+                .allow_damaged = options.allow_damaged,
+                .interpolation = options.interpolation,
+                .channels = options.channels,
+                .type = options.type};
+  if (!fills) std::copy(options.fill.begin(), options.fill.end(), std::begin(row.fill));
+  return row;
+}
+
+std::optional<device_file> describe_for_device(std::span<const std::byte> file) {
+  return is_png(file) ? describe_png(file) : describe_jpeg(file);
+}
 
 std::string kind_left_to_readers(std::span<const std::byte> file) {
   if (is_jpeg(file)) return kind_of_jpeg(file);
