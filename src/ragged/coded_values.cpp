@@ -15,7 +15,7 @@ namespace feedline::detail {
 namespace {
 
 /// A larger value is decoded by readers: staging memory has room for the largest block.
-constexpr std::uint64_t max_value_bytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t max_value_bytes = std::uint64_t{8} << 20;
 
 class value_blocks final : public encoded_blocks {
  public:

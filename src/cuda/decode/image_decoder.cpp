@@ -9,7 +9,7 @@ namespace {
 void issue_decoding(const jpeg_batch& batch, std::span<const jpeg_image> images,
                     cudaStream_t stream) {
   if (images.front().format == image_format::png) return issue_png(batch, stream);
-  issue_scans(batch, stream);
+  issue_scans(batch, images, stream);
   issue_samples(batch, stream);
   issue_pixels(batch, stream);
 }

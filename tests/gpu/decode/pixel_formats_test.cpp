@@ -154,6 +154,30 @@ TEST_CASE("pixel formats on the GPU: turned images have the CPU's values", "[cud
   check_format(row_of(3, element_type::u8, filter), 80);
 }
 
+TEST_CASE("pixel formats on the GPU: scans of large files are decoded by more threads",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  std::vector<arriving_image> images;
+  std::mt19937 random{3};
+  for (const std::uint32_t channels : {1U, 3U}) {
+    pixels image = paint(1500, 1400, channels, channels);
+    for (std::uint8_t& value : image.values)
+      value = static_cast<std::uint8_t>(value ^ (random() % 32));
+    for (const bool has_restarts : {false, true})
+      images.push_back({.stored = jpeg_bytes(
+                            image, {.quality = 96, .restart_interval = has_restarts ? 50U : 0U}),
+                        .height = 1500,
+                        .width = 1400});
+    images.push_back({.stored = jpeg_bytes(paint(60, 50, channels)), .height = 60, .width = 50});
+  }
+  REQUIRE(images.front().stored.size() > std::size_t{512} << 10U);
+  check_images("large", {.height = 300, .width = 280}, images);
+  arriving_image cut = images.front();
+  cut.stored.resize(cut.stored.size() / 2);
+  CHECK(decode_on_gpu({.height = 30, .width = 28}, {cut, images[2]}).good ==
+        std::vector<bool>{false, true});
+}
+
 TEST_CASE("pixel formats on the GPU: masks have the stored indices", "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
   image_row row = row_of(1, element_type::u8, interpolation::nearest);

@@ -89,7 +89,7 @@ byte_vector value_of(std::size_t bytes, int first) {
   return value;
 }
 
-constexpr std::size_t limit = std::size_t{4} << 20;
+constexpr std::size_t limit = std::size_t{8} << 20;
 
 std::shared_ptr<values_in_memory> various_values() {
   return std::make_shared<values_in_memory>(

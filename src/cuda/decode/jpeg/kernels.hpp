@@ -32,8 +32,8 @@ void load_wide_resize_kernel();
 void issue_table(std::span<const jpeg_image> images, jpeg_image* table, cudaStream_t stream);
 /// Checks headers, and decodes scans to the coefficients of their blocks. Sets the `bad` words of
 /// loads whose headers differ from what the load says, and of loads with damaged scans unless
-/// damage is allowed.
-void issue_scans(const jpeg_batch& batch, cudaStream_t stream);
+/// damage is allowed. @param images The batch's, on the host.
+void issue_scans(const jpeg_batch& batch, std::span<const jpeg_image> images, cudaStream_t stream);
 /// Makes samples from coefficients.
 void issue_samples(const jpeg_batch& batch, cudaStream_t stream);
 /// Makes pixels from samples.
