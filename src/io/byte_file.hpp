@@ -95,6 +95,9 @@ class byte_file {
 
   /// Whether hints are useful: much of the file is not in memory. Checked again at times.
   [[nodiscard]] virtual bool is_cold() const noexcept = 0;
+  /// About how many bytes a reader should ask for at a time; 0: as few as it likes, because a read
+  /// costs little besides its bytes.
+  [[nodiscard]] virtual std::size_t bytes_a_read() const noexcept { return 0; }
   /// Asks for bytes to be brought near. Returns without waiting for them.
   void will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept;
   /// The same for several ranges; those that are near each other are asked for as one.

@@ -180,6 +180,9 @@ std::string to_string(const loader_plan& plan) {
       (plan.first_readers != plan.readers || plan.first_staging_slots != plan.staging_slots))
     text += fmt::format("; tuned, from {} and {} staging slots", plan.first_readers,
                         plan.first_staging_slots);
+  if (plan.far_request_bytes != 0)
+    text +=
+        fmt::format("; {} asked of other machines at a time", mebibytes(plan.far_request_bytes));
   if (!plan.cores.empty())
     text += fmt::format("; on the {} cores near the device", plan.cores.size());
   return text;

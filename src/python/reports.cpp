@@ -43,6 +43,9 @@ void bind_plan(nb::module_& module) {
       .def_ro("slots_grow", &plan::slots_grow)
       .def_ro("slots_per_epoch", &plan::slots_per_epoch)
       .def_ro("request_samples", &plan::request_samples)
+      .def_ro("far_request_bytes", &plan::far_request_bytes,
+              "About how many bytes a reader asks for at a time because they are on other "
+              "machines; 0: they are not, or the option request_bytes is set.")
       .def_ro("cached_samples", &plan::cached_samples)
       .def_ro("batch_bytes", &plan::batch_bytes)
       .def_ro("slot_bytes", &plan::slot_bytes)

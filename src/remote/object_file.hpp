@@ -60,6 +60,10 @@ class object_file final : public byte_file, public cached_file {
   [[nodiscard]] std::string version() const override;
   [[nodiscard]] bool has_version() const noexcept override;
   [[nodiscard]] bool is_cold() const noexcept override { return true; }
+  /// A reader sleeps until the answers of a read are there: several rows share that.
+  [[nodiscard]] std::size_t bytes_a_read() const noexcept override {
+    return std::size_t{640} << 10;
+  }
   [[nodiscard]] const object_identity* identity() const noexcept override {
     return identity_.get();
   }

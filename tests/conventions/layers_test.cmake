@@ -80,7 +80,7 @@ formats/columns formats/tfrecord"
   "loader: detail detail/json statistics dataset sampler device batch transform/options transform \
 reader"
   "decoding: detail dataset sampler device staging batch reader transfer loader"
-  "loader/plan: detail dataset queue sampler device staging transform transfer loader decoding"
+  "loader/plan: detail io dataset queue sampler device staging transform transfer loader decoding"
   "loader/pipeline: detail io statistics dataset queue sampler device device/trace staging batch \
 transform reader transfer loader decoding loader/plan"
   "cuda: detail dataset device"

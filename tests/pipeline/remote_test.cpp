@@ -1,5 +1,7 @@
 /// Files of every format that a web server has: the same samples come as from a disk.
 
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/zip.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/image/folder.hpp>
@@ -153,6 +155,43 @@ TEST_CASE("remote: an object that changes in an epoch ends it with an error that
   });
   CHECK(contains(message, address + ": field 'a'"));
   CHECK(contains(message, "was written again since it was opened (412)"));
+}
+
+TEST_CASE("remote: a reader asks other machines for several rows at a time, and the plan says so",
+          "[remote][host]") {
+  const mounted_remote mounted;
+  constexpr std::uint64_t rows = 256;
+  constexpr std::uint64_t row_bytes = 150'000;
+  const auto bytes = npy_bytes(npy_dictionary("|u1", "(256, 150000)"), numbered(rows * row_bytes));
+  http_server server;
+  server.put("/a.npy", bytes, "\"v\"");
+  const temporary_directory folder;
+  const auto written = [&](const char* name) { return open(folder.write(name, bytes).string()); };
+  const dataset_ptr there = open(server.address("/a.npy"));
+  const dataset_ptr here = written("a.npy");
+  const auto plan_of = [](const dataset_ptr& rows_of, std::size_t request_bytes) {
+    return loader{rows_of,
+                  shuffle{},
+                  make_host_device(),
+                  {.batch_size = 256, .readers = 8, .expert = {.request_bytes = request_bytes}}}
+        .plan();
+  };
+  const loader_plan far = plan_of(there, 0);
+  CHECK(far.far_request_bytes == std::size_t{640} << 10);
+  CHECK(far.request_samples == 4);
+  CHECK(far.min_requests == 8);
+  CHECK(contains(to_string(far), "0.6 MiB asked of other machines at a time"));
+  // Some files are elsewhere, in any composition.
+  CHECK(plan_of(concatenate({here, there}), 0).request_samples == 4);
+  CHECK(plan_of(zip({written("b.npy"), there}), 0).far_request_bytes != 0);
+  const loader_plan near = plan_of(here, 0);
+  CHECK(near.far_request_bytes == 0);
+  CHECK(near.request_samples == 3);
+  CHECK(near.min_requests == 32);
+  CHECK_FALSE(contains(to_string(near), "other machines"));
+  const loader_plan chosen = plan_of(there, 300'000);
+  CHECK(chosen.far_request_bytes == 0);
+  CHECK(chosen.request_samples == 2);
 }
 
 TEST_CASE("remote: rows of a server that is far off are in flight in greater numbers",

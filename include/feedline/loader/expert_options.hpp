@@ -27,7 +27,8 @@ struct expert_options {
   /// staging slots if that is less.
   std::size_t piece_bytes = 0;
   /// About how many bytes one reader fills at a time. 0: 512 KiB, or less if slots are small,
-  /// so that a slot has 4 requests for each reader.
+  /// so that a slot has 4 requests for each reader. If samples are on other machines, 640 KiB and
+  /// one request, because a reader sleeps until all rows of its request are there.
   std::size_t request_bytes = 0;
   /// Slots of the staging ring, in pinned memory: 2 to 4096. 0: 4, or 3 or 2 if 4 would take more
   /// than 128 MiB.

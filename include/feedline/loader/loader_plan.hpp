@@ -48,6 +48,9 @@ struct loader_plan {
   /// A slot with at least this many samples is cut into at least this many requests. So readers
   /// share its first batch, and finish quickly when an epoch is abandoned. 0: no minimum.
   std::uint64_t min_requests = 0;
+  /// About how many bytes a reader asks for at a time because they are on other machines; 0: they
+  /// are not, or `expert_options::request_bytes` is set, or it is not known where samples are.
+  std::size_t far_request_bytes = 0;
   /// Samples whose rows the device keeps (resident, cached) or reads from the dataset's memory
   /// (gather).
   std::uint64_t cached_samples = 0;

@@ -10,6 +10,7 @@
 #include "detail/arithmetic.hpp"
 #include "detail/cores.hpp"
 #include "detail/threads.hpp"
+#include "loader/plan/far_requests.hpp"
 #include "loader/plan/placement_choice.hpp"
 #include "loader/plan/ring_size.hpp"
 #include "loader/plan/share.hpp"
@@ -107,8 +108,10 @@ slot_memory memory_of(const dataset& dataset, const device_capabilities& device,
   const double cached = dataset.size() == 0 ? 0.0
                                             : static_cast<double>(choice.cached_samples) /
                                                   static_cast<double>(dataset.size());
-  return {dataset.fields(),       options,         choice.placement, cached, device.reads_staging,
-          decoding.loads_bytes(), device.assembles};
+  return {dataset.fields(),     options,
+          choice.placement,     cached,
+          device.reads_staging, decoding.loads_bytes(),
+          device.assembles,     far_request_bytes(dataset)};
 }
 
 /// Resolves one plan. The choices are made once, at construction. The sizes of the rings follow
@@ -236,6 +239,7 @@ class planner {
     plan_.staging_bytes = ring_bytes(plan_.staging_slots, plan_.slot_bytes);
     plan_.request_samples = memory_.requests(batches).request_samples();
     plan_.min_requests = memory_.min_requests();
+    plan_.far_request_bytes = memory_.far_bytes();
     if (memory_.in_place()) return;
 
     plan_.device_slot_bytes = memory_.device_bytes(batches);

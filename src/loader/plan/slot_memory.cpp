@@ -19,6 +19,9 @@ constexpr std::size_t request_goal_bytes = std::size_t{512} << 10;
 /// Fewest requests of a slot for each reader: then readers end it together, even if one request
 /// takes longer than others.
 constexpr std::uint64_t requests_a_reader = 4;
+/// The same where other machines are asked: a reader that sleeps until its rows are there needs
+/// several of them.
+constexpr std::uint64_t far_requests_a_reader = 1;
 /// Readers that share a slot of which some rows are cached.
 constexpr std::uint64_t max_sharers = 8;
 constexpr double least_streamed = 1.0 / 64;
@@ -29,8 +32,9 @@ constexpr std::uint64_t max_more_requests = 5'000;
 
 /// The fewest requests of a slot: enough that all readers share it, and that no reader reads for
 /// long once its epoch is abandoned.
-std::uint64_t shared_requests(int readers, std::size_t slots) {
-  const std::uint64_t wanted = requests_a_reader * static_cast<std::uint64_t>(readers);
+std::uint64_t shared_requests(int readers, std::size_t slots, bool are_far) {
+  const std::uint64_t wanted =
+      (are_far ? far_requests_a_reader : requests_a_reader) * static_cast<std::uint64_t>(readers);
   const std::uint64_t room = max_more_requests / slots;
   return std::min(wanted, room < 4 ? 0 : room / 2 - 1);
 }
@@ -39,7 +43,7 @@ std::uint64_t shared_requests(int readers, std::size_t slots) {
 
 slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& options,
                          feedline::placement placement, double cached_share, bool reads_staging,
-                         std::size_t loads_bytes, bool assembles)
+                         std::size_t loads_bytes, bool assembles, std::size_t far_bytes)
     : conversions_{convert_fields(rows, options.transforms, options.mixing)},
       kept_{resolve_host_fields(rows, conversions_, options)},
       batch_size_{options.batch_size},
@@ -48,6 +52,10 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
       placement_{placement},
       cached_share_{loads_bytes != 0 ? 1 : cached_share},
       loads_bytes_{loads_bytes},
+      far_bytes_{expert_.request_bytes == 0 && placement_ != feedline::placement::gather &&
+                         loads_bytes == 0
+                     ? far_bytes
+                     : 0},
       converts_on_device_{assembles && conversions_.any},
       in_place_{reads_staging && !expert_.batch_transform},
       assembled_{is_assembled()},
@@ -70,7 +78,7 @@ void slot_memory::share_among(int readers, std::size_t staging_slots) {
   if (expert_.piece_bytes == 0 && max_pinned_bytes_ != 0)  // so that the ring still fits the budget
     piece_bytes_ = std::min(piece_bytes_, max_pinned_bytes_ / staging_slots_);
   min_requests_ = expert_.batches_per_slot == 0 && expert_.request_bytes == 0
-                      ? shared_requests(readers, staging_slots_)
+                      ? shared_requests(readers, staging_slots_, far_bytes_ != 0)
                       : 0;
 }
 
@@ -131,7 +139,8 @@ request_layout slot_memory::requests(std::uint64_t batches) const {
 
 std::uint64_t slot_memory::wanted_request_samples(std::uint64_t slot_samples) const {
   if (expert_.request_bytes != 0) return expert_.request_bytes / bytes_per_sample();
-  const std::uint64_t streamed = request_goal_bytes / bytes_per_sample();
+  const std::uint64_t streamed =
+      (far_bytes_ != 0 ? far_bytes_ : request_goal_bytes) / bytes_per_sample();
   if (placement_ == placement::gather) return slot_samples;  // no row is read
   if (cached_share_ == 0 || cached_share_ == 1)
     return streamed;  // all rows are read; or all once, and then none

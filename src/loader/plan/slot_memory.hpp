@@ -28,11 +28,12 @@ class slot_memory {
   /// @param cached_share  Fraction of the samples whose rows are cached; exactly 1 for all.
   /// @param reads_staging, assembles The device's capabilities.
   /// @param loads_bytes   Bytes of a staging slot for blocks that the device decodes; 0: none are.
+  /// @param far_bytes     Bytes that a reader should ask other machines for; 0: none are asked.
   /// @throws usage_error if the transforms don't fit the fields, or if slots would have to be
   /// assembled and the device cannot.
   slot_memory(const std::vector<field>& rows, const loader_options& options,
               feedline::placement placement, double cached_share, bool reads_staging,
-              std::size_t loads_bytes = 0, bool assembles = true);
+              std::size_t loads_bytes = 0, bool assembles = true, std::size_t far_bytes = 0);
 
   /// Changes how many readers share a slot, and how deep the staging ring is; 0: automatic.
   void share_among(int readers, std::size_t staging_slots);
@@ -74,6 +75,8 @@ class slot_memory {
   [[nodiscard]] std::uint64_t piece_samples(std::uint64_t batches) const;
   /// The fewest requests of a staging slot with enough samples; 0: any number.
   [[nodiscard]] std::uint64_t min_requests() const noexcept { return min_requests_; }
+  /// Bytes of a request, as files of other machines want it; 0: something else counts.
+  [[nodiscard]] std::size_t far_bytes() const noexcept { return far_bytes_; }
   /// How a staging slot is divided.
   [[nodiscard]] request_layout requests(std::uint64_t batches) const;
 
@@ -109,6 +112,7 @@ class slot_memory {
   feedline::placement placement_;
   double cached_share_;
   std::size_t loads_bytes_;
+  std::size_t far_bytes_;
   bool converts_on_device_;  ///< where fields are converted or samples are mixed
   bool in_place_;
   bool assembled_;
