@@ -18,18 +18,22 @@ add_library(feedline_remote
   remote/cache/object_cache.cpp
   remote/cache/use_table.cpp
   remote/cache/use_times.cpp
+  remote/direct/connections.cpp
+  remote/direct/servers.cpp
   remote/manifest.cpp
   remote/mount.cpp
   remote/object_file.cpp
   remote/object_file_blocks.cpp
   remote/object_files.cpp
   remote/request/attempt.cpp
+  remote/request/attempt_direct.cpp
   remote/request/connection_groups.cpp
   remote/request/counts.cpp
   remote/request/credential_services.cpp
   remote/request/percent.cpp
   remote/request/plain_request.cpp
   remote/request/request_thread.cpp
+  remote/request/request_thread_ends.cpp
   remote/request/s3_identity.cpp
   remote/request/transfer_loop.cpp
   remote/request/transfer_queue.cpp

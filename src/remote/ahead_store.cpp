@@ -91,11 +91,14 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
                       keep_function keep) {
   const auto it = std::make_shared<block>();
   it->range = range;
-  it->bytes = memory_.get(it->size());
   it->by = std::make_shared<remote_transfer>();
   it->by->target = target;
   it->by->wanted = {wanted_bytes::kind::range, range.begin, it->size(), pin};
-  it->by->out = std::span{it->bytes.get(), static_cast<std::size_t>(it->size())};
+  it->by->out.skip(it->size());
+  it->by->give_memory = [this, it] {
+    it->bytes = memory_.get(it->size());
+    it->by->out.place({it->bytes.get(), static_cast<std::size_t>(it->size())});
+  };
   it->is_held = static_cast<bool>(keep);
   it->asked_for = std::chrono::steady_clock::now();
   it->wanted.push_back({reading_pass(), it->size()});
@@ -111,7 +114,8 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
     };
     transfer_loop::of_this_process().submit(it->by, when);
   } catch (...) {
-    it->by->done = {};  // it holds the block
+    it->by->done = {};  // they hold the block
+    it->by->give_memory = {};
     blocks_.erase(at);
     throw;
   }

@@ -77,7 +77,7 @@ class ahead_store {
     enum state : int { on_its_way, here, failed };
 
     byte_range range;
-    byte_pool::memory bytes = {};
+    byte_pool::memory bytes = {};      ///< from the first byte on
     std::atomic<int> now{on_its_way};  ///< set by the loop's thread
     transfer_ptr by = {};
     std::chrono::steady_clock::time_point asked_for = {};

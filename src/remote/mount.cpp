@@ -2,6 +2,7 @@
 #include <feedline/remote/mount.hpp>
 
 #include "remote/cache/object_cache.hpp"
+#include "remote/direct/servers.hpp"
 #include "remote/mount_once.hpp"
 #include "remote/request/per_process.hpp"
 #include "remote/request/transfer_loop.hpp"
@@ -110,6 +111,7 @@ void mount_remote_files(const remote_options& options) {
   detail::transfer_queue::set_max_in_flight(options.max_in_flight);
   detail::transfer_queue::set_max_ahead(options.read_ahead_bytes);
   detail::transfer_queue::set_second_requests(options.second_requests);
+  detail::direct_servers::set_allowed(options.direct_connections);
   const auto web = std::make_shared<const detail::web_files>(
       detail::remote_target{
           .url = {}, .deadline = options.deadline, .stall_after = options.stall_after},

@@ -48,6 +48,10 @@ struct remote_options {
   /// Whether a request that takes much longer than others of its size gets a second one beside it.
   /// The first whole answer is taken. At most one request in 32 gets one.
   bool second_requests = true;
+  /// Whether bytes of servers without TLS (`http://`) are received straight to where they are
+  /// needed, by connections of feedline's own, once libcurl has reached a server without a proxy
+  /// or a redirect. False: libcurl makes all requests, and each byte is copied once more.
+  bool direct_connections = true;
   /// Address of a store that speaks S3's protocol, such as "https://storage.googleapis.com". Empty:
   /// AWS_ENDPOINT_URL_S3, else AWS_ENDPOINT_URL, else Amazon's.
   std::string s3_endpoint = {};

@@ -30,11 +30,6 @@ constexpr std::size_t few_requests = 8;
 constexpr long buffer_of_few = long{256} << 10;
 constexpr long buffer_of_many = long{32} << 10;
 
-std::string user_agent() {
-  return "feedline/" + std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
-         std::to_string(FEEDLINE_VERSION_MINOR) + "." + std::to_string(FEEDLINE_VERSION_PATCH);
-}
-
 /// Certificates that are trusted, where Linux systems have them. A libcurl that was built on one
 /// system looks there alone.
 constexpr const char* known_files[] = {
@@ -75,6 +70,13 @@ std::optional<std::string> certificate_file() {
   for (const char* const path : known_files)
     if (exists(path)) return path;
   return std::nullopt;
+}
+
+const std::string& attempt::user_agent() {
+  static const std::string name = "feedline/" + std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
+                                  std::to_string(FEEDLINE_VERSION_MINOR) + "." +
+                                  std::to_string(FEEDLINE_VERSION_PATCH);
+  return name;
 }
 
 attempt::attempt(transfer_ptr of, request_handle handle, role as, std::size_t index,
@@ -154,6 +156,13 @@ void attempt::set_options() {
 
 /// Answers of another version are refused with 412. If-Range would not do: with it a changed object
 /// comes whole, with status 200.
+std::string attempt::condition_of(const object_pin& pin) {
+  if (pin.has_strong_tag()) return "If-Match: " + pin.etag;
+  if (pin.etag.empty() && !pin.last_modified.empty())
+    return "If-Unmodified-Since: " + pin.last_modified;
+  return {};
+}
+
 void attempt::set_headers(const s3_credentials& signer) {
   const auto add = [this](const std::string& line) {
     curl_slist* const longer = curl_slist_append(headers_.get(), line.c_str());
@@ -171,11 +180,7 @@ void attempt::set_headers(const s3_credentials& signer) {
       (wanted.what == wanted_bytes::kind::range && wanted.bytes == wanted.pin.size);
   // Only to S3: the signature of an address must have all such headers.
   if (may_be_whole && of_->target->identity) add("x-amz-checksum-mode: ENABLED");
-  const object_pin& pin = wanted.pin;
-  if (pin.has_strong_tag())
-    add("If-Match: " + pin.etag);
-  else if (pin.etag.empty() && !pin.last_modified.empty())
-    add("If-Unmodified-Since: " + pin.last_modified);
+  if (const std::string condition = condition_of(wanted.pin); !condition.empty()) add(condition);
 }
 
 std::size_t attempt::on_header(const char* line, std::size_t, std::size_t bytes, void* self) try {
@@ -222,10 +227,12 @@ bool attempt::take(const char* data, std::size_t bytes) {
     was_cut_ = true;
     return false;
   }
-  if (own_.empty())
+  if (own_.empty()) {
+    require_memory();
     out_.put(std::as_bytes(std::span{data, bytes}));
-  else
+  } else {
     std::memcpy(own_.data() + got_, data, bytes);
+  }
   if (sum_) sum_->add(std::as_bytes(std::span{data, bytes}));
   got_ += bytes;
   counters().bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -241,13 +248,39 @@ void attempt::judge() {
     sum_ = running_checksum::of(answer_.checksum);
 }
 
-void attempt::deliver() noexcept {
+void attempt::require_memory() {
+  if (!of_->give_memory) return;
+  of_->give_memory();
+  of_->give_memory = {};
+}
+
+void attempt::deliver() {
   if (own_.empty()) return;
+  require_memory();
   out_.put(std::span{own_}.first(static_cast<std::size_t>(got_)));
   counters().hedges_won.fetch_add(1, std::memory_order_relaxed);
 }
 
+attempt::reached attempt::reached_server() const noexcept {
+  reached found;
+  long redirects = 0;
+  if (!direct_servers::are_allowed() || !direct_address::of(of_->target->url)) return {};
+  if (curl_easy_getinfo(easy(), CURLINFO_REDIRECT_COUNT, &redirects) != CURLE_OK ||
+      redirects != 0 || curl_easy_getinfo(easy(), CURLINFO_PRIMARY_PORT, &found.port) != CURLE_OK)
+    return {};
+  char* ip = nullptr;
+  if (curl_easy_getinfo(easy(), CURLINFO_PRIMARY_IP, &ip) == CURLE_OK) found.ip = ip;
+  return found;
+}
+
 in_flight_limit::answer attempt::measured() const noexcept {
+  const std::string_view url = of_->target->url;
+  const std::string_view server = url.substr(0, url.find('/', url.find("://") + 3));
+  if (easy() == nullptr)
+    return {.server = server,
+            .latency = first_byte_ - sent_,
+            .body = last_byte_ - first_byte_,
+            .bytes = got_};
   const auto time = [this](CURLINFO which) {
     curl_off_t microseconds = 0;
     curl_easy_getinfo(easy(), which, &microseconds);
@@ -257,8 +290,7 @@ in_flight_limit::answer attempt::measured() const noexcept {
   // Before the request is sent: curl's own time of that is late if the thread is not running then,
   // and one far server that seems near stays so.
   const auto connected = std::max(time(CURLINFO_CONNECT_TIME_T), time(CURLINFO_APPCONNECT_TIME_T));
-  const std::string_view url = of_->target->url;
-  return {.server = url.substr(0, url.find('/', url.find("://") + 3)),
+  return {.server = server,
           .latency = first_byte - connected,
           .body = time(CURLINFO_TOTAL_TIME_T) - first_byte,
           .bytes = got_};

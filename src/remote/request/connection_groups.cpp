@@ -121,7 +121,9 @@ int connection_groups::on_timer(CURLM*, long ms, void* of) {
 }
 
 void connection_groups::on_event(int socket, std::uint32_t events) {
-  const watched& known = sockets_[static_cast<std::size_t>(socket)];
+  const auto number = static_cast<std::size_t>(socket);
+  if (number >= sockets_.size()) return;
+  const watched& known = sockets_[number];
   if (known.by == nullptr) return;              // closed since
   if (!known.is_wanted) return forget(socket);  // the server ends it; libcurl will find out
   int what = 0;

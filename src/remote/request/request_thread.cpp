@@ -14,6 +14,7 @@
 #include <csignal>
 #include <exception>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -22,34 +23,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds first_pause = 50ms;
-constexpr std::chrono::milliseconds longest_pause = 5s;
-constexpr int many = 1'000'000;  // tries that only a deadline ends
 /// How often requests in flight are looked at.
 constexpr std::chrono::milliseconds look_every = 10ms;
-constexpr const char* no_memory = "there is no memory for a request";
 constexpr const char* process_ends = "the process is ending";
-
-/// Without its words, if there is no memory for them.
-answer_verdict refusal_of(const char* words) noexcept {
-  answer_verdict made{remote_fault::refused, {}};
-  try {
-    made.words = words;
-  } catch (...) {  // NOLINT(bugprone-empty-catch): the fault counts
-  }
-  return made;
-}
 
 }  // namespace
 
-request_thread::request_thread(transfer_queue& queue, std::size_t number,
+request_thread::request_thread(transfer_queue& queue, direct_servers& servers, std::size_t number,
                                std::function<void(std::size_t)> wake_other)
     : queue_{queue},
+      servers_{servers},
       number_{number},
       wake_other_{std::move(wake_other)},
       events_{::epoll_create1(EPOLL_CLOEXEC)},
       wakes_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
       connections_{events_},
+      direct_{events_, servers_},
       surroundings_{.on_open = &connection_groups::on_open,
                     .on_close = &connection_groups::on_close,
                     .sockets = &connections_} {
@@ -87,6 +76,7 @@ void request_thread::join() noexcept {
   thread_.join();
   idle_.clear();
   connections_.clear();
+  direct_.clear();
 }
 
 void request_thread::run() noexcept {
@@ -118,18 +108,21 @@ void request_thread::step() {
   }
 }
 
+/// Earlier requests are received first: their bytes are needed first.
 void request_thread::wait() {
-  std::array<epoll_event, 64> events;  // NOLINT: filled by the call
-  const int count =
-      ::epoll_wait(events_, events.data(), static_cast<int>(events.size()), wait_time());
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events[static_cast<std::size_t>(i)];
+  std::array<epoll_event, 256> room;  // NOLINT: filled by the call
+  const int count = ::epoll_wait(events_, room.data(), static_cast<int>(room.size()), wait_time());
+  const auto events = std::span{room}.first(static_cast<std::size_t>(std::max(count, 0)));
+  if (events.size() > 1)
+    std::ranges::sort(events, {},
+                      [&](const epoll_event& each) { return direct_.turn_of(each.data.fd); });
+  for (const epoll_event& event : events) {
     if (event.data.fd == wakes_) {
       std::uint64_t times = 0;
       (void)!::read(wakes_, &times, sizeof(times));
       continue;
     }
-    connections_.on_event(event.data.fd, event.events);
+    if (!direct_.on_event(event.data.fd)) connections_.on_event(event.data.fd, event.events);
   }
 }
 
@@ -164,7 +157,7 @@ void request_thread::begin(const transfer_ptr& wanted) noexcept {
   try {
     if (wanted->is_unwanted.load()) throw std::runtime_error{"the bytes are not wanted any more"};
     if (wanted->tries++ == 0) wanted->first_try = clock::now();
-    begin_attempt(wanted, attempt::role::first);
+    if (!begin_direct(wanted)) begin_attempt(wanted, attempt::role::first);
     return;
   } catch (const std::bad_alloc&) {
     refusal = refusal_of(no_memory);
@@ -196,21 +189,26 @@ void request_thread::begin_attempt(const transfer_ptr& of, attempt::role as) {
   counters().requests.fetch_add(1, std::memory_order_relaxed);
 }
 
-void request_thread::end_finished() {
-  while (const CURLMsg* const message = connections_.next_ended()) {
-    void* found = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &found);
-    attempt& it = *static_cast<attempt*>(found);
-    const answer_verdict verdict = it.end(message->data.result);
-    if (verdict.fault != remote_fault::none) {
-      end(it, verdict, {.was_throttled = verdict.fault == remote_fault::throttled});
-      continue;
-    }
-    const auto answer = it.measured();
-    if (it.of()->wanted.what == wanted_bytes::kind::range)
-      times_.add(it.of()->wanted.bytes, clock::now() - it.begun());
-    end(it, verdict, {.answer = &answer});
+/// @return False: libcurl is to make it.
+bool request_thread::begin_direct(const transfer_ptr& of) {
+  const auto to = attempt::direct_to(*of);
+  if (!to || !servers_.find(to->server)) return false;
+  running_.push_back(std::make_unique<attempt>(of, running_.size()));
+  std::optional<int> socket;
+  try {
+    socket = direct_.begin(*to, attempt::direct_head(*of, *to), *running_.back());
+  } catch (...) {
+    running_.pop_back();
+    throw;
   }
+  if (!socket) {
+    running_.pop_back();
+    return false;
+  }
+  running_.back()->set_group(static_cast<std::size_t>(*socket));
+  ++of->running;
+  counters().requests.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 void request_thread::look_for_late() {
@@ -248,104 +246,6 @@ void request_thread::hedge(attempt& lagging, clock::time_point now) {
     counters().hedged.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {  // the first one continues
     queue_.ended(number_, {});
-  }
-}
-
-std::unique_ptr<attempt> request_thread::take_out(attempt& ended) noexcept {
-  const std::size_t index = ended.index();
-  std::unique_ptr<attempt> it = std::move(running_[index]);
-  running_[index] = std::move(running_.back());
-  running_.pop_back();
-  if (index < running_.size()) running_[index]->set_index(index);
-  connections_.end(it->group(), it->easy());
-  --it->of()->running;
-  return it;
-}
-
-/// Ends the other request for a transfer, if there is one.
-void request_thread::end_others(const transfer_ptr& of) noexcept {
-  for (std::size_t i = running_.size(); of->running != 0 && i-- > 0;)
-    if (running_[i]->of() == of) {
-      (void)take_out(*running_[i]);  // its connection has bytes on their way: it is closed
-      queue_.ended(number_, {});
-    }
-}
-
-void request_thread::end(attempt& ended, answer_verdict verdict,
-                         const transfer_queue::ending& how) {
-  const std::unique_ptr<attempt> it = take_out(ended);
-  queue_.ended(number_, how);
-  const transfer_ptr of = it->of();
-  if (verdict.fault == remote_fault::none || !verdict.may_retry()) end_others(of);
-  if (of->running != 0) {  // the other one may succeed
-    counters().count(verdict.fault);
-    return;
-  }
-  try {
-    if (verdict.fault == remote_fault::none) it->deliver();
-    idle_.push_back(std::move(*it).take_handle());
-    if (verdict.fault != remote_fault::none && try_again(of, verdict)) return;
-  } catch (const std::bad_alloc&) {
-    verdict = {remote_fault::refused, "no memory"};
-  }
-  finish(of, std::move(verdict));
-}
-
-bool request_thread::try_again(const transfer_ptr& failed, answer_verdict& verdict) {
-  counters().count(verdict.fault);
-  const auto now = clock::now();
-  failed->due = now + pause_after(*failed);
-  const bool is_opening = failed->wanted.what != wanted_bytes::kind::range;
-  int max_tries = many;
-  if (is_opening && verdict.fault != remote_fault::throttled) max_tries = 5;
-  if (verdict.is_likely_lasting()) max_tries = 3;
-  if (failed->is_unwanted.load()) return false;
-  if (verdict.may_retry() && failed->tries < max_tries && failed->due < failed->deadline()) {
-    failed->fault = verdict;
-    pausing_.push_back(failed);
-    counters().retries.fetch_add(1, std::memory_order_relaxed);
-    return true;
-  }
-  if (failed->tries > 1)
-    verdict.words += "; tried " + std::to_string(failed->tries) + " times in " +
-                     std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                        now - failed->first_try)
-                                        .count()) +
-                     " ms";
-  return false;
-}
-
-/// Between half and all of a time that doubles, so that clients that failed together do not come
-/// again together.
-std::chrono::milliseconds request_thread::pause_after(const remote_transfer& failed) {
-  const auto longest = std::min(first_pause * (1 << std::min(failed.tries - 1, 10)), longest_pause);
-  std::uniform_int_distribution<std::int64_t> part{longest.count() / 2, longest.count()};
-  const std::chrono::milliseconds pause{part(random_)};
-  return std::max<std::chrono::milliseconds>(pause, failed.answer.retry_after.value_or(0s));
-}
-
-void request_thread::finish(const transfer_ptr& ended, answer_verdict verdict) noexcept {
-  if (verdict.fault != remote_fault::none && !ended->is_unwanted.load())
-    counters().failed.fetch_add(1, std::memory_order_relaxed);
-  ended->fault = std::move(verdict);
-  const auto done = std::move(ended->done);
-  done();
-}
-
-void request_thread::end_all(const char* words) noexcept {
-  while (!running_.empty()) {
-    const transfer_ptr of = running_.back()->of();
-    (void)take_out(*running_.back());
-    queue_.ended(number_, {});
-    if (of->running == 0) finish(of, refusal_of(words));
-  }
-  for (auto* const some : {&pausing_, &taken_}) {
-    for (const transfer_ptr& each : *some) {
-      if (!each) continue;
-      if (some == &taken_) queue_.ended(number_, {});
-      finish(each, refusal_of(words));
-    }
-    some->clear();
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "remote/direct/connections.hpp"
 #include "remote/request/answer_times.hpp"
 #include "remote/request/attempt.hpp"
 #include "remote/request/connection_groups.hpp"
@@ -31,9 +32,9 @@ namespace feedline::detail {
 /// Threads: `start` and `join` by one, `wake` by any.
 class request_thread {
  public:
-  /// @param number Its number in the queue. @param wake_other Wakes another one. Both are borrowed.
-  /// @throws std::bad_alloc if there is no memory, or no file descriptor.
-  request_thread(transfer_queue& queue, std::size_t number,
+  /// @param number Its number in the queue. @param wake_other Wakes another one. Queue and servers
+  /// are borrowed. @throws std::bad_alloc if there is no memory, or no file descriptor.
+  request_thread(transfer_queue& queue, direct_servers& servers, std::size_t number,
                  std::function<void(std::size_t)> wake_other);
   request_thread(const request_thread&) = delete;
   request_thread& operator=(const request_thread&) = delete;
@@ -51,13 +52,20 @@ class request_thread {
  private:
   using clock = std::chrono::steady_clock;
 
+  static constexpr const char* no_memory = "there is no memory for a request";
+
+  /// Without its words, if there is no memory for them.
+  [[nodiscard]] static answer_verdict refusal_of(const char* words) noexcept;
   void run() noexcept;
   void step();
   void wait();
   void begin_due();
   void begin(const transfer_ptr& wanted) noexcept;
   void begin_attempt(const transfer_ptr& of, attempt::role as);
+  [[nodiscard]] bool begin_direct(const transfer_ptr& of);
   void end_finished();
+  void end_direct(const direct_connections::ended& ended);
+  void end_judged(attempt& ended, answer_verdict verdict);
   void look_for_late();
   void hedge(attempt& lagging, clock::time_point now);
   void end(attempt& ended, answer_verdict verdict, const transfer_queue::ending& how);
@@ -71,11 +79,13 @@ class request_thread {
   [[nodiscard]] int wait_time() const;
 
   transfer_queue& queue_;
+  direct_servers& servers_;
   const std::size_t number_;
   const std::function<void(std::size_t)> wake_other_;
   const int events_;  ///< epoll
   const int wakes_;   ///< eventfd
   connection_groups connections_;
+  direct_connections direct_;
   const attempt::surroundings surroundings_;
   std::thread thread_;
   std::atomic<bool> is_ended_{false};

@@ -44,23 +44,39 @@ class landing {
     bytes_ += bytes;
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Bytes that would be thrown away go here, from now on. @param all Memory for all bytes.
+  void place(std::span<std::byte> all) noexcept { pieces_.front().out = all.data(); }
 
   /// A position in a landing, which goes forward as bytes come.
   class cursor {
    public:
     explicit cursor(const landing& of) noexcept : of_{&of} {}
+    /// The rest of a piece. Without memory: it is thrown away.
+    struct rest {
+      std::byte* out;
+      std::uint64_t bytes;
+    };
+    /// Where the next bytes go, while not all have come.
+    [[nodiscard]] rest next() const noexcept {
+      const piece& to = of_->pieces_[piece_];
+      return {to.out == nullptr ? nullptr : to.out + done_, to.bytes - done_};
+    }
+    /// @param bytes No more than those of `next`, which were written there.
+    void came(std::uint64_t bytes) noexcept {
+      done_ += bytes;
+      if (done_ != of_->pieces_[piece_].bytes) return;
+      ++piece_;
+      done_ = 0;
+    }
     /// @param data No more than what is left of the landing.
     void put(std::span<const std::byte> data) noexcept {
       while (!data.empty()) {
-        const piece& to = of_->pieces_[piece_];
-        const auto part = data.first(
-            static_cast<std::size_t>(std::min<std::uint64_t>(data.size(), to.bytes - done_)));
-        if (to.out != nullptr) std::memcpy(to.out + done_, part.data(), part.size());
+        const rest to = next();
+        const auto part =
+            data.first(static_cast<std::size_t>(std::min<std::uint64_t>(data.size(), to.bytes)));
+        if (to.out != nullptr) std::memcpy(to.out, part.data(), part.size());
         data = data.subspan(part.size());
-        done_ += part.size();
-        if (done_ != to.bytes) continue;
-        ++piece_;
-        done_ = 0;
+        came(part.size());
       }
     }
 
@@ -87,6 +103,10 @@ struct remote_transfer {
   std::shared_ptr<const remote_target> target;
   wanted_bytes wanted;
   landing out = {};  ///< bytes land here; `wanted.bytes` of them
+  /// Called once before the first byte lands, by the loop's thread: gives `out` its memory. Bytes
+  /// are on their way for long, and their memory is used for others meanwhile. Empty: it has it.
+  /// @throws std::bad_alloc
+  std::function<void()> give_memory = {};
   /// Called once, by the loop's thread, or by `submit` if the loop has ended. Does not throw.
   std::function<void()> done;
 

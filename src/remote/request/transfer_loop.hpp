@@ -1,5 +1,6 @@
 #pragma once
 
+#include "remote/direct/servers.hpp"
 #include "remote/request/request_thread.hpp"
 #include "remote/request/transfer_queue.hpp"
 
@@ -43,6 +44,7 @@ class transfer_loop {
 
   const std::size_t max_threads_;
   transfer_queue queue_;
+  direct_servers servers_;
   std::vector<std::unique_ptr<request_thread>> threads_;  ///< all are made, some are started
   std::atomic<std::size_t> started_{0};
   std::mutex starting_;

@@ -72,6 +72,7 @@ struct settings {
   bool counts = false;
   bool local = false;
   std::uint64_t request_kib = 0;
+  bool by_libcurl = false;
 };
 
 /// Cores of the client and of the server; apart, if there are enough.
@@ -92,7 +93,8 @@ void run_loader(const form& of, const written_form& data, const file_server& ser
                 const settings& how) {
   mount_remote_files({.max_in_flight = how.max_in_flight,
                       .read_ahead_bytes = how.ahead_mib << 20,
-                      .threads = how.threads});
+                      .threads = how.threads,
+                      .direct_connections = !how.by_libcurl});
   const destination to{how.gpu};
   const auto opening = clock_type::now();
   const bool is_local = latency_ms < 0;
@@ -309,6 +311,7 @@ int main(int argc, char** argv) {
   line.add_flag("--gpu", how.gpu, "to GPU 0 instead of the host device");
   line.add_option("--request-kib", how.request_kib,
                   "expert_options::request_bytes, in KiB; 0: chosen");
+  line.add_flag("--by-libcurl", how.by_libcurl, "remote_options::direct_connections = false");
   line.add_flag("--local", how.local, "also read the files as files of this machine");
   line.add_flag("--counts", how.counts, "print remote_counts() of each run");
   if (const auto exit_code = line.parse(argc, argv)) return *exit_code;

@@ -193,7 +193,8 @@ TEST_CASE("remote faults: an answer that comes byte by byte ends at the deadline
 
 TEST_CASE("remote faults: after a stall comes a new connection while others are idle",
           "[remote][host]") {
-  const mounted_remote mounted{{.deadline = 60s, .stall_after = 1s, .second_requests = false}};
+  const mounted_remote mounted{
+      {.deadline = 60s, .stall_after = 1s, .second_requests = false, .direct_connections = false}};
   std::atomic<int> asked = 0;  // outlives the server
   opened_object object;
   std::vector<std::byte> other(1000);

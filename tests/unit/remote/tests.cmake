@@ -31,6 +31,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/checksums_test.cpp
   unit/remote/connection_groups_test.cpp
   unit/remote/credentials_test.cpp
+  unit/remote/direct_test.cpp
   unit/remote/faults_test.cpp
   unit/remote/in_flight_limit_test.cpp
   unit/remote/manifest_test.cpp

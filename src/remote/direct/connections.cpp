@@ -1,0 +1,315 @@
+#include "remote/direct/connections.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+namespace feedline::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Servers mostly close connections that are idle for longer.
+constexpr auto max_idle = 55s;
+constexpr std::size_t max_head = std::size_t{16} << 10;
+
+bool is_again(int error) noexcept {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+char small_letter(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// The value of a header; empty if there is none. @param name With its colon, in small_letter case.
+std::string_view header(std::string_view head, std::string_view name) noexcept {
+  for (std::size_t line = head.find("\r\n"); line != std::string_view::npos;
+       line = head.find("\r\n", line + 2)) {
+    std::string_view rest = head.substr(line + 2);
+    rest = rest.substr(0, rest.find("\r\n"));
+    if (rest.size() < name.size() ||
+        !std::ranges::equal(rest.substr(0, name.size()), name, {}, small_letter))
+      continue;
+    rest.remove_prefix(name.size());
+    while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+    return rest;
+  }
+  return {};
+}
+
+bool is_close(std::string_view value) noexcept {
+  return std::ranges::equal(value, std::string_view{"close"}, {}, small_letter);
+}
+
+/// Whether nothing has come: bytes that no request asked for would be taken for its answer.
+bool is_quiet(int socket) noexcept {
+  char one = 0;
+  const ssize_t got = ::recv(socket, &one, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got < 0 && is_again(errno);
+}
+
+}  // namespace
+
+std::optional<int> direct_connections::begin(const direct_address& to, std::string head,
+                                             direct_receiver& by) {
+  connection* it = idle_one(to.server);
+  if (it == nullptr) it = connect(to.server);
+  if (it == nullptr) return {};
+  it->by = &by;
+  it->turn = ++begun_;
+  it->out = std::move(head);
+  it->head.clear();
+  it->has_head = it->has_ended = false;
+  it->is_kept = true;
+  by.sends();
+  try {
+    send(*it);
+  } catch (...) {
+    close(*it);
+    throw;
+  }
+  return it->socket;
+}
+
+direct_connections::connection* direct_connections::idle_one(std::string_view server) noexcept {
+  const auto found = idle_.find(server);
+  if (found == idle_.end()) return nullptr;
+  const auto oldest = clock::now() - max_idle;
+  while (!found->second.empty()) {
+    connection& it = *by_socket_[static_cast<std::size_t>(found->second.back())];
+    found->second.pop_back();
+    if (it.idle_since > oldest && is_quiet(it.socket)) return &it;
+    close(it);
+  }
+  return nullptr;
+}
+
+direct_connections::connection* direct_connections::connect(std::string_view server) {
+  const auto at = servers_.find(server);
+  if (!at) return nullptr;
+  auto made = std::make_unique<connection>();
+  made->server = std::string{server};
+  (void)idle_[made->server];  // so that its end needs no memory
+  const int socket =
+      ::socket(at->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+  if (socket < 0) return nullptr;
+  made->socket = socket;
+  const int on = 1;
+  (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  (void)::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  const auto number = static_cast<std::size_t>(socket);
+  try {
+    if (number >= by_socket_.size()) by_socket_.resize(number + 1024);
+  } catch (...) {
+    ::close(socket);
+    throw;
+  }
+  by_socket_[number] = std::move(made);
+  connection& it = *by_socket_[number];
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&at->address), at->bytes) == 0)
+    it.is_connected = true;
+  else if (errno != EINPROGRESS) {
+    servers_.lose(server);
+    close(it);
+    return nullptr;
+  }
+  try {
+    watch(it, false, true);
+  } catch (...) {
+    close(it);
+    throw;
+  }
+  return &it;
+}
+
+/// A connection stays with epoll from request to request: each change would be a call of the
+/// kernel's.
+void direct_connections::watch(connection& it, bool to_send, bool is_new) {
+  epoll_event wanted{};
+  wanted.data.fd = it.socket;
+  wanted.events = EPOLLIN;
+  if (to_send) wanted.events |= EPOLLOUT;
+  it.waits_to_send = to_send;
+  if (::epoll_ctl(epoll_, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, it.socket, &wanted) != 0)
+    throw std::bad_alloc{};
+}
+
+void direct_connections::send(connection& it) {
+  while (!it.out.empty()) {
+    const ssize_t sent = ::send(it.socket, it.out.data(), it.out.size(), MSG_NOSIGNAL);
+    if (sent < 0 && (is_again(errno) || (errno == ENOTCONN && !it.is_connected))) break;
+    if (sent < 0) {
+      finish(it, it.was_used       ? outcome::was_closed
+                 : it.is_connected ? outcome::broke
+                                   : outcome::unreachable);
+      return;
+    }
+    it.is_connected = true;
+    it.out.erase(0, static_cast<std::size_t>(sent));
+  }
+  if (it.waits_to_send != !it.out.empty()) watch(it, !it.out.empty(), false);
+}
+
+bool direct_connections::on_event(int socket) {
+  const auto number = static_cast<std::size_t>(socket);
+  if (number >= by_socket_.size() || !by_socket_[number]) return false;
+  connection& it = *by_socket_[number];
+  if (it.by == nullptr) {  // the server ends it, or sends what no request asked for
+    auto& idle = idle_.find(it.server)->second;
+    std::erase(idle, socket);
+    close(it);
+    return true;
+  }
+  if (it.has_ended) return true;
+  if (!it.out.empty()) {
+    if (!it.is_connected) {
+      int error = 0;
+      socklen_t bytes = sizeof error;
+      if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) {
+        finish(it, outcome::unreachable);
+        return true;
+      }
+      it.by->sends();
+    }
+    send(it);
+    if (it.has_ended) return true;
+  }
+  receive(it);
+  return true;
+}
+
+void direct_connections::receive(connection& it) {
+  while (!it.has_ended && (it.has_head ? receive_body(it) : receive_head(it))) {
+  }
+}
+
+/// One call of the kernel's. @return False: there is no more now.
+bool direct_connections::receive_head(connection& it) {
+  const ssize_t got = ::recv(it.socket, part_.data(), part_.size(), MSG_DONTWAIT);
+  if (got < 0 && is_again(errno)) return false;
+  if (got <= 0) {
+    if (it.was_used && it.head.empty())
+      finish(it, outcome::was_closed);
+    else
+      finish(it, got == 0 && it.head.empty() ? outcome::no_answer : outcome::broke);
+    return false;
+  }
+  return take_head(it, {part_.data(), static_cast<std::size_t>(got)});
+}
+
+/// @return Whether the body is to be received.
+bool direct_connections::take_head(connection& it, std::string_view part) {
+  constexpr std::string_view begin = "HTTP/1.1 ";
+  constexpr std::string_view end = "\r\n\r\n";
+  if (!it.head.empty()) {
+    it.head += part;
+    part = it.head;
+  }
+  const std::size_t compared = std::min(part.size(), begin.size());
+  if (part.substr(0, compared) != begin.substr(0, compared)) {
+    finish(it, part.starts_with("HTTP/") ? outcome::unfit : outcome::no_http);
+    return false;
+  }
+  const std::size_t size = part.find(end);
+  if (size == std::string_view::npos) {
+    if (part.size() > max_head)
+      finish(it, outcome::unfit);
+    else if (it.head.empty())
+      it.head = part;
+    return !it.has_ended;
+  }
+  const std::string_view head = part.substr(0, size);
+  const bool is_coded = !header(head, "transfer-encoding:").empty();
+  it.is_kept = !is_close(header(head, "connection:"));
+  it.has_head = true;
+  const auto next = is_coded ? direct_receiver::next::unfit : it.by->take_head(head);
+  if (next != direct_receiver::next::body) {
+    it.is_kept = false;
+    finish(it, next == direct_receiver::next::fault ? outcome::judged : outcome::unfit);
+    return false;
+  }
+  for (part.remove_prefix(size + end.size()); !part.empty() && it.by->left() != 0;) {
+    const direct_receiver::room to = it.by->next_room();
+    const std::size_t bytes = std::min(part.size(), to.bytes);
+    if (to.memory != nullptr)
+      std::ranges::copy(std::as_bytes(std::span{part.substr(0, bytes)}), to.memory);
+    it.by->came(bytes);
+    part.remove_prefix(bytes);
+  }
+  if (!part.empty()) it.is_kept = false;  // more than the head says
+  if (it.by->left() != 0) return true;
+  finish(it, outcome::whole);
+  return false;
+}
+
+/// One call of the kernel's. @return False: there is no more now.
+bool direct_connections::receive_body(connection& it) {
+  const direct_receiver::room to = it.by->next_room();
+  // Without memory the kernel drops the bytes.
+  const ssize_t got =
+      ::recv(it.socket, to.memory, to.bytes, MSG_DONTWAIT | (to.memory == nullptr ? MSG_TRUNC : 0));
+  if (got < 0 && is_again(errno)) return false;
+  if (got <= 0) {
+    finish(it, got == 0 ? outcome::ended_early : outcome::broke);
+    return false;
+  }
+  it.by->came(static_cast<std::size_t>(got));
+  if (it.by->left() != 0) return true;
+  finish(it, outcome::whole);
+  return false;
+}
+
+void direct_connections::finish(connection& it, outcome how) {
+  if (how != outcome::whole) it.is_kept = false;
+  if (how == outcome::unfit) servers_.refuse(it.server);
+  if (how == outcome::unreachable) servers_.lose(it.server);
+  it.has_ended = true;
+  ended_.push_back({it.by, how});
+}
+
+std::optional<direct_connections::ended> direct_connections::next_ended() noexcept {
+  if (ended_.empty()) return {};
+  const ended next = ended_.front();
+  ended_.pop_front();
+  return next;
+}
+
+void direct_connections::end(int socket) noexcept {
+  connection& it = *by_socket_[static_cast<std::size_t>(socket)];
+  std::erase_if(ended_, [&](const ended& each) { return each.by == it.by; });
+  it.by = nullptr;
+  it.turn = 0;
+  it.was_used = true;
+  it.idle_since = clock::now();
+  if (it.has_ended && it.is_kept) try {
+      idle_.find(it.server)->second.push_back(socket);
+      return;
+    } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory: it is not kept
+    }
+  close(it);
+}
+
+/// Closing a socket does not take it out of epoll, if a child of fork has it, too.
+void direct_connections::close(connection& it) noexcept {
+  epoll_event unused{};
+  (void)::epoll_ctl(epoll_, EPOLL_CTL_DEL, it.socket, &unused);
+  ::close(it.socket);
+  by_socket_[static_cast<std::size_t>(it.socket)].reset();
+}
+
+void direct_connections::clear() noexcept {
+  for (const auto& each : by_socket_)
+    if (each) close(*each);
+  idle_.clear();
+  ended_.clear();
+}
+
+}  // namespace feedline::detail

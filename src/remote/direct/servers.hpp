@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace feedline::detail {
+
+/// An address without TLS, a password, or characters that need an encoding.
+struct direct_address {
+  std::string_view server;  ///< "http://HOST:PORT"
+  std::string_view host;    ///< with the port, as it is in the address
+  std::string_view path;    ///< with the query
+
+  /// Nothing: an address of another kind, which libcurl understands.
+  [[nodiscard]] static std::optional<direct_address> of(std::string_view url) noexcept;
+};
+
+/// The servers to which connections of our own can be made: those that libcurl has reached, without
+/// a proxy or a redirect. Any thread.
+class direct_servers {
+ public:
+  struct endpoint {
+    sockaddr_storage address = {};
+    socklen_t bytes = 0;
+  };
+
+  /// For all requests from now on.
+  static void set_allowed(bool are_allowed) noexcept;
+  [[nodiscard]] static bool are_allowed() noexcept;
+
+  /// libcurl has reached a server. @param ip In numbers. @throws std::bad_alloc
+  void add(std::string_view server, const char* ip, long port);
+  [[nodiscard]] bool has(std::string_view server) const;
+  /// Nothing: it was not reached yet, or it is refused.
+  [[nodiscard]] std::optional<endpoint> find(std::string_view server) const;
+  /// It cannot be reached at its address any more, until libcurl reaches it again.
+  void lose(std::string_view server) noexcept;
+  /// Its answers are of a kind that libcurl alone understands.
+  void refuse(std::string_view server) noexcept;
+
+ private:
+  struct known {
+    endpoint at;
+    bool is_refused = false;
+  };
+  mutable std::mutex mutex_;
+  std::map<std::string, known, std::less<>> all_;
+};
+
+}  // namespace feedline::detail
