@@ -4,6 +4,7 @@
 #include "remote/request/counts.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -51,9 +52,14 @@ direct_receiver::next attempt::take_head(std::string_view head) {
   if (verdict_.fault == remote_fault::refused) return next::unfit;  // its body may have words
   if (verdict_.fault != remote_fault::none) return next::fault;
   const bool has_length = answer_.length && *answer_.length == of_->wanted.bytes;
-  if (!has_length || sum_) return next::unfit;
-  require_memory();
-  return next::body;
+  if (!has_length) return next::unfit;
+  try {
+    require_memory();
+  } catch (const std::bad_alloc&) {  // other requests need not fail for it
+    verdict_ = {remote_fault::reset, "there is no memory for the bytes"};
+    return next::fault;
+  }
+  return sum_ && of_->out.has_gaps() ? next::unfit : next::body;  // the kernel drops these
 }
 
 direct_receiver::room attempt::next_room() noexcept {
@@ -63,6 +69,7 @@ direct_receiver::room attempt::next_room() noexcept {
 
 void attempt::came(std::size_t bytes) noexcept {
   last_byte_ = clock::now();
+  if (sum_) sum_->add({out_.next().out, bytes});
   out_.came(bytes);
   got_ += bytes;
   counters().bytes.fetch_add(bytes, std::memory_order_relaxed);

@@ -44,6 +44,10 @@ class landing {
     bytes_ += bytes;
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Whether some bytes are thrown away.
+  [[nodiscard]] bool has_gaps() const noexcept {
+    return std::ranges::any_of(pieces_, [](const piece& each) { return each.out == nullptr; });
+  }
   /// Bytes that would be thrown away go here, from now on. @param all Memory for all bytes.
   void place(std::span<std::byte> all) noexcept { pieces_.front().out = all.data(); }
 
