@@ -65,6 +65,15 @@ struct offsets_function {
   return (then & offsets_function::from_one) != 0 ? found : then;
 }
 
+/// The same if nothing is subtracted.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t plain_offset_behind(std::uint32_t first,
+                                                                            std::uint32_t second,
+                                                                            std::uint32_t third,
+                                                                            std::uint32_t then) {
+  const std::uint32_t base = (then & 3U) == 0 ? first : (then & 3U) == 1 ? second : third;
+  return (then & offsets_function::from_one) != 0 ? base : then;
+}
+
 /// The offsets of sequences; `repeats` becomes the last three after them. @param count Lanes with a
 /// sequence.
 template <class Warp>
@@ -80,20 +89,33 @@ FEEDLINE_HOST_DEVICE typename Warp::template per_lane<std::uint32_t> resolve_off
   auto first = warp.map([&](uint32_t lane) { return functions[lane].to[0]; });
   auto second = warp.map([&](uint32_t lane) { return functions[lane].to[1]; });
   auto third = warp.map([&](uint32_t lane) { return functions[lane].to[2]; });
+  // That is rare.
+  const bool subtracts = warp.any(warp.map(
+      [&](uint32_t lane) { return lane < count && coded[lane] == 3 && no_literals[lane]; }));
   for (uint32_t apart = 1; apart < Warp::lanes; apart *= 2) {
     const auto first_before = warp.before(first, apart);
     const auto second_before = warp.before(second, apart);
     const auto third_before = warp.before(third, apart);
-    const auto joined = [&](const auto& then) {
+    const auto joined = [&](const auto& then, auto join) {
       return warp.map([&](uint32_t lane) {
-        return lane < apart ? then[lane]
-                            : offset_behind(first_before[lane], second_before[lane],
-                                            third_before[lane], then[lane]);
+        return lane < apart
+                   ? then[lane]
+                   : join(first_before[lane], second_before[lane], third_before[lane], then[lane]);
       });
     };
-    first = joined(first);
-    second = joined(second);
-    third = joined(third);
+    const auto join_all = [&](auto join) {
+      first = joined(first, join);
+      second = joined(second, join);
+      third = joined(third, join);
+    };
+    if (subtracts)
+      join_all([](uint32_t a, uint32_t b, uint32_t c, uint32_t then) {
+        return offset_behind(a, b, c, then);
+      });
+    else
+      join_all([](uint32_t a, uint32_t b, uint32_t c, uint32_t then) {
+        return plain_offset_behind(a, b, c, then);
+      });
   }
   const auto behind = [&](const auto& function) {
     return warp.map([&](uint32_t lane) {

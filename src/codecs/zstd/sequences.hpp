@@ -111,12 +111,12 @@ class sequence_reader {
       // Sums of the fields do not carry into the next field.
       position = without_low_bytes(position, literals.word + match.word + offset.word);
       const auto at = static_cast<std::uint32_t>(position);
-      std::uint32_t bits = moved_down(scratch_.word[at / 32], scratch_.word[at / 32 + 1], at);
+      const std::uint32_t bits = moved_down(scratch_.word[at / 32], scratch_.word[at / 32 + 1], at);
+      // Shifted by known numbers, so that the three states are independent of each other.
       offset_ = offset.next() + low_bits(bits, offset.bits());
-      bits >>= offset.bits();
-      match_ = match.next() + low_bits(bits, match.bits());
-      bits >>= match.bits();
-      literals_ = literals.next() + low_bits(bits, literals.bits());
+      match_ = match.next() + low_bits(bits >> offset.bits(), match.bits());
+      literals_ =
+          literals.next() + low_bits(bits >> (offset.bits() + match.bits()), literals.bits());
     }
     if (left_ == 0) {
       const sequence_bits last{tables_.literals[literals_], tables_.match[match_],
