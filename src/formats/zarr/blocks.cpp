@@ -91,6 +91,13 @@ void zarr_blocks::read_stored(std::uint64_t block, std::vector<std::byte>& into)
   refuse(failure, block, block * rows_per_block());
 }
 
+void zarr_blocks::read_stored(std::uint64_t block, std::span<std::byte> out) const try {
+  chunks_->read(block, out);
+  chunks_->require_unchanged(block);
+} catch (const dataset_error& failure) {
+  refuse(failure, block, block * rows_per_block());
+}
+
 void zarr_blocks::refuse(const dataset_error& failure, std::uint64_t chunk,
                          std::uint64_t sample) const {
   dataset_location where = failure.where();

@@ -48,6 +48,8 @@ class zarr_blocks final : public chunk_blocks {
   /// without changes, and the chunk is written. @throws dataset_error naming array, chunk and
   /// sample.
   void read_stored(std::uint64_t block, std::vector<std::byte>& into) const;
+  /// The same into memory of that size.
+  void read_stored(std::uint64_t block, std::span<std::byte> out) const;
 
  private:
   struct scratch {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 namespace feedline::detail {
@@ -245,20 +246,42 @@ std::span<const std::byte> zarr_chunks::read(std::uint64_t chunk,
     file.read(place.begin, into);
     return into;
   }
-  const std::string key = key_of(chunk);
-  const std::uint64_t most = array_.codecs.max_stored_bytes(array_.chunk_bytes());
-  const bool is_there = store_->read(key, most, into);
-  const auto refusal = [&](const std::string& why) {
-    return dataset_error{{.path = store_->path_of(key), .field = array_.path},
-                         why + " since the array was opened; open it again"};
-  };
-  if (!is_there && !are_known()) return {};
-  if (!is_there) throw refusal("was deleted");
-  if (are_known() && into.size() != stored_bytes(chunk)) throw refusal("was written again");
-  if (into.empty())
-    throw dataset_error{{.path = store_->path_of(key), .field = array_.path},
-                        "is empty; copy it or write the array again"};
+  const bool is_there = read_object(chunk, [&](std::size_t bytes) {
+    into.resize(bytes);
+    return std::span{into};
+  });
+  if (!is_there) return {};
   return into;
+}
+
+void zarr_chunks::read(std::uint64_t chunk, std::span<std::byte> out) const {
+  if (!array_.shards) {
+    (void)read_object(chunk, [&](std::size_t /*bytes*/) { return out; });
+    return;
+  }
+  const zarr_chunk& place = places_[static_cast<std::size_t>(chunk)];
+  const byte_file& file = *shards_[place.object].file;
+  const auto mapped = file.mapped();
+  if (mapped.empty()) return file.read(place.begin, out);
+  std::memcpy(out.data(), mapped.data() + place.begin, out.size());
+}
+
+/// Reads a chunk that is an object of its own. @param memory For as many bytes as it has: as many
+/// as are known. @return False if it is not there, and was not known to be.
+bool zarr_chunks::read_object(std::uint64_t chunk, const file_system::room& memory) const {
+  const std::string key = key_of(chunk);
+  const dataset_location where{.path = store_->path_of(key), .field = array_.path};
+  const auto refusal = [&](const std::string& why) {
+    return dataset_error{where, why + " since the array was opened; open it again"};
+  };
+  const std::uint64_t most = array_.codecs.max_stored_bytes(array_.chunk_bytes());
+  const bool is_there = store_->read_whole(key, most, [&](std::size_t bytes) {
+    if (are_known() && bytes != stored_bytes(chunk)) throw refusal("was written again");
+    if (bytes == 0) throw dataset_error{where, "is empty; copy it or write the array again"};
+    return memory(bytes);
+  });
+  if (!is_there && are_known()) throw refusal("was deleted");
+  return is_there;
 }
 
 void zarr_chunks::require_unchanged(std::uint64_t chunk) const {

@@ -64,6 +64,8 @@ class zarr_chunks {
   /// @throws dataset_error naming the object.
   [[nodiscard]] std::span<const std::byte> read(std::uint64_t chunk,
                                                 std::vector<std::byte>& into) const;
+  /// The same for a chunk whose size is known. @param out Memory of that size.
+  void read(std::uint64_t chunk, std::span<std::byte> out) const;
   /// Looks whether the shard that holds a chunk is unchanged. @throws dataset_error
   void require_unchanged(std::uint64_t chunk) const;
   void will_need(std::uint64_t chunk) const noexcept;
@@ -81,6 +83,7 @@ class zarr_chunks {
                                                        std::span<const std::uint64_t> grid) const;
   [[nodiscard]] std::string key_at(std::span<const std::uint64_t> coordinates) const;
   [[nodiscard]] objects find_objects() const;
+  [[nodiscard]] bool read_object(std::uint64_t chunk, const file_system::room& memory) const;
   void search(const std::string& folder, std::size_t axis, std::uint64_t number,
               objects& found) const;
   [[nodiscard]] bool number_of(const std::string& name, std::size_t axis,

@@ -68,16 +68,15 @@ class folder_store final : public zarr_store {
     return zarr_object{std::move(file), 0, bytes};
   }
 
-  bool read(const std::string& key, std::uint64_t max_bytes,
-            std::vector<std::byte>& into) const override {
+  bool read_whole(const std::string& key, std::uint64_t max_bytes,
+                  const file_system::room& memory) const override {
     const std::string path = path_of(key);
     const auto room = [&](std::size_t bytes) {
       if (bytes > max_bytes)
         throw dataset_error{{.path = path, .field = {}},
                             "has " + std::to_string(bytes) + " bytes, where no more than " +
                                 std::to_string(max_bytes) + " can be right"};
-      into.resize(bytes);
-      return std::span{into};
+      return memory(bytes);
     };
     // Looking first would be a call, or a request, more for each object that is there.
     try {

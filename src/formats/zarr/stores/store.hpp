@@ -55,8 +55,15 @@ class zarr_store {
   /// Reads an object whole. @param into Its size becomes the object's.
   /// @return False if there is no such object.
   /// @throws dataset_error if it cannot be read, or has more than `max_bytes` bytes.
-  virtual bool read(const std::string& key, std::uint64_t max_bytes,
-                    std::vector<std::byte>& into) const = 0;
+  bool read(const std::string& key, std::uint64_t max_bytes, std::vector<std::byte>& into) const {
+    return read_whole(key, max_bytes, [&](std::size_t bytes) {
+      into.resize(bytes);
+      return std::span{into};
+    });
+  }
+  /// The same. @param memory Is asked once for as many bytes as the object has; it may throw.
+  virtual bool read_whole(const std::string& key, std::uint64_t max_bytes,
+                          const file_system::room& memory) const = 0;
   /// Asks for an object to be brought near.
   virtual void will_need(const std::string& key) const noexcept { (void)key; }
   /// Whether hints are useful.

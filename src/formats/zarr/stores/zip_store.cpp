@@ -66,16 +66,15 @@ class zip_store final : public zarr_store {
     return zarr_object{file_, found->second.begin, found->second.bytes};
   }
 
-  bool read(const std::string& key, std::uint64_t max_bytes,
-            std::vector<std::byte>& into) const override {
+  bool read_whole(const std::string& key, std::uint64_t max_bytes,
+                  const file_system::room& memory) const override {
     const auto object = open(key);
     if (!object) return false;
     if (object->bytes > max_bytes)
       throw dataset_error{{.path = path_of(key), .field = {}},
                           "has " + std::to_string(object->bytes) + " bytes, where no more than " +
                               std::to_string(max_bytes) + " can be right"};
-    into.resize(static_cast<std::size_t>(object->bytes));
-    file_->read(object->begin, into);
+    file_->read(object->begin, memory(static_cast<std::size_t>(object->bytes)));
     return true;
   }
 
