@@ -19,9 +19,11 @@ constexpr std::size_t max_group_chunk_bytes = std::size_t{512} << 20;
 
 /// Most groups of windows in flight at once. A chunk is decoded by few threads, so that it takes
 /// long, and devices decode thousands as fast as one.
-constexpr std::uint32_t max_window_lanes = 6;
-/// With more groups, or larger ones, decoding may take this share of the device's memory.
-constexpr std::size_t memory_share = 12;
+constexpr std::uint32_t max_window_lanes = 8;
+/// With more groups, or larger ones, decoding may take these shares of the device's memory. Groups
+/// are worth more: each is decoded at the same time as the others.
+constexpr std::size_t share_of_more_groups = 8;
+constexpr std::size_t share_of_larger_groups = 12;
 
 /// Room for chunks: those of two groups, if no two windows shared one, or fewer.
 void size_chunks(block_plan& blocks) {
@@ -120,22 +122,22 @@ block_plan sized(block_plan blocks, std::span<const std::size_t> row_bytes,
   };
   size_store(blocks, slot_samples, wanted_ahead(blocks));
   if (blocks.windows) {
-    const auto grows = [&](block_plan more) {
+    const auto grows = [&](block_plan more, std::size_t share) {
       const std::uint64_t more_ahead = wanted_ahead(more);
       if (more_ahead == blocks.ahead) return false;  // they are all of the epoch's
       size_store(more, slot_samples, more_ahead);
       const std::size_t bytes = store_bytes(more, row_bytes) +
                                 decoding_stage::device_bytes(more, row_bytes, *device.decodes, 0);
-      if (bytes > device.memory_bytes / memory_share) return false;
+      if (bytes > device.memory_bytes / share) return false;
       std::swap(blocks, more);
       if (fits()) return true;
       std::swap(blocks, more);
       return false;
     };
-    while (blocks.lanes < max_window_lanes && grows(with_lane(blocks))) {
+    while (blocks.lanes < max_window_lanes && grows(with_lane(blocks), share_of_more_groups)) {
     }
     while (blocks.lanes == max_window_lanes && blocks.at_once() < max_group_chunks &&
-           grows(with_larger_groups(blocks))) {
+           grows(with_larger_groups(blocks), share_of_larger_groups)) {
     }
   }
   std::uint64_t ahead = blocks.ahead;

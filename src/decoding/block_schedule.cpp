@@ -38,7 +38,9 @@ void block_schedule::begin(const epoch_pass& pass, bool begins_pass, position fi
                                        passed_ + order.max_window() + std::uint64_t{plan_->ahead}));
   due_ = needed_;
   if (begins_pass) return;
-  due_ = std::max(due_, std::min(wanted_, loaded_ + gain * (passed_ - before)));
+  // Chunks of windows are decoded for longer than a batch takes, whatever number is there.
+  due_ = plan_->windows ? wanted_
+                        : std::max(due_, std::min(wanted_, loaded_ + gain * (passed_ - before)));
 }
 
 std::uint64_t block_schedule::passed(const block_order::window& of, position end) noexcept {

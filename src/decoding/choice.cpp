@@ -36,7 +36,7 @@ constexpr std::size_t wanted_sparse_bytes = std::size_t{128} << 20;
 /// Rows whose numbers take a smaller share of a dense row become dense on the device unasked.
 constexpr std::size_t sparse_share = 4;
 /// Most bytes of the decoded chunks that windows are cut from, approximately.
-constexpr std::size_t max_kept_bytes = std::size_t{4} << 30;
+constexpr std::size_t max_kept_bytes = std::size_t{6} << 30;
 /// Blocks that are sampled: for the usual stored size, and for one that lies in a file.
 constexpr std::uint64_t max_looks = 256;
 /// Most stored bytes of a block: a damaged file may claim any number.

@@ -2,12 +2,14 @@
 
 #include "decoding/block_schedule.hpp"
 
+#include <feedline/arrays/windows.hpp>
 #include <feedline/sampler/sequential.hpp>
 
 #include "decoding/carried_blocks.hpp"
 #include "decoding/choice.hpp"
 #include "sampler/chunk_order.hpp"
 #include "support/checks/catch.hpp"
+#include "support/datasets/coded_chunks.hpp"
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -214,6 +216,49 @@ TEST_CASE("block_schedule: blocks come ahead of their windows, faster than sampl
   } else {  // four times the two that samples pass
     CHECK(begin == std::vector<std::uint64_t>{10, 8, 8, 8, 6, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
   }
+}
+
+TEST_CASE("block_schedule: windows have their full lead from the second ticket on",
+          "[decoding][host]") {
+  const auto array =
+      make_coded_array({.name = "x", .shape = {100, 8}, .dimensions = {"t", "x"}, .chunk = {4, 8}},
+                       std::make_shared<coded_chunks::record>());
+  const dataset_ptr set = make_windows({{"t", 6}}, {{"x", {array}}});
+  const auto windows = std::dynamic_pointer_cast<const window_blocks>(set->encoded());
+  std::string why;
+  const std::uint64_t samples = set->size();
+  const auto plan = std::make_shared<block_plan>(
+      block_plan{.blocks = windows,
+                 .order = *block_order::of(sequential{}, {.positions = samples}, samples, 1, why),
+                 .fields = 1,
+                 .loads_bytes = 1 << 16,
+                 .max_loads = 100,
+                 .max_group = 8,
+                 .usual_bytes = 100,
+                 .windows = windows,
+                 .kept_bytes = 1 << 20});
+  size_store(*plan, 2, 40);
+  std::vector<std::byte> memory(table_at + plan->loads_bytes);
+  block_reader reader{plan, table_at};
+  block_schedule schedule{plan, table_at, reader, false};
+  staging_slot slot{std::make_shared<scripted_device>()};
+  slot.data = memory.data();
+  const auto loads_of = [&](std::uint64_t first) {
+    schedule.begin(epoch_pass{0}, first == 0, position{first}, position{first + 2});
+    std::uint64_t loads = 0;
+    const auto count = [&] {
+      loads += std::static_pointer_cast<carried_blocks>(slot.work.blocks)->loads;
+    };
+    for (bool is_complete = false; !is_complete; count())
+      is_complete = schedule.add(slot, slot.work);
+    while (schedule.wants_slot(circulating)) {
+      schedule.add_ahead(slot, slot.work);
+      count();
+    }
+    return loads;
+  };
+  CHECK(loads_of(0) == 2);
+  CHECK(loads_of(2) == 4 + 1 + 40 - 2);
 }
 
 TEST_CASE("block_schedule: with the lead gained blocks come when they are worth a piece",

@@ -126,14 +126,14 @@ TEST_CASE("decoding_choice: more groups of windows are in flight where the devic
   const chosen usual{windows, {}};
   CHECK(usual.blocks->lanes == 3);
   const chosen most{windows, {}, std::size_t{1} << 50};
-  CHECK(most.blocks->lanes == 6);
+  CHECK(most.blocks->lanes == 8);
   CHECK(most.blocks->group == usual.blocks->group);
-  CHECK(most.blocks->ahead == 2 * usual.blocks->ahead);
-  CHECK(most.blocks->at_once() == std::uint64_t{6} * most.blocks->group_chunks);
-  CHECK(chosen{windows, {}, 12 * all_bytes(most)}.blocks->lanes == 6);
-  const chosen fewer{windows, {}, 12 * all_bytes(most) - 12};
-  CHECK(fewer.blocks->lanes == 5);
-  CHECK(chosen{windows, {}, 12 * all_bytes(usual)}.blocks->lanes == 3);
+  CHECK(3 * most.blocks->ahead == 8 * usual.blocks->ahead);
+  CHECK(most.blocks->at_once() == std::uint64_t{8} * most.blocks->group_chunks);
+  CHECK(chosen{windows, {}, 8 * all_bytes(most)}.blocks->lanes == 8);
+  const chosen fewer{windows, {}, 8 * all_bytes(most) - 8};
+  CHECK(fewer.blocks->lanes == 7);
+  CHECK(chosen{windows, {}, 8 * all_bytes(usual)}.blocks->lanes == 3);
   // Large windows come few at once; groups of more of them need more chunks.
   const auto large = make_coded_array({.name = "x",
                                        .type = element_type::u16,
@@ -145,7 +145,7 @@ TEST_CASE("decoding_choice: more groups of windows are in flight where the devic
   const chosen few{large_windows, {}, 12 * all_bytes(chosen{large_windows, {}})};
   CHECK(few.blocks->group == 128);
   const chosen many{large_windows, {}, std::size_t{1} << 50};
-  CHECK(many.blocks->lanes == 6);
+  CHECK(many.blocks->lanes == 8);
   CHECK(many.blocks->group == 3999 / 8);
   // A limit of the user's comes first.
   const chosen limited{windows,
