@@ -173,7 +173,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   if (!blocks)
     return refuse(dataset.rows().empty()
                       ? "the dataset's rows are not stored in blocks that a device decodes: chunks "
-                        "of HDF5 or Zarr, or image files whose pixels become three values of 8 bits"
+                        "of HDF5 or Zarr, or image files"
                       : "the dataset's rows are in memory, so there is nothing to decode");
   const std::vector<field> fields = dataset.fields();
   if (!has_steps(*blocks, fields.size()))
@@ -238,7 +238,12 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
     return refuse("an epoch has " + std::to_string(plan.order.blocks()) +
                   " blocks, and decoding on the device pays from " + std::to_string(pays) +
                   " on: set decode_on::device to force it");
-  return {.blocks = std::move(plan), .why_not = std::move(chunks.note)};
+  std::vector<std::string> decoded_fields;
+  for (std::size_t field = 0; field < fields.size(); ++field)
+    if (!blocks->steps(field).empty()) decoded_fields.push_back(fields[field].name);
+  return {.blocks = std::move(plan),
+          .why_not = std::move(chunks.note),
+          .fields = std::move(decoded_fields)};
 }
 
 bool has_decoders_for(const dataset& dataset, const device_capabilities& device) {

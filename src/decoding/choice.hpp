@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -21,6 +22,7 @@ struct decoding_choice {
   std::optional<block_plan> blocks;  ///< none: readers decode, if anything is encoded
   /// Why the device does not, if that was asked for; or why it does only a part.
   std::string why_not;
+  std::vector<std::string> fields = {};  ///< those that the device decodes
 
   [[nodiscard]] std::size_t loads_bytes() const noexcept {
     return blocks ? blocks->loads_bytes : 0;

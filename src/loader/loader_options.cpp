@@ -169,9 +169,11 @@ std::string to_string(const loader_plan& plan) {
   }
   if (plan.placement != placement::stream)
     text += fmt::format("; {}, {} samples kept", to_string(plan.placement), plan.cached_samples);
-  if (plan.decode_on == decode_on::device)
-    text +=
-        fmt::format("; blocks are decoded by the device, up to {} at once", plan.decoded_at_once);
+  if (plan.decode_on == decode_on::device) {
+    text += "; the device decodes ";
+    for (const std::string& field : plan.decoded_fields) text += field + ", ";
+    text += fmt::format("up to {} blocks at once", plan.decoded_at_once);
+  }
   if (!plan.decode_note.empty())
     text += (plan.decode_on == decode_on::device ? "; " : "; not decoded by the device: ") +
             plan.decode_note;

@@ -29,6 +29,7 @@ void bind_plan(nb::module_& module) {
       .def_ro("fields", &plan::fields, "Fields of the batches.")
       .def_prop_ro("placement", [](const plan& self) { return named<placement>{self.placement}; })
       .def_prop_ro("decode_on", [](const plan& self) { return named<decode_on>{self.decode_on}; })
+      .def_ro("decoded_fields", &plan::decoded_fields)
       .def_ro("decode_note", &plan::decode_note)
       .def_ro("decoded_at_once", &plan::decoded_at_once)
       .def_ro("device_could_decode", &plan::device_could_decode)

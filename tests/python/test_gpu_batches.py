@@ -211,6 +211,7 @@ def test_sparse_rows_that_the_gpu_makes_dense_are_scipys(tmp_path):
         plan = loader.plan()
         assert (plan.decode_on, plan.decode_note) == ("device", "")
         assert plan.decoded_at_once > 0
+        assert plan.decoded_fields == ["X"]
         for batch in loader.epoch(0):
             label = batch["label"].torch().cpu().numpy()
             assert (batch["X"].torch().cpu().numpy() == matrix[label].toarray()).all()

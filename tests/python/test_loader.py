@@ -101,6 +101,7 @@ def test_the_plan_says_who_decodes_and_why(numbered):
     assert "reads staging memory" in plan.decode_note
     assert feedline.Loader(numbered).plan().decode_note == ""
     assert plan.device_could_decode is False
+    assert plan.decoded_fields == []
     with pytest.raises(feedline.UsageError, match="'cpu', 'device', 'automatic'"):
         feedline.Loader(numbered, decode_on="nobody")
 

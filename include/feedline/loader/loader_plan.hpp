@@ -23,6 +23,10 @@ struct loader_plan {
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`
   /// Decoder of compressed blocks: readers or the device.
   feedline::decode_on decode_on = feedline::decode_on::cpu;
+  /// Fields that the device decodes; readers make the others. Empty: it decodes none. Readers also
+  /// decode single images of these fields that devices cannot decode, such as progressive JPEGs
+  /// (`loader_statistics::decoded`).
+  std::vector<std::string> decoded_fields = {};
   /// Why the device does not decode, or only a part, if that was requested.
   std::string decode_note = {};
   /// The most blocks or chunks that the device decodes at once; 0: it decodes none.

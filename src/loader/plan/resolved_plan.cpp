@@ -154,6 +154,7 @@ class planner {
     plan_.assembled = memory_.assembled();
     plan_.decode_on = blocks_ ? decode_on::device : decode_on::cpu;
     plan_.decode_note = decoding_.why_not;
+    if (blocks_) plan_.decoded_fields = decoding_.fields;
     plan_.decoded_at_once = blocks_ ? blocks_->at_once() : 0;
     plan_.device_could_decode = !blocks_ && has_decoders_for(dataset_, device_);
     if (plan_.background) plan_.cores = cores_for(plan_.readers, device_);

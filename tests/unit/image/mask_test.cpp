@@ -144,6 +144,16 @@ TEST_CASE("mask: a mask has the window of the image beside it, on devices, too",
                                      {"mask", {"png"}, make_mask_decoder(options)}});
   const loader_options loading{.batch_size = 8, .readers = 2, .seed = 5};
   check_same(data, shuffle{.seed = 4}, loading, 2);
+  {
+    const scripted on;
+    loader_options asks = loading;
+    asks.decode_on = decode_on::device;
+    const loader from{data, shuffle{.seed = 4}, on.device, asks};
+    CHECK(from.plan().decoded_fields == std::vector<std::string>{"image", "mask"});
+    CHECK(contains(to_string(from.plan()), "; the device decodes image, mask, up to "));
+    const loader by_readers{data, shuffle{.seed = 4}, on.device, loading};
+    CHECK(by_readers.plan().decoded_fields.empty());
+  }
   const run seen = deliver(data, decode_on::device, shuffle{.seed = 4}, loading, 2);
   REQUIRE(seen.error == std::nullopt);
   for (std::size_t batch = 0; batch < seen.fields.size(); batch += 2) {
