@@ -23,6 +23,34 @@ TEST_CASE("doctor: folders of images are decoded to the size that is asked for",
   CHECK(says(json["recommended"]["code"], ".image = {.height = 8, .width = 16}"));
 }
 
+TEST_CASE("doctor: images that a GPU leaves to readers are told, with their kind",
+          "[programs][host]") {
+  const temporary_directory folder;
+  std::filesystem::create_directory(folder.path() / "cat");
+  for (int i = 0; i < 12; ++i) {
+    const auto image = paint(20, 30, 3, static_cast<std::uint32_t>(i));
+    (void)folder.write("cat/" + std::to_string(100 + i) + ".jpg",
+                       i == 5   ? png_bytes(image, {.is_interlaced = true})
+                       : i == 7 ? png_bytes(image)
+                                : jpeg_bytes(image, {.is_progressive = i % 4 == 0}));
+  }
+  const auto seen = run_doctor({folder.path().string(), "--json", "-"}).json();
+  const auto& images = seen["images"];
+  REQUIRE(images.size() == 1);
+  CHECK(images[0]["field"] == "image");
+  CHECK(images[0]["looked_at"] == 12);
+  CHECK(images[0]["on_gpu"] == 8);
+  const nlohmann::json kinds{{{"kind", "a progressive JPEG"}, {"images", 3}},
+                             {{"kind", "an interlaced PNG"}, {"images", 1}}};
+  CHECK(images[0]["by_readers"] == kinds);
+  CHECK(says(seen["recommended"]["hints"].back(),
+             "33 % of the images are left to readers by decode_on::device (a progressive JPEG: 3, "
+             "an interlaced PNG: 1)"));
+  const auto text = run_doctor({folder.path().string()});
+  CHECK(says(text.out, "who decodes images with decode_on::device"));
+  CHECK(says(text.out, "a GPU decodes 8 of 12 that were looked at"));
+}
+
 TEST_CASE(
     "doctor: files that open leaves out of folders and tar shards are listed, and so are classes",
     "[programs][host]") {

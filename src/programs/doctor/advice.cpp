@@ -155,6 +155,14 @@ void add_hints(const findings& measured, advice& given) {
           measured.layout.in_chunks()
               ? "the recommended order decodes a chunk once or twice"
               : "give more memory (max_host_cache_bytes), or store chunks as large as windows"));
+  for (const image_decoding& each : measured.layout.images)
+    if (each.left() != 0)
+      given.hints.push_back(fmt::format(
+          "field '{}': {} of the images are left to readers by decode_on::device ({}): store them "
+          "as baseline JPEG (jpegtran -copy all changes no pixel) or as PNG that is not interlaced",
+          each.field,
+          percent_text(static_cast<double>(each.left()) / static_cast<double>(each.looked_at)),
+          kinds_text(each)));
   if (measured.layout.serialized)
     given.hints.emplace_back(
         "one thread at a time reads this file: feedline-convert writes one that all threads can "

@@ -7,6 +7,7 @@
 
 #include "detail/threads.hpp"
 #include "programs/doctor/code.hpp"
+#include "programs/doctor/image_decoding.hpp"
 #include "programs/doctor/measure.hpp"
 #include "programs/doctor/words.hpp"
 
@@ -75,6 +76,7 @@ class examiner {
     opened_ = open_subject(asked_, made_.found);
     made_.notes = opened_.notes;
     all_.layout = layout_of(opened_, made_.found, all_.storage.local, all_.storage.cached);
+    all_.layout.images = look_at_images(*opened_.samples);
     choose_batch();
     all_.step = asked_.step;
     all_.cores = feedline::detail::usable_cores();

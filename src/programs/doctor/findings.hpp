@@ -7,6 +7,7 @@
 #include <feedline/statistics/trace.hpp>
 
 #include "programs/doctor/chunk_use.hpp"
+#include "programs/doctor/image_decoding.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -30,6 +31,7 @@ struct layout_facts {
   bool serialized = false;             ///< one thread at a time reads
   bool varies_by_epoch = false;        ///< samples are not the same in each epoch
   std::vector<chunk_use> arrays = {};  ///< arrays in chunks that samples are windows of
+  std::vector<image_decoding> images = {};
   seconds opening{};
   std::string way;  ///< how it is read, and why
 

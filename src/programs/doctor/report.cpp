@@ -137,6 +137,23 @@ section arrays_section(const layout_facts& layout) {
   return all;
 }
 
+section images_section(const layout_facts& layout) {
+  section all{"images", "who decodes images with decode_on::device", list_of_facts};
+  for (const image_decoding& each : layout.images) {
+    std::string words = fmt::format("field '{}': a GPU decodes {} of {} that were looked at",
+                                    each.field, each.looked_at - each.left(), each.looked_at);
+    if (each.left() != 0) words += "; readers decode the others: " + kinds_text(each);
+    std::vector<raw> kinds;
+    for (const auto& [kind, count] : each.by_readers)
+      kinds.push_back(object(members("kind", kind, "images", count)));
+    all.facts.push_back({"images", words,
+                         members("field", each.field, "looked_at", each.looked_at, "on_gpu",
+                                 each.looked_at - each.left(), "by_readers", kinds),
+                         true});
+  }
+  return all;
+}
+
 section storage_section(const storage_facts& storage) {
   section all{"storage", "storage"};
   all.facts.push_back(
@@ -302,8 +319,9 @@ std::vector<section> sections_of(const request& asked, const examination& made) 
   section notes{"", "notes"};
   for (const std::string& note : made.notes) notes.facts.push_back({"-", note, {}, true});
   all.insert(all.end(), {notes, layout_section(measured.layout), arrays_section(measured.layout),
-                         storage_section(measured.storage), reading_section(measured.in_order),
-                         readers_section(measured), copies_section(measured)});
+                         images_section(measured.layout), storage_section(measured.storage),
+                         reading_section(measured.in_order), readers_section(measured),
+                         copies_section(measured)});
   for (const loop_facts& loop : measured.loops) all.push_back(loop_section(measured, loop));
   all.push_back({"", "the loop as recommended"});
   all.back().facts.push_back({"not measured", measured.not_run, {}});
