@@ -6,12 +6,12 @@
 ///     its own python3 tests/bench/images_peer.py FOLDER     # DataLoader and torchvision on the
 ///     same folder
 ///
-/// Method: images of 500 x 375 pixels (--width, --height), quality 90, as many different ones as
-/// --different says, each in several copies; one epoch to warm up, then epochs back to back for
-/// the time asked; the median of the runs. Scaling is beside one reader times their number; a
-/// core's rate is images by CPU seconds of all threads. The bound is the decoder alone, on as many
-/// threads as there are readers, each out of memory and into memory of its own: cores that slow
-/// each other down show there.
+/// Method: images of 500 x 375 pixels (--make-width, --make-height), quality 90 (--quality), as
+/// many different ones as --different says, each in several copies; one epoch to warm up, then
+/// epochs back to back for the time asked; the median of the runs. Scaling is beside one reader
+/// times their number; a core's rate is images by CPU seconds of all threads. The bound is the
+/// decoder alone, on as many threads as there are readers, each out of memory and into memory of
+/// its own: cores that slow each other down show there.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/image/decode.hpp>
@@ -53,6 +53,7 @@ struct options : common_options {
   std::uint32_t different = 128;
   std::uint32_t height = 375;
   std::uint32_t width = 500;
+  int quality = 90;
   bool png = false;
   bool coco = false;
   std::vector<int> readers{1, 2, 4, 8, 14};
@@ -79,7 +80,7 @@ std::vector<std::byte> made_image(std::uint32_t number, const options& options) 
   if (options.png) return test::png_bytes(test::paint(256, 256, 3, number));
   const auto [height, width] = options.coco ? coco_shapes[number % coco_shapes.size()]
                                             : std::array{options.height, options.width};
-  return test::jpeg_bytes(test::paint(height, width, 3, number));
+  return test::jpeg_bytes(test::paint(height, width, 3, number), {.quality = options.quality});
 }
 
 /// Ten classes, in which each image is in turn.
@@ -229,6 +230,7 @@ int main(int argc, char* argv[]) {
   line.add_flag("--coco", options.coco, "images that are made have shapes like those of COCO");
   line.add_option("--folder", options.folder, "of images by class; default: one is made");
   line.add_option("--images", options.images, "in a folder that is made").positive();
+  line.add_option("--quality", options.quality, "of JPEGs that are made, 1 to 100");
   line.add_option("--make-height", options.height, "of JPEGs that are made").positive();
   line.add_option("--make-width", options.width, "of JPEGs that are made").positive();
   line.add_option("--different", options.different, "of them").positive();

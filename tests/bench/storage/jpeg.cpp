@@ -13,7 +13,8 @@
 /// half of them, and gives normalized f16. With `--window original` the window is cut out of each
 /// image as it is stored instead, as torchvision's RandomResizedCrop(224) does; with `--window
 /// middle` images become 224 x 224 as by Resize(232) and CenterCrop(224), and are not flipped.
-/// `--recipe` adds TrivialAugmentWide and RandomErasing(0.1), as torchvision's recipe does.
+/// `--recipe` adds TrivialAugmentWide and RandomErasing(0.1), as torchvision's recipe does. With
+/// `--grey` images have one channel.
 /// Batches are shuffled, and taken in stream placement by a consumer that does nothing; files are
 /// in the page cache after the first epoch, which is not counted. Cores are those that all
 /// threads keep busy. Content is not checked here: tests do that. `--form` stores the folder's
@@ -51,6 +52,7 @@ struct options : decoding_options {
   std::vector<std::string> forms{"folder"};
   std::string window = "resized";
   bool recipe = false;
+  bool grey = false;
   bool allow_damaged = false;
 };
 
@@ -59,6 +61,10 @@ loader_options loading(const options& options, const std::string& decoder, int r
   made.transforms[0].flip = options.window == "middle" ? 0 : 0.5;
   if (options.window == "resized")
     made.transforms[0].resized_crop = random_resized_crop{.height = 224, .width = 224};
+  if (options.grey) {
+    made.transforms[0].mean = {0.45};
+    made.transforms[0].stddev = {0.23};
+  }
   if (options.recipe) {
     made.transforms[0].trivial_augment_wide = trivial_augment_wide{};
     made.transforms[0].erasing = random_erasing{.probability = 0.1};
@@ -96,6 +102,7 @@ double run_loader(const measured_case& one, const options& options, const gpu_st
 image_options image_of(const options& options) {
   image_options image{
       .height = 256, .width = 256, .shorter_side = 256, .allow_damaged = options.allow_damaged};
+  if (options.grey) image.channels = 1;
   if (options.window != "resized") image.height = image.width = 224;
   if (options.window == "middle") image.shorter_side = 232;
   if (options.window == "original") {
@@ -117,7 +124,9 @@ void run(const options& options) {
       "method:    images shuffled, batches of %ju, stream placement, empty consumer;\n           "
       "windows: %s%s; scans %s checked for damage; medians of %d runs of %.1f s [least, most]\n\n",
       std::uintmax_t{options.batch_size}, options.window.c_str(),
-      options.recipe ? ", TrivialAugmentWide, erasing" : "",
+      options.recipe ? ", TrivialAugmentWide, erasing"
+      : options.grey ? ", grey"
+                     : "",
       options.allow_damaged ? "are not" : "are", options.runs, options.seconds);
   std::printf("%-8s %-7s %8s %12s %16s %7s %10s %9s\n", "form", "decodes", "readers", "images/s",
               "", "beside", "busy cores", "GPU MB");
@@ -158,6 +167,7 @@ int main(int argc, char* argv[]) {
   line.add_option("--window", options.window, "where windows are cut: resized, original or middle")
       .one_of({"resized", "original", "middle"});
   line.add_flag("--recipe", options.recipe, "TrivialAugmentWide and erasing, too");
+  line.add_flag("--grey", options.grey, "one channel");
   line.add_flag("--allow-damaged", options.allow_damaged, "scans are not checked for damage");
   return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }
