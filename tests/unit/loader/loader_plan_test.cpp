@@ -79,9 +79,10 @@ TEST_CASE("loader plan: its line says who decodes, and why readers do or do a pa
         std::string::npos);
   plan.decode_on = decode_on::device;
   plan.decoded_at_once = 512;
+  plan.decoded_fields = {"image"};
   plan.decode_note = "readers decode chunks";
   CHECK(to_string(plan).find(
-            "; blocks are decoded by the device, up to 512 at once; readers decode chunks; 8 "
+            "; the device decodes image, up to 512 blocks at once; readers decode chunks; 8 "
             "readers") != std::string::npos);
 }
 
