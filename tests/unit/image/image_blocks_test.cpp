@@ -148,9 +148,9 @@ TEST_CASE("image blocks: files with stray bytes before the scan are counted and 
 TEST_CASE("image blocks: large files and images of many pixels come as rows", "[dataset][host]") {
   const image_tree tree;
   auto padded = image_file(2);
-  padded.resize((4U << 20) + 1);
+  padded.resize((8U << 20) + 1);
   tree.write(2, padded);
-  padded.resize(4U << 20);
+  padded.resize(8U << 20);
   tree.write(3, padded);
   tree.write(4, jpeg_bytes(paint(4097, 4096), {.quality = 5}));
   auto claims_more = image_file(2);  // and is not decoded here
@@ -162,7 +162,7 @@ TEST_CASE("image blocks: large files and images of many pixels come as rows", "[
   for (const int at : {6, 8}) frame[at] = std::byte{0};
   tree.write(7, claims_more);
   const dataset_ptr data = tree.open();
-  CHECK(data->encoded()->max_stored_bytes(0) == 4U << 20);
+  CHECK(data->encoded()->max_stored_bytes(0) == 8U << 20);
   CHECK(data->encoded()->stored(0, 2).bytes == 12 * 10 * 3);
   CHECK(given(data, 2).skipped == 1);
   CHECK(given(data, 3).skipped == 0);
