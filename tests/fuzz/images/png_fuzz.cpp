@@ -1,19 +1,15 @@
 /// Fuzz target of the parts that devices decode PNGs by. An input is a file whose chunks' checksums
-/// are made right first, so that their data is reached. Files that are decoded have
-/// libpng's pixels.
+/// are made right first, so that their data is reached. Files that are decoded have libpng's pixels
+/// in each format.
 
-#include "image/reader.hpp"
 #include "support/images/png_pixels.hpp"
 
 #include <zlib.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <optional>
 #include <vector>
 
 using namespace feedline;
@@ -54,12 +50,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!seen) return 0;
   require(seen->values == alone->values, "the warp does not matter to pixels");
 
-  const auto told = std::make_shared<std::atomic<bool>>(true);
-  detail::pixel_image image;
-  (void)detail::make_png_reader(detail::png_pixels::colors, {}, told)
-      ->read(
-          file, [](detail::image_extents) { return detail::resample_window{}; }, image);
-  require(std::equal(seen->values.begin(), seen->values.end(), image.data()),
-          "pixels are libpng's");
+  std::vector<detail::png_values> kinds{
+      {}, {.is_grey = true}, {.is_wide = true}, {.is_grey = true, .is_wide = true}};
+  if (frame.has_indices()) kinds.push_back({.is_grey = true, .is_index = true});
+  for (const detail::png_values& wanted : kinds) {
+    const auto made = test::png_values_by_parts<32>(file, wanted);
+    require(made.has_value(), "the format of pixels does not matter");
+    require(made->values == test::png_values_by_reader(file, wanted), "pixels are libpng's");
+  }
   return 0;
 }

@@ -4,11 +4,13 @@
 #include "codecs/png/checksum.hpp"
 #include "codecs/png/frame.hpp"
 #include "codecs/png/rows.hpp"
+#include "image/reader.hpp"
 #include "support/devices/host_warp.hpp"
 #include "support/images/image_bytes.hpp"
 
 #include <zlib.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -105,7 +107,27 @@ std::optional<png_image_values> png_values_by_parts(std::span<const std::byte> g
   return image;
 }
 
-/// The same to three channels of 8 bits.
+/// The values that readers make of a PNG. @throws detail::image_error if they refuse it.
+inline std::vector<std::uint16_t> png_values_by_reader(std::span<const std::byte> file,
+                                                       const detail::png_values& wanted) {
+  const detail::pixel_format format{.channels = wanted.is_grey ? 1U : 3U,
+                                    .value_bytes = wanted.is_wide ? 2U : 1U};
+  const auto pixels = wanted.is_index ? detail::png_pixels::indices : detail::png_pixels::colors;
+  detail::pixel_image image;
+  (void)detail::make_png_reader(pixels, format, std::make_shared<std::atomic<bool>>(true))
+      ->read(
+          file, [](detail::image_extents) { return detail::resample_window{}; }, image);
+  image.convert(format);
+  std::vector<std::uint16_t> values;
+  for (std::size_t i = 0; i < image.extents().pixels() * format.channels; ++i) {
+    std::uint16_t value = image.data()[i];
+    if (wanted.is_wide) std::memcpy(&value, image.data() + 2 * i, sizeof value);
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// Same as `png_values_by_parts`, to three channels of 8 bits.
 template <std::uint32_t Lanes = 32>
 std::optional<pixels> decode_png_by_parts(std::span<const std::byte> given,
                                           bool last_first = false) {

@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
@@ -21,26 +20,6 @@ using namespace feedline;
 using namespace feedline::test;
 
 namespace {
-
-/// Values as readers have them.
-std::vector<std::uint16_t> values_by_reader(std::span<const std::byte> file,
-                                            const detail::png_values& wanted) {
-  const detail::pixel_format format{.channels = wanted.is_grey ? 1U : 3U,
-                                    .value_bytes = wanted.is_wide ? 2U : 1U};
-  const auto pixels = wanted.is_index ? detail::png_pixels::indices : detail::png_pixels::colors;
-  detail::pixel_image image;
-  (void)detail::make_png_reader(pixels, format, std::make_shared<std::atomic<bool>>(true))
-      ->read(
-          file, [](detail::image_extents) { return detail::resample_window{}; }, image);
-  image.convert(format);
-  std::vector<std::uint16_t> values;
-  for (std::size_t i = 0; i < image.extents().pixels() * format.channels; ++i) {
-    std::uint16_t value = image.data()[i];
-    if (wanted.is_wide) std::memcpy(&value, image.data() + 2 * i, sizeof value);
-    values.push_back(value);
-  }
-  return values;
-}
 
 /// Pixels as readers have them; nothing if they refuse the file.
 std::optional<std::vector<std::uint8_t>> by_reader(std::span<const std::byte> file) {
@@ -107,7 +86,7 @@ TEST_CASE("png parts: grey, 16 bits and indices are those that readers have", "[
       CAPTURE(wanted.is_grey, wanted.is_wide, wanted.is_index);
       const auto seen = png_values_by_parts<32>(file, wanted);
       REQUIRE(seen);
-      CHECK((seen->values == values_by_reader(file, wanted)));
+      CHECK((seen->values == png_values_by_reader(file, wanted)));
     }
   }
   CHECK(with_indices > 10);
