@@ -111,7 +111,9 @@ void mount_remote_files(const remote_options& options) {
   detail::transfer_queue::set_max_in_flight(options.max_in_flight);
   detail::transfer_queue::set_max_ahead(options.read_ahead_bytes);
   detail::transfer_queue::set_second_requests(options.second_requests);
-  detail::direct_servers::set_allowed(options.direct_connections);
+  detail::direct_servers::set_least_bytes(options.direct_connections
+                                              ? detail::direct_servers::usual_least
+                                              : detail::direct_servers::never);
   const auto web = std::make_shared<const detail::web_files>(
       detail::remote_target{
           .url = {}, .deadline = options.deadline, .stall_after = options.stall_after},

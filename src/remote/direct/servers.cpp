@@ -1,6 +1,7 @@
 #include "remote/direct/servers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +13,7 @@
 namespace feedline::detail {
 namespace {
 
-constinit std::atomic<bool> allowed{true};
+constinit std::atomic<std::uint64_t> least{direct_servers::usual_least};
 
 /// libcurl asks a proxy then, and not the server.
 bool has_proxy() noexcept {
@@ -56,12 +57,12 @@ std::optional<direct_address> direct_address::of(std::string_view url) noexcept 
   return direct_address{url.substr(0, slash), host, url.substr(slash)};
 }
 
-void direct_servers::set_allowed(bool are_allowed) noexcept {
-  allowed.store(are_allowed);
+void direct_servers::set_least_bytes(std::uint64_t bytes) noexcept {
+  least.store(bytes);
 }
 
-bool direct_servers::are_allowed() noexcept {
-  return allowed.load(std::memory_order_relaxed);
+std::uint64_t direct_servers::least_bytes() noexcept {
+  return least.load(std::memory_order_relaxed);
 }
 
 void direct_servers::add(std::string_view server, const char* ip, long port) {

@@ -2,7 +2,7 @@
 
 #include <sys/socket.h>
 
-#include <atomic>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -30,9 +30,12 @@ class direct_servers {
     socklen_t bytes = 0;
   };
 
-  /// For all requests from now on.
-  static void set_allowed(bool are_allowed) noexcept;
-  [[nodiscard]] static bool are_allowed() noexcept;
+  /// Copying fewer bytes costs less than one more connection.
+  static constexpr std::uint64_t usual_least = std::uint64_t{32} << 10;
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  /// Bytes that a request asks for at least, from now on.
+  static void set_least_bytes(std::uint64_t bytes) noexcept;
+  [[nodiscard]] static std::uint64_t least_bytes() noexcept;
 
   /// libcurl has reached a server. @param ip In numbers. @throws std::bad_alloc
   void add(std::string_view server, const char* ip, long port);

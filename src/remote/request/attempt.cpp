@@ -264,7 +264,9 @@ void attempt::deliver() {
 attempt::reached attempt::reached_server() const noexcept {
   reached found;
   long redirects = 0;
-  if (!direct_servers::are_allowed() || !direct_address::of(of_->target->url)) return {};
+  if (direct_servers::least_bytes() == direct_servers::never ||
+      !direct_address::of(of_->target->url))
+    return {};
   if (curl_easy_getinfo(easy(), CURLINFO_REDIRECT_COUNT, &redirects) != CURLE_OK ||
       redirects != 0 || curl_easy_getinfo(easy(), CURLINFO_PRIMARY_PORT, &found.port) != CURLE_OK)
     return {};

@@ -9,17 +9,11 @@
 #include <utility>
 
 namespace feedline::detail {
-namespace {
-
-/// Copying fewer bytes costs less than one more connection.
-constexpr std::uint64_t least_bytes = std::uint64_t{32} << 10;
-
-}  // namespace
 
 std::optional<direct_address> attempt::direct_to(const remote_transfer& of) noexcept {
-  const bool may = direct_servers::are_allowed() && of.tries == 1 &&
-                   of.target->identity == nullptr && of.wanted.what == wanted_bytes::kind::range &&
-                   of.wanted.bytes >= least_bytes;
+  const bool may = of.tries == 1 && of.target->identity == nullptr &&
+                   of.wanted.what == wanted_bytes::kind::range &&
+                   of.wanted.bytes >= direct_servers::least_bytes();
   return may ? direct_address::of(of.target->url) : std::nullopt;
 }
 

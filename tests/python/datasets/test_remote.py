@@ -103,9 +103,13 @@ def test_options_are_set_and_checked(served):
     folder, address = served
     np.save(folder / "x.npy", np.zeros((20, 3)))
     try:
-        feedline.mount_remote_files(deadline=20.0, s3_region="eu-3", read_ahead_bytes=0)
+        feedline.mount_remote_files(deadline=20.0, s3_region="eu-3", read_ahead_bytes=0,
+                                    direct_connections=False)
         opened = pickle.loads(pickle.dumps(feedline.open(f"{address}/x.npy")))
         assert len(opened) == 20
+        loader = feedline.Loader(opened, batch_size=10)
+        assert loader.plan().far_request_bytes == 640 << 10
+        assert "0.6 MiB asked of other machines at a time" in str(loader.plan())
         with pytest.raises(feedline.UsageError, match="max_in_flight is 0; it is 1 to 16384"):
             feedline.mount_remote_files(max_in_flight=0)
     finally:
