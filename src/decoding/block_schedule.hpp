@@ -31,8 +31,8 @@ namespace feedline::detail {
 /// arrive evenly while the window before it is delivered, enough blocks are in flight to be decoded
 /// many at once, and samples whose blocks have arrived wait for none of these. The lead is built up
 /// gradually: each ticket but the first carries up to `gain` times as many blocks as its samples
-/// use, and more if its last piece has room and there are readers. Windows, whose chunks are decoded
-/// for long, have their full lead from the second ticket on. With a full lead, a ticket carries no
+/// use, and more if its last piece has room and there are readers. Windows have the whole lead from
+/// the second ticket on, since their chunks are decoded for long. With a full lead, a ticket has no
 /// blocks until there are enough of them to be worth a piece.
 ///
 /// Nothing is carried over from one epoch to the next, nor from an abandoned pass: each begins with

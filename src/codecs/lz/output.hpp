@@ -29,8 +29,8 @@ struct repetition {
   std::uint32_t bytes;
 };
 
-/// Memory that a warp shares while it executes sequences together: for each byte that they make, the
-/// byte that it repeats.
+/// Memory that a warp shares while it executes sequences together: each byte that they make has the
+/// byte there that it repeats.
 struct lz_sources {
   static constexpr std::uint32_t bytes = 512;  ///< most bytes that sequences make together
 
@@ -249,7 +249,7 @@ class lz_output {
     const values parts = warp_.map([&](uint32_t lane) {
       return of.start + before[lane] - at_ + (batch.literals[lane] << 16U);
     });
-    uint32_t sequence = of.first - 1;  // of the byte before
+    uint32_t sequence = of.first - 1;  // the last one that has begun
     for (uint32_t first = 0; first < bytes; first += rows * Warp::lanes) {
       values source[rows];
       typename Warp::template per_lane<std::byte> byte[rows];

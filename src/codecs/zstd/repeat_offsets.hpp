@@ -89,7 +89,7 @@ FEEDLINE_HOST_DEVICE typename Warp::template per_lane<std::uint32_t> resolve_off
   auto first = warp.map([&](uint32_t lane) { return functions[lane].to[0]; });
   auto second = warp.map([&](uint32_t lane) { return functions[lane].to[1]; });
   auto third = warp.map([&](uint32_t lane) { return functions[lane].to[2]; });
-  // That is rare.
+  // Few batches subtract.
   const bool subtracts = warp.any(warp.map(
       [&](uint32_t lane) { return lane < count && coded[lane] == 3 && no_literals[lane]; }));
   for (uint32_t apart = 1; apart < Warp::lanes; apart *= 2) {
