@@ -131,16 +131,17 @@ struct chunk_lengths {
 
 template <class Value, class Column>
 dataset_ptr rows_of(const drawn_matrix<Value, Column>& of, chunk_lengths chunks,
-                    const record_ptr& record = std::make_shared<stored_chunks::record>()) {
+                    const record_ptr& record = std::make_shared<stored_chunks::record>(),
+                    const char* name = "X") {
   return make_csr_dataset(
-      "X", {.data = chunks.data == 0
-                        ? in_memory("data", of.data)
-                        : make_stored_line("data", type_of<Value>, of.data, chunks.data, record),
-            .indices = chunks.indices == 0 ? in_memory("indices", of.indices)
-                                           : make_stored_line("indices", type_of<Column>,
-                                                              of.indices, chunks.indices, record),
-            .indptr = in_memory("indptr", of.indptr),
-            .columns = of.columns});
+      name, {.data = chunks.data == 0
+                         ? in_memory("data", of.data)
+                         : make_stored_line("data", type_of<Value>, of.data, chunks.data, record),
+             .indices = chunks.indices == 0 ? in_memory("indices", of.indices)
+                                            : make_stored_line("indices", type_of<Column>,
+                                                               of.indices, chunks.indices, record),
+             .indptr = in_memory("indptr", of.indptr),
+             .columns = of.columns});
 }
 
 /// A matrix of which few values are not 0.
@@ -240,7 +241,10 @@ TEST_CASE("sparse rows made dense on the device: shards, resuming, labels, subse
 
   const dataset_ptr labelled = zip({set, make_identity_rows(set->size(), 3)});
   const dataset_ptr half = subset(labelled, sample_index{7}, set->size() / 2);
-  for (const dataset_ptr& composed : {labelled, half}) {
+  std::mt19937 random{12};  // its chunks are other ones
+  const dataset_ptr beside =
+      rows_of(draw<float, std::int32_t>(random, 50, true, 150, 10), stored, record, "Y");
+  for (const dataset_ptr& composed : {labelled, half, zip({set, beside})}) {
     const delivered expected = deliver(composed, decode_on::cpu, {.readers = 2});
     record->reads = 0;
     const delivered seen = deliver(composed, decode_on::device, {.readers = 2});
