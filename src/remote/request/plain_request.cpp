@@ -3,9 +3,10 @@
 #include "remote/request/attempt.hpp"
 #include "remote/request/transfer_loop.hpp"
 
-#include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
+#include <string>
 
 #include <curl/curl.h>
 
@@ -57,8 +58,8 @@ plain_answer make_request(const plain_request& wanted) {
   } else if (wanted.method != "GET") {
     set(CURLOPT_CUSTOMREQUEST, wanted.method.c_str());
   }
-  const char* const authorities = std::getenv("SSL_CERT_FILE");  // NOLINT(concurrency-mt-unsafe)
-  if (authorities != nullptr && *authorities != '\0') set(CURLOPT_CAINFO, authorities);
+  const std::optional<std::string> authorities = certificate_file();
+  if (authorities) set(CURLOPT_CAINFO, authorities->c_str());
   (void)curl_easy_setopt(easy.get(), CURLOPT_QUICK_EXIT, 1L);  // since 7.87
   if (!is_set) {
     answer.failure = "libcurl does not take a setting";
