@@ -25,6 +25,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/load_into_memory.hpp>
+#include <feedline/dataset/made_fields.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/read_counts.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/made_fields.hpp>
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
@@ -32,7 +33,7 @@ struct scattered {
 /// has `size()`, `choose(samples)`, which replaces the subset's own indices, `of_rows` and
 /// `of_chunks`, and is copied cheaply.
 template <class Choice>
-class subset_dataset final : public dataset {
+class subset_dataset final : public dataset, public has_made_fields {
  public:
   subset_dataset(dataset_ptr of, Choice choice) : of_{std::move(of)}, choice_{std::move(choice)} {}
 
@@ -60,6 +61,10 @@ class subset_dataset final : public dataset {
       choice.choose({&chosen, 1});
       return chosen.value;
     });
+  }
+  std::vector<made_field> made_fields() const override {
+    const auto* const made = dynamic_cast<const has_made_fields*>(of_.get());
+    return made == nullptr ? std::vector<made_field>{} : made->made_fields();
   }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   bool hints_ranges() const noexcept override { return of_->hints_ranges(); }

@@ -30,8 +30,9 @@ class destination_reader {
     return word(directory(run, 1) * unit_bytes, row);
   }
   const std::byte* row(std::uint64_t run, std::size_t field, std::uint32_t row) const noexcept {
-    return work_.copy_destination + directory(run, 2 + field) * unit_bytes +
-           row * work_.fields[field].row_bytes;
+    const field_assembly& of = work_.fields[field];
+    return work_.copy_destination + directory(run, 2 + of.rows_of(field)) * unit_bytes +
+           row * of.row_bytes;
   }
 
  private:

@@ -3,6 +3,7 @@
 #include "device/augment_row.hpp"
 #include "device/element_lines.hpp"
 #include "device/sample_random_bits.hpp"
+#include "transform/operations/packed_elements.hpp"
 
 #include <algorithm>
 #include <array>
@@ -166,6 +167,22 @@ void write_one_hot(const field_conversion& conversion, const std::byte* row,
                                                           {});
 }
 
+void write_packed(const field_conversion& conversion, const std::byte* row, std::size_t row_bytes,
+                  std::byte* out) noexcept {
+  const auto load = [row](std::uint32_t place) {
+    std::int32_t offset = 0;
+    std::memcpy(&offset, row + place * sizeof offset, sizeof offset);
+    return offset;
+  };
+  const auto documents = static_cast<std::uint32_t>(row_bytes / sizeof(std::int32_t) - 1);
+  const std::size_t word_bytes = size_bytes(conversion.to);
+  packed_elements elements{conversion.values, load, documents, 0};
+  for (std::uint32_t i = 0; i < conversion.to_width; ++i) {
+    const std::int32_t value = elements.at(i);
+    std::memcpy(out + i * word_bytes, &value, word_bytes);  // little-endian
+  }
+}
+
 }  // namespace
 
 void transform_row(const field_conversion& conversion, const std::byte* row, std::size_t row_bytes,
@@ -185,6 +202,9 @@ void transform_row(const field_conversion& conversion, const std::byte* row, std
       return;
     case field_conversion::operation::one_hot:
       write_one_hot(conversion, row, out);
+      return;
+    case field_conversion::operation::packed:
+      write_packed(conversion, row, row_bytes, out);
       return;
   }
 }

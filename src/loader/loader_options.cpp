@@ -177,6 +177,9 @@ std::string to_string(const loader_plan& plan) {
   if (!plan.decode_note.empty())
     text += (plan.decode_on == decode_on::device ? "; " : "; not decoded by the device: ") +
             plan.decode_note;
+  for (std::size_t i = 0; i < plan.made_on_device.size(); ++i)
+    text += (i == 0 ? "; made by the device: " : ", ") + plan.made_on_device[i];
+  if (!plan.made_note.empty()) text += "; not made by the device: " + plan.made_note;
   text += fmt::format("; {} {}", plan.readers, plan.readers == 1 ? "reader" : "readers");
   if (plan.first_readers != 0 &&
       (plan.first_readers != plan.readers || plan.first_staging_slots != plan.staging_slots))

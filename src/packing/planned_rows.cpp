@@ -2,6 +2,7 @@
 
 #include "packing/planned_rows.hpp"
 
+#include <feedline/dataset/made_fields.hpp>
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
@@ -23,7 +24,7 @@ void put_i32(std::span<std::byte> out, std::uint64_t place, std::int64_t value) 
   std::memcpy(out.data() + place * sizeof number, &number, sizeof number);
 }
 
-class planned_rows final : public packed_dataset {
+class planned_rows final : public packed_dataset, public has_made_fields {
  public:
   planned_rows(std::vector<packed_column> columns, const pack_together_options& options)
       : columns_{std::move(columns)},
@@ -104,6 +105,19 @@ class planned_rows final : public packed_dataset {
     return parts;
   }
 
+  std::vector<made_field> made_fields() const override {
+    std::vector<made_field> made;
+    std::size_t place = 3 * columns_.size();
+    const auto add = [&](bool wanted, packed_values values) {
+      if (wanted) made.push_back({.place = place++, .offsets = 2, .values = values});
+    };
+    add(positions_, packed_values::position);
+    add(documents_, packed_values::document);
+    add(mask_ == packed_mask::elements, packed_values::mask);
+    add(mask_ == packed_mask::followed, packed_values::followed);
+    return made;
+  }
+
   double padding_share() const noexcept override {
     if (size() == 0) return 0;
     return 1 - elements_ / (static_cast<double>(size()) * static_cast<double>(capacity_));
@@ -161,11 +175,10 @@ class planned_rows final : public packed_dataset {
     for (std::size_t of = 0; of < columns_.size(); ++of) read_column(of, request);
     std::size_t next = 3 * columns_.size();
     const auto fill = [&](std::size_t bytes, const auto& use) {
-      for (std::size_t i = 0; i < request.samples.size(); ++i) {
-        const auto out = request.out[next].subspan(i * capacity_ * bytes, capacity_ * bytes);
-        use(request.samples[i].value, out);
-      }
-      ++next;
+      const std::span<std::byte> rows = request.out[next++];
+      if (rows.empty()) return;  // the device makes them
+      for (std::size_t i = 0; i < request.samples.size(); ++i)
+        use(request.samples[i].value, rows.subspan(i * capacity_ * bytes, capacity_ * bytes));
     };
     constexpr std::size_t word = sizeof(std::int32_t);
     if (positions_)

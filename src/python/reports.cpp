@@ -33,6 +33,8 @@ void bind_plan(nb::module_& module) {
       .def_ro("decode_note", &plan::decode_note)
       .def_ro("decoded_at_once", &plan::decoded_at_once)
       .def_ro("device_could_decode", &plan::device_could_decode)
+      .def_ro("made_on_device", &plan::made_on_device)
+      .def_ro("made_note", &plan::made_note)
       .def_ro("assembled", &plan::assembled)
       .def_ro("shard", &plan::shard)
       .def_ro("samples_per_epoch", &plan::samples_per_epoch)

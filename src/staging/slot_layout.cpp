@@ -21,17 +21,20 @@ usage_error too_large(std::uint64_t batch_size, std::uint64_t batches) {
 
 }  // namespace
 
-row_sizes::row_sizes(const std::vector<field>& fields) {
-  for (const field& each : fields) {
-    bytes_.push_back(feedline::sample_bytes(each));
+row_sizes::row_sizes(const std::vector<field>& fields, const std::vector<bool>& absent) {
+  for (std::size_t place = 0; place < fields.size(); ++place) {
+    const field& each = fields[place];
+    const bool has_rows = absent.empty() || !absent[place];
+    bytes_.push_back(has_rows ? feedline::sample_bytes(each) : 0);
     pixel_bytes_.push_back(each.by_batch ? feedline::sample_bytes(each, image_size{1, 1}) : 0);
   }
 }
 
 slot_layout::slot_layout(std::vector<field> fields, std::uint64_t batch_size,
-                         std::uint64_t batches_per_slot, std::vector<bool> left_out)
+                         std::uint64_t batches_per_slot, std::vector<bool> left_out,
+                         const std::vector<bool>& absent)
     : fields_{std::move(fields)},
-      rows_{fields_},
+      rows_{fields_, absent},
       left_out_{std::move(left_out)},
       batch_size_{batch_size},
       batches_per_slot_{batches_per_slot} {

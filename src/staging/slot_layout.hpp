@@ -21,7 +21,8 @@ class row_sizes {
   /// Fields whose size is the same in every batch.
   row_sizes(std::vector<std::size_t> bytes)  // NOLINT(google-explicit-constructor)
       : bytes_{std::move(bytes)}, pixel_bytes_(bytes_.size(), 0) {}
-  explicit row_sizes(const std::vector<field>& fields);
+  /// @param absent For each field, whether it has no rows, so 0 bytes. Empty: all have some.
+  explicit row_sizes(const std::vector<field>& fields, const std::vector<bool>& absent = {});
 
   /// @param size Height and width of images in the batch; empty: the largest.
   [[nodiscard]] std::size_t of(std::size_t place,
@@ -52,9 +53,11 @@ class slot_layout {
   /// @param batches_per_slot At least 1.
   /// @param left_out         For each field, whether its rows are elsewhere (`host_rows`). Empty if
   ///                         none are; never all.
+  /// @param absent           For each field, whether it has no rows in this form: the device makes
+  ///                         them. Empty if all have rows; never all.
   /// @throws usage_error if a slot's bytes do not fit in 62 bits.
   slot_layout(std::vector<field> fields, std::uint64_t batch_size, std::uint64_t batches_per_slot,
-              std::vector<bool> left_out = {});
+              std::vector<bool> left_out = {}, const std::vector<bool>& absent = {});
 
   [[nodiscard]] std::span<const field> fields() const noexcept { return fields_; }
   [[nodiscard]] std::uint64_t batch_size() const noexcept { return batch_size_; }

@@ -65,15 +65,17 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
         memory_.data() + i * formats_.copy_destination.destination_bytes();
   }
   for (std::size_t place = 0; place < formats_.conversions.size(); ++place) {
-    fields_.push_back(
-        {.cached = cached_ ? cached_->field(place) : nullptr,
-         .cached_on_host = cached_ && cached_->on_host(place),
-         .in_place = cached_ ? cached_->in_place(place) : field_assembly::rows_in_place{},
-         .keep = cached_ ? cached_->keeping(place) : nullptr,
-         .row_bytes = formats_.rows.row_bytes(place),
-         .cached_row_bytes = formats_.rows.row_bytes(place),  // for the largest images
-         .to_row_bytes = formats_.batches.row_bytes(place),
-         .conversion = formats_.conversions[place]});
+    field_assembly field{.conversion = formats_.conversions[place]};
+    const std::size_t rows = field.rows_of(place);
+    if (cached_) {
+      field.cached = cached_->field(rows);
+      field.cached_on_host = cached_->on_host(rows);
+      field.in_place = cached_->in_place(rows);
+      if (rows == place) field.keep = cached_->keeping(place);
+    }
+    field.row_bytes = field.cached_row_bytes = formats_.rows.row_bytes(rows);  // largest images
+    field.to_row_bytes = formats_.batches.row_bytes(place);
+    fields_.push_back(field);
   }
 }
 
@@ -199,7 +201,7 @@ void assembling_transfer::set_fields(const staging_slot& from, const copy_destin
   const auto size = from.work.size_at(done);
   for (std::size_t place = 0; place < fields_.size(); ++place) {
     field_assembly& field = fields_[place];
-    field.row_bytes = formats_.rows.row_bytes(place, size);
+    field.row_bytes = formats_.rows.row_bytes(field.rows_of(place), size);
     field.to_row_bytes = formats_.batches.row_bytes(place, size);
     field.to_offset = formats_.batches.field_offset(place) + from.work.begin * field.to_row_bytes;
     const std::size_t passes_at = formats_.copy_destination.passes_at(place);

@@ -67,7 +67,10 @@ set_source_files_properties(pipeline/mixing/mixing_test.cpp pipeline/mixing/unre
   unit/device/mix_on_host_test.cpp unit/device/sample_mix_test.cpp PROPERTIES
   COMPILE_OPTIONS "-ffp-contract=off")
 
-feedline_add_tests(feedline_packing_tests SOURCES pipeline/packing_test.cpp)
+feedline_add_tests(feedline_packing_tests SOURCES
+  pipeline/packed_values_test.cpp
+  pipeline/packing_test.cpp
+)
 
 feedline_add_tests(feedline_queue_tests SOURCES
   pipeline/queue/queue_test.cpp

@@ -2,6 +2,7 @@
 
 #include <feedline/backend/mixing.hpp>
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/dataset/made_fields.hpp>
 #include <feedline/export.hpp>
 #include <feedline/transform/augmentation.hpp>
 #include <feedline/transform/pixel_operations.hpp>
@@ -27,6 +28,10 @@ struct row_conversion {
     /// booleans by whether the value is not 0.
     convert,
     one_hot,  ///< `classes` elements: 1 at the index given by the row's only element, else 0
+    /// The field has no rows of its own: its rows are those of the field `offsets`, i32 offsets of
+    /// samples that are packed into to_width elements. Each of these becomes what `values` says.
+    /// Only if `device_capabilities::makes_packed_values`.
+    packed,
   };
 
   operation what = operation::copy;
@@ -57,7 +62,9 @@ struct row_conversion {
   /// Height and width of the central window used if ten draws do not fit.
   std::uint32_t else_height = 0;
   std::uint32_t else_width = 0;
-  std::uint32_t classes = 0;     ///< used by one_hot
+  std::uint32_t classes = 0;                       ///< used by one_hot
+  std::uint32_t offsets = 0;                       ///< used by packed
+  packed_values values = packed_values::position;  ///< used by packed; `to` is its type
   std::uint64_t flip_below = 0;  ///< a sample is flipped if its 32-bit draw is below this; 0: never
   float scale[max_channels] = {};
   float offset[max_channels] = {};
@@ -81,7 +88,8 @@ struct field_conversion : row_conversion {
   }
 };
 
-/// One field of an assembly.
+/// One field of an assembly. If its conversion is `packed`, its members for rows of the dataset are
+/// those of the field with the offsets, except that no row is cached for it.
 struct field_assembly {
   /// Cached rows; row r is at cached + r × cached_row_bytes if it is `in_place`. See `cached_row`.
   const std::byte* cached = nullptr;
@@ -108,6 +116,10 @@ struct field_assembly {
   std::size_t to_row_bytes = 0;  ///< size of the batch's rows
   field_conversion conversion;
 
+  /// Index of the field whose rows are this one's. @param own This field's index.
+  [[nodiscard]] std::size_t rows_of(std::size_t own) const noexcept {
+    return conversion.what == row_conversion::operation::packed ? conversion.offsets : own;
+  }
   /// Distance of cached rows in bytes.
   [[nodiscard]] std::size_t cached_distance() const noexcept {
     return cached_row_bytes != 0 ? cached_row_bytes : row_bytes;

@@ -29,6 +29,9 @@ struct device_capabilities {
   /// lack them without a message. If it does not assemble, only placement stream is possible:
   /// readers convert fields, and the transfer thread mixes samples, before slots are copied.
   bool assembles = true;
+  /// `assemble` also makes fields from the offsets of packed rows
+  /// (`row_conversion::operation::packed`). If not, readers make them, and they are copied.
+  bool makes_packed_values = false;
   device_id id = {};  ///< identifies the device to other libraries
   std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
   /// All memory of the device, in bytes, also if it is in use; 0: unknown. Loaders that decode

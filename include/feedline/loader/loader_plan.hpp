@@ -34,6 +34,11 @@ struct loader_plan {
   /// Whether readers decode blocks that the device has decoders for. Ignores whether order,
   /// placement and error policy let the device decode.
   bool device_could_decode = false;
+  /// Names of fields that the device makes from others, so that readers do not write them and they
+  /// are not copied: NAME_position, NAME_document and NAME_mask of `pack_together`.
+  std::vector<std::string> made_on_device = {};
+  /// Why readers make such fields instead; empty if they make none.
+  std::string made_note = {};
   bool assembled = false;  ///< whether a device kernel assembles slots; else slots are copied whole
   feedline::shard shard = {};  ///< same as in the options
   /// Samples delivered to this rank in an epoch: includes repeats, excludes a dropped last batch.

@@ -106,9 +106,10 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
           device_row_cache::bytes(row_bytes, rows)};
 }
 
-std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
+std::vector<std::size_t> row_bytes_of(const dataset& dataset, std::span<const made_field> made) {
   std::vector<std::size_t> row_bytes;
   for (const field& field : dataset.fields()) row_bytes.push_back(sample_bytes(field));
+  for (const made_field& each : made) row_bytes[each.place] = 0;
   return row_bytes;
 }
 

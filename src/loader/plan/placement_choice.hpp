@@ -2,6 +2,7 @@
 
 #include <feedline/backend/device.hpp>
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/made_fields.hpp>
 #include <feedline/loader/loader_options.hpp>
 
 #include <cstddef>
@@ -27,7 +28,8 @@ struct placement_choice {
                                                 const loader_options& options,
                                                 std::span<const std::size_t> row_bytes);
 
-/// Bytes of one sample's rows, for each field.
-[[nodiscard]] std::vector<std::size_t> row_bytes_of(const dataset& dataset);
+/// Bytes of one sample's rows, for each field; 0 for those that the device makes.
+[[nodiscard]] std::vector<std::size_t> row_bytes_of(const dataset& dataset,
+                                                    std::span<const made_field> made = {});
 
 }  // namespace feedline::detail

@@ -11,6 +11,7 @@
 #include "detail/cores.hpp"
 #include "detail/threads.hpp"
 #include "loader/plan/far_requests.hpp"
+#include "loader/plan/made_fields.hpp"
 #include "loader/plan/placement_choice.hpp"
 #include "loader/plan/ring_size.hpp"
 #include "loader/plan/share.hpp"
@@ -104,14 +105,15 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
 
 slot_memory memory_of(const dataset& dataset, const device_capabilities& device,
                       const loader_options& options, const placement_choice& choice,
-                      const decoding_choice& decoding) {
+                      const decoding_choice& decoding, const made_choice& made) {
   const double cached = dataset.size() == 0 ? 0.0
                                             : static_cast<double>(choice.cached_samples) /
                                                   static_cast<double>(dataset.size());
   return {dataset.fields(),     options,
           choice.placement,     cached,
           device.reads_staging, decoding.loads_bytes(),
-          device.assembles,     far_request_bytes(dataset)};
+          device.assembles,     far_request_bytes(dataset),
+          made.fields};
 }
 
 /// Resolves one plan. The choices are made once, at construction. The sizes of the rings follow
@@ -125,17 +127,21 @@ class planner {
         options_{options},
         sizes_{checked_sizes(dataset)},
         share_{share_of(sampler, dataset, options)},
-        row_bytes_{row_bytes_of(dataset)},
+        made_{choose_made_fields(dataset, device, options)},
+        row_bytes_{row_bytes_of(dataset, made_.fields)},
         choice_{choose_placement(dataset, device, options, row_bytes_)},
         decoding_{choose_decoding(
             dataset, sampler, share_, device, options, choice_.placement, row_bytes_,
             options.expert.piece_bytes != 0 ? options.expert.piece_bytes
                                             : usual_piece_bytes(placement::stream))},
-        memory_{memory_of(dataset, device, options, choice_, decoding_)} {
+        memory_{memory_of(dataset, device, options, choice_, decoding_, made_)} {
     const auto delivered = memory_.delivered().fields();
     plan_.fields = {delivered.begin(), delivered.end()};
     check_fields(plan_.fields, "loader_options::expert.batch_transform");
     check_substitute(options.errors, "loader_options::errors", dataset.size());
+    for (const made_field& each : made_.fields)
+      plan_.made_on_device.push_back(memory_.converted().fields()[each.place].name);
+    plan_.made_note = made_.why_not;
     plan_.placement = choice_.placement;
     plan_.cached_samples = choice_.cached_samples;
     plan_.batch_size = options.batch_size;
@@ -288,6 +294,7 @@ class planner {
   const loader_options& options_;
   const batch_sizes_ptr sizes_;
   const epoch_share share_;
+  const made_choice made_;
   const std::vector<std::size_t> row_bytes_;
   const placement_choice choice_;
   decoding_choice decoding_;

@@ -39,12 +39,20 @@ std::uint64_t shared_requests(int readers, std::size_t slots, bool are_far) {
   return std::min(wanted, room < 4 ? 0 : room / 2 - 1);
 }
 
+converted_fields conversions_of(const std::vector<field>& rows, const loader_options& options,
+                                std::span<const made_field> made) {
+  converted_fields converted = convert_fields(rows, options.transforms, options.mixing);
+  convert_made(converted, made);
+  return converted;
+}
+
 }  // namespace
 
 slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& options,
                          feedline::placement placement, double cached_share, bool reads_staging,
-                         std::size_t loads_bytes, bool assembles, std::size_t far_bytes)
-    : conversions_{convert_fields(rows, options.transforms, options.mixing)},
+                         std::size_t loads_bytes, bool assembles, std::size_t far_bytes,
+                         std::span<const made_field> made)
+    : conversions_{conversions_of(rows, options, made)},
       kept_{resolve_host_fields(rows, conversions_, options)},
       batch_size_{options.batch_size},
       expert_{options.expert},
@@ -59,7 +67,7 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
       converts_on_device_{assembles && conversions_.any},
       in_place_{reads_staging && !expert_.batch_transform},
       assembled_{is_assembled()},
-      rows_{rows, batch_size_, 1},
+      rows_{rows, batch_size_, 1, {}, places_of(made, rows.size())},
       converted_{conversions_.fields, batch_size_, 1},
       delivered_{expert_.batch_transform ? expert_.batch_transform->fields : conversions_.fields,
                  batch_size_, 1,

@@ -3,6 +3,7 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/loader/loader_options.hpp>
 
+#include "loader/plan/made_fields.hpp"
 #include "staging/host_rows.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace feedline::detail {
@@ -29,11 +31,13 @@ class slot_memory {
   /// @param reads_staging, assembles The device's capabilities.
   /// @param loads_bytes   Bytes of a staging slot for blocks that the device decodes; 0: none are.
   /// @param far_bytes     Bytes that a reader should ask other machines for; 0: none are asked.
+  /// @param made          Fields that the device makes from others; none unless it assembles.
   /// @throws usage_error if the transforms don't fit the fields, or if slots would have to be
   /// assembled and the device cannot.
   slot_memory(const std::vector<field>& rows, const loader_options& options,
               feedline::placement placement, double cached_share, bool reads_staging,
-              std::size_t loads_bytes = 0, bool assembles = true, std::size_t far_bytes = 0);
+              std::size_t loads_bytes = 0, bool assembles = true, std::size_t far_bytes = 0,
+              std::span<const made_field> made = {});
 
   /// Changes how many readers share a slot, and how deep the staging ring is; 0: automatic.
   void share_among(int readers, std::size_t staging_slots);
@@ -49,8 +53,8 @@ class slot_memory {
   [[nodiscard]] bool in_place() const noexcept { return in_place_; }
   [[nodiscard]] const converted_fields& conversions() const noexcept { return conversions_; }
 
-  /// A slot in the dataset's form, as it is assembled, and as the consumer sees it; with one batch
-  /// before `settle`.
+  /// A slot in the dataset's form, without fields that the device makes; as it is assembled; and as
+  /// the consumer sees it. With one batch before `settle`.
   [[nodiscard]] const slot_layout& rows() const noexcept { return rows_; }
   [[nodiscard]] const slot_layout& converted() const noexcept { return converted_; }
   [[nodiscard]] const slot_layout& delivered() const noexcept { return delivered_; }

@@ -194,7 +194,10 @@ def test_a_plan_packs_several_fields_into_full_rows():
     )  # fmt: skip
     assert sum(lengths) > 0.98 * 128 * len(rows)
     seen = []
-    for batch in feedline.Loader(rows, feedline.shuffle(seed=2), batch_size=8).epoch(0):
+    loader = feedline.Loader(rows, feedline.shuffle(seed=2), batch_size=8)
+    assert loader.plan().made_on_device == []  # the host's readers make them
+    assert "reads staging memory" in loader.plan().made_note
+    for batch in loader.epoch(0):
         each = {name: tensor.numpy() for name, tensor in batch.items()}
         for row in range(batch.size):
             token, document = each["token"][row], each["token_document"][row]

@@ -159,6 +159,7 @@ device_capabilities scripted_device::capabilities() const {
   // The decoders only borrow the device; the code that asks for them keeps it.
   return {.name = "scripted",
           .reads_staging = false,
+          .makes_packed_values = makes_packed_values_,
           .id = {device_kind::cuda, 7},
           .decodes = make_scripted_decoders(const_cast<scripted_device&>(*this)),
           .map_granularity = map_granularity_};

@@ -85,6 +85,8 @@ class scripted_device final : public device {
 
   /// It maps whole pages of this many bytes alone, and refuses others. Before a loader is made.
   void map_pages_of(std::size_t bytes) { map_granularity_ = bytes; }
+  /// It makes no fields from the offsets of packed rows. Before a loader is made.
+  void make_no_packed_values() { makes_packed_values_ = false; }
 
   /// From now on the stream is captured, as into a CUDA graph: records and waits on it would be
   /// captured, not executed. They are refused, and counted.
@@ -266,6 +268,7 @@ class scripted_device final : public device {
   std::uint64_t copied_bytes_ = 0;
   std::size_t mappings_ = 0;
   std::size_t map_granularity_ = 1;
+  bool makes_packed_values_ = true;
   std::uint64_t freed_in_use_ = 0;
   std::uint64_t frees_that_wait_ = 0;
   std::uint64_t captured_calls_ = 0;

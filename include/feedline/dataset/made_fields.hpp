@@ -1,0 +1,46 @@
+#pragma once
+
+#include <feedline/export.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
+
+/// Values for each element of a row that is packed from several samples. They follow from the
+/// offsets of the samples: ascending i32, one more than a row has room for samples. The first one
+/// is 0, the last one is the number of elements without padding, and a sample without elements has
+/// the offset of the next sample.
+enum class packed_values : std::uint8_t {
+  position,  ///< i32: index within the sample; 0 for padding
+  document,  ///< i32: index of the sample in the row; -1 for padding
+  mask,      ///< u8: 1; 0 for padding
+  followed,  ///< u8: 1 if another element of the same sample follows, else 0
+};
+
+/// A field that follows from another field of the same sample, so that a device can make it.
+struct made_field {
+  std::size_t place = 0;    ///< index of the field, which has one extent
+  std::size_t offsets = 0;  ///< index of the field with the samples' offsets
+  packed_values values = packed_values::position;
+};
+
+/// A dataset with such fields also derives from this class. If a device makes fields
+/// (`loader_plan::made_on_device`), `dataset::read` gets no bytes for them in `read_request::out`,
+/// and must leave them out.
+class has_made_fields {
+ public:
+  has_made_fields() = default;
+  has_made_fields(const has_made_fields&) = delete;
+  has_made_fields& operator=(const has_made_fields&) = delete;
+  virtual ~has_made_fields() = default;
+
+  /// Constant for the dataset's life; empty: there are none. Called by the thread that creates a
+  /// loader, which throws usage_error if a field's type or shape does not fit.
+  [[nodiscard]] virtual std::vector<made_field> made_fields() const = 0;
+};
+
+}  // namespace FEEDLINE_ABI
+}  // namespace feedline
