@@ -46,6 +46,7 @@ feedline_add_tests(feedline_gpu_tests
   gpu/sized_batches_test.cpp
   gpu/step_graphs_test.cpp
   gpu/sticky_error_test.cpp
+  gpu/assembly/packed_values_test.cpp
   gpu/assembly/tile_plan_test.cpp
   # Where GPUs are, processors have the instructions that other machines lack.
   unit/sampler/feistel_test.cpp

@@ -217,6 +217,28 @@ def test_sparse_rows_that_the_gpu_makes_dense_are_scipys(tmp_path):
             assert (batch["X"].torch().cpu().numpy() == matrix[label].toarray()).all()
 
 
+def test_the_gpu_makes_positions_documents_and_masks_of_packed_rows():
+    lengths = [1 + i * 7 % 40 for i in range(300)]
+    texts = feedline.make_ragged_dataset(
+        feedline.make_memory_dataset({"token": np.arange(sum(lengths), dtype=np.int32)}),
+        feedline.make_memory_dataset({"offset": np.concatenate([[0], np.cumsum(lengths)])}),
+    )
+    rows = feedline.pack_together(
+        [texts], capacity=61, seed=1, positions=True, documents=True, mask="followed"
+    )
+    made = ["token_position", "token_document", "token_mask"]
+    options = {"batch_size": 8}
+    with (
+        feedline.Loader(rows, feedline.shuffle(seed=1), **options) as on_host,
+        feedline.Loader(rows, feedline.shuffle(seed=1), device="cuda", **options) as on_gpu,
+    ):
+        assert on_gpu.plan().made_on_device == made
+        assert on_gpu.plan().made_note == ""
+        for expected, seen in zip(on_host.epoch(0), on_gpu.epoch(0), strict=True):
+            for name in ("token", *made):
+                assert (seen[name].torch().cpu().numpy() == expected[name].numpy()).all(), name
+
+
 @pytest.mark.parametrize("end", ["pass", "sys.exit(3)", "raise ValueError", "os._exit(0)"])
 @pytest.mark.parametrize("kept", ["", "kept.append(batch)", "kept.append(batch['x'].torch())"])
 def test_a_program_ends_whatever_is_held(run_python, in_time, end, kept):

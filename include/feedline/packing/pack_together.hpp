@@ -63,6 +63,9 @@ struct pack_together_options {
 /// - NAME_document, i32 [T]: index of the element's sample in the row; -1 for padding;
 /// - NAME_mask, u8 [T]: 1 for elements that a loss counts (`packed_mask`), else 0.
 ///
+/// A GPU makes the last three from NAME_offsets (`loader_plan::made_on_device`); elsewhere readers
+/// make them.
+///
 /// NAME_offsets are what attention over documents takes as `cu_seqlens`, after row × T is added.
 ///
 /// The plan is made here, in one pass over the lengths, and takes 8 bytes a sample and a row; 16

@@ -5,6 +5,7 @@
 #include "cuda/assembly/copy_rows.cuh"
 #include "cuda/assembly/mix_plan.hpp"
 #include "cuda/assembly/mix_rows.cuh"
+#include "cuda/assembly/packed_rows.cuh"
 #include "cuda/assembly/scatter_rows.cuh"
 #include "cuda/assembly/step_rows.cuh"
 #include "cuda/assembly/tile_rows.cuh"
@@ -75,6 +76,8 @@ __global__ void __launch_bounds__(block_threads)
       return fill_padding(frame, part, by, block);
     case part_kind::one_hot:
       return write_classes(frame, part, by, block);
+    case part_kind::packed:
+      return write_packed(frame, part, by, block);
     case part_kind::single:
     case part_kind::cast:
       return visit_element(

@@ -76,7 +76,7 @@ assembly_part of_field(const assembly& work, std::size_t place, part_kind kind) 
   part.row_bytes = field.row_bytes;
   part.cached_row_bytes = field.cached_distance();
   part.to_row_bytes = field.to_row_bytes;
-  part.field = static_cast<std::uint32_t>(place);
+  part.field = static_cast<std::uint32_t>(field.rows_of(place));
   part.kind = kind;
   return part;
 }
@@ -237,6 +237,8 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
   const conversion by = plan_conversion(work, field);
   if (field.conversion.what == field_conversion::operation::one_hot) {
     add(plan_groups(work, place, part_kind::one_hot, by), by);
+  } else if (field.conversion.what == field_conversion::operation::packed) {
+    add(plan_groups(work, place, part_kind::packed, by), by);
   } else if (field.conversion.computes_pixels()) {
     parts.parts[parts.count++] = plan_augment(work, place, by);
   } else if (is_whole(field.conversion.to)) {

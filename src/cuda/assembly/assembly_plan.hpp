@@ -40,6 +40,7 @@ enum class part_kind : std::uint8_t {
   scatter,  ///< elements read over the bus, by lines of the source: each is read once
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< classes to one-hot rows, by groups of elements of the slot
+  packed,   ///< offsets of packed rows to values, by groups of elements of the slot
   cast,     ///< integers to integers, by groups of elements of the slot
   augment,  ///< images whose pixels are computed: a block makes `item_tiles` tiles of the slot
   steps,    ///< the same for images that operations change by steps

@@ -82,6 +82,7 @@ class cuda_device final : public device {
   [[nodiscard]] device_capabilities capabilities() const override {
     return {.name = name_,
             .reads_staging = false,
+            .makes_packed_values = true,
             .id = {.kind = device_kind::cuda, .ordinal = ordinal_},
             .decodes = decodes_,
             .memory_bytes = memory_bytes_,
