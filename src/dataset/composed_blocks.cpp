@@ -66,103 +66,24 @@ class plain_blocks final : public encoded_blocks {
   std::size_t row_bytes_;
 };
 
-/// Blocks that other objects hold: for each field and block, tells which object, field and block it
-/// is.
-class borrowed_blocks : public encoded_blocks {
- public:
-  struct source {
-    const encoded_blocks* blocks;
-    std::size_t field;
-    std::uint64_t block;
-  };
-
-  stored_block stored(std::size_t field, std::uint64_t block) const noexcept final {
-    const source from = find(field, block);
-    return from.blocks->stored(from.field, from.block);
-  }
-  stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out,
-                    const sample_context& context) const final {
-    const source from = find(field, block);
-    return from.blocks->read(from.field, from.block, out, context);
-  }
-  void decode(std::size_t field, std::span<const std::byte> bytes, const stored_block& stored,
-              std::span<std::byte> out) const final {
-    const source from = find(field, 0);
-    from.blocks->decode(from.field, bytes, stored, out);
-  }
-  std::string left_to_readers(std::size_t field, std::uint64_t block) const final {
-    const source from = find(field, block);
-    return from.blocks->left_to_readers(from.field, from.block);
-  }
-
- private:
-  [[nodiscard]] virtual source find(std::size_t field, std::uint64_t block) const noexcept = 0;
-};
-
 /// Whether two parts are encoded in the same known way, so that one decoder serves both.
 bool is_equal(std::span<const block_step> steps, std::span<const block_step> others) {
   return std::ranges::equal(steps, others) &&
          std::ranges::count(steps, block_filter::other, &block_step::filter) == 0;
 }
 
-class chosen_blocks final : public borrowed_blocks {
- public:
-  explicit chosen_blocks(std::vector<chosen_field> fields) : fields_{std::move(fields)} {}
-
-  std::uint64_t rows() const noexcept override { return fields_.front().blocks->rows(); }
-  std::span<const block_step> steps(std::size_t field) const noexcept override {
-    return fields_[field].blocks->steps(fields_[field].field);
-  }
-  std::size_t max_stored_bytes(std::size_t field) const noexcept override {
-    return fields_[field].blocks->max_stored_bytes(fields_[field].field);
-  }
-
- private:
-  source find(std::size_t field, std::uint64_t block) const noexcept override {
-    return {fields_[field].blocks.get(), fields_[field].field, block};
-  }
-
-  std::vector<chosen_field> fields_;
-};
-
 /// Fields side by side, of which some may be cut out of chunks.
 blocks_ptr side_by_side(std::vector<chosen_field> fields) {
   if (fields.front().blocks->rows() == 1)
     if (blocks_ptr windows = make_chosen_windows(fields)) return windows;
-  return std::make_shared<const chosen_blocks>(std::move(fields));
+  return std::make_shared<const chosen_blocks<encoded_blocks>>(std::move(fields));
 }
 
-class chosen_samples final : public borrowed_blocks {
- public:
-  chosen_samples(blocks_ptr of, std::function<std::uint64_t(std::uint64_t)> choose)
-      : of_{std::move(of)}, choose_{std::move(choose)} {}
-
-  std::uint64_t rows() const noexcept override { return 1; }
-  std::span<const block_step> steps(std::size_t field) const noexcept override {
-    return of_->steps(field);
-  }
-  std::size_t max_stored_bytes(std::size_t field) const noexcept override {
-    return of_->max_stored_bytes(field);
-  }
-
- private:
-  source find(std::size_t field, std::uint64_t block) const noexcept override {
-    return {of_.get(), field, choose_(block)};
-  }
-
-  blocks_ptr of_;
-  std::function<std::uint64_t(std::uint64_t)> choose_;
-};
-
-class blocks_in_line final : public borrowed_blocks {
+class blocks_in_line final : public borrowed_blocks<encoded_blocks> {
  public:
   blocks_in_line(std::vector<blocks_ptr> parts, std::vector<std::uint64_t> ends)
       : parts_{std::move(parts)}, ends_{std::move(ends)} {}
 
-  std::uint64_t rows() const noexcept override { return 1; }
-  std::span<const block_step> steps(std::size_t field) const noexcept override {
-    return parts_.front()->steps(field);
-  }
   std::size_t max_stored_bytes(std::size_t field) const noexcept override {
     std::size_t bytes = 0;
     for (const blocks_ptr& part : parts_) bytes = std::max(bytes, part->max_stored_bytes(field));
@@ -170,6 +91,9 @@ class blocks_in_line final : public borrowed_blocks {
   }
 
  private:
+  source source_of(std::size_t field) const noexcept override {
+    return {parts_.front().get(), field};
+  }
   source find(std::size_t field, std::uint64_t block) const noexcept override {
     const std::size_t part = part_at(ends_, block);
     return {parts_[part].get(), field, block - (part == 0 ? 0 : ends_[part - 1])};
@@ -274,7 +198,7 @@ blocks_ptr make_chosen_samples(blocks_ptr of, std::function<std::uint64_t(std::u
   if (!of || of->rows() != 1) return nullptr;
   if (auto windows = std::dynamic_pointer_cast<const window_blocks>(of))
     return make_chosen_window_samples(std::move(windows), std::move(choose));
-  return std::make_shared<const chosen_samples>(std::move(of), std::move(choose));
+  return std::make_shared<const chosen_samples<encoded_blocks>>(std::move(of), std::move(choose));
 }
 
 blocks_ptr make_blocks_in_line(std::vector<blocks_ptr> parts, std::vector<std::uint64_t> ends,

@@ -41,7 +41,7 @@ class window_blocks : public encoded_blocks {
     std::vector<piece> pieces = {};
   };
 
-  [[nodiscard]] std::uint64_t rows() const noexcept final { return 1; }
+  [[nodiscard]] std::uint64_t rows() const noexcept override { return 1; }
   /// Whether a field is cut out of chunks; others are rows that readers read.
   [[nodiscard]] virtual bool is_window(std::size_t field) const noexcept = 0;
   [[nodiscard]] virtual std::span<const array> arrays() const noexcept = 0;
