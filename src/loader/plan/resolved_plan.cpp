@@ -8,11 +8,10 @@
 #include "dataset/sized_fields.hpp"
 #include "decoding/choice.hpp"
 #include "detail/arithmetic.hpp"
-#include "detail/cores.hpp"
-#include "detail/threads.hpp"
 #include "loader/plan/far_requests.hpp"
 #include "loader/plan/made_fields.hpp"
 #include "loader/plan/placement_choice.hpp"
+#include "loader/plan/reader_numbers.hpp"
 #include "loader/plan/ring_size.hpp"
 #include "loader/plan/share.hpp"
 
@@ -67,34 +66,6 @@ std::uint64_t batches_of_slot(std::uint64_t batches_per_epoch, placement where,
   return divide_up(batches_per_epoch, divide_up(batches_per_epoch, most));
 }
 
-int reader_count(const loader_options& options, placement placement, const dataset& of) {
-  if (options.readers != automatic_readers) return options.readers;
-  if (placement == placement::gather) return 0;
-  if (of.concurrency() == read_concurrency::serialized) return 1;
-  if (const unsigned reads = of.reads_in_processes(); reads != 0) return static_cast<int>(reads);
-  return std::clamp(static_cast<int>(usable_cores() / 2), 1, 8);
-}
-
-/// The most readers that a loader may use: those that it begins with, unless they are tuned. An
-/// automatic number is tuned among the cores near the device, or among all cores of the process if
-/// those are fewer than the first readers.
-int most_readers(const loader_options& options, const dataset& of, int first_readers,
-                 const device_capabilities& device) {
-  if (of.concurrency() == read_concurrency::serialized) return first_readers;
-  if (options.expert.tuning.max_readers != 0) return options.expert.tuning.max_readers;
-  if (options.readers != automatic_readers || of.reads_in_processes() != 0) return first_readers;
-  const auto near_cores = static_cast<int>(choose_cores(device.near_cores).size());
-  const int cores = near_cores >= first_readers ? near_cores : static_cast<int>(usable_cores());
-  return std::clamp(2 * first_readers, first_readers, std::max(first_readers, cores));
-}
-
-/// Cores for the loader's threads: near the device, if there is one for each reader.
-std::vector<unsigned> cores_for(int readers, const device_capabilities& device) {
-  std::vector<unsigned> cores = choose_cores(device.near_cores);
-  if (cores.size() < static_cast<std::size_t>(readers)) cores.clear();
-  return cores;
-}
-
 std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
   const auto bytes = checked_multiply(slots, slot_bytes);
   if (bytes) return *bytes;
@@ -116,8 +87,8 @@ slot_memory memory_of(const dataset& dataset, const device_capabilities& device,
           made.fields};
 }
 
-/// Resolves one plan. The choices are made once, at construction. The sizes of the rings follow
-/// from them, and are computed again if tuning asks what a larger budget gives.
+/// Resolves one plan. The choices are made at construction; the sizes of the rings follow from
+/// them.
 class planner {
  public:
   planner(const dataset& dataset, const sampler& sampler, const device_capabilities& device,
@@ -134,7 +105,8 @@ class planner {
             dataset, sampler, share_, device, options, choice_.placement, row_bytes_,
             options.expert.piece_bytes != 0 ? options.expert.piece_bytes
                                             : usual_piece_bytes(placement::stream))},
-        memory_{memory_of(dataset, device, options, choice_, decoding_, made_)} {
+        memory_{memory_of(dataset, device, options, choice_, decoding_, made_)},
+        readers_{count_readers(options, choice_.placement, dataset, device)} {
     const auto delivered = memory_.delivered().fields();
     plan_.fields = {delivered.begin(), delivered.end()};
     check_fields(plan_.fields, "loader_options::expert.batch_transform");
@@ -151,12 +123,12 @@ class planner {
     plan_.batches_per_epoch = divide_up(plan_.samples_per_epoch, plan_.batch_size);
     plan_.batch_bytes = memory_.delivered().batch_bytes();
     plan_.background = options.readers != 0;
+    plan_.readers = readers_.most;
+    plan_.first_readers = readers_.first;
   }
 
   [[nodiscard]] resolved_plan resolve() && {
-    const int readers = reader_count(options_, choice_.placement, dataset_);
-    size_rings(readers, options_.expert.staging_slots);
-    if (readers != 0) tune();
+    size_rings();
     plan_.assembled = memory_.assembled();
     plan_.decode_on = blocks_ ? decode_on::device : decode_on::cpu;
     plan_.decode_note = decoding_.why_not;
@@ -176,14 +148,14 @@ class planner {
         .few_samples = dataset_.reads_in_processes() != 0 ? samples_worth_a_message : 0,
         .staging_slots = plan_.staging_slots,
         .readers = plan_.readers,
-        .first_readers = readers_of_requests_};
+        .first_readers = readers_.of_requests};
     return {.report = std::move(plan_),
             .share = share_,
             .slots = slots,
             .memory = std::move(memory_),
             .blocks = blocks_ ? std::make_shared<const block_plan>(std::move(*blocks_)) : nullptr,
             .sizes = sizes_,
-            .tuned = tuned_};
+            .tuned = readers_.tuned};
   }
 
  private:
@@ -202,10 +174,10 @@ class planner {
                  batches * options_.batch_size);
   }
 
-  /// @param wanted_slots Slots of the staging ring; 0: automatic.
-  void size_rings(int readers, std::size_t wanted_slots) {
-    memory_.share_among(readers, wanted_slots);
-    readers_of_requests_ = readers;
+  /// Again only if the device decodes no blocks after all.
+  void size_rings() {
+    const std::size_t wanted_slots = options_.expert.staging_slots;
+    memory_.share_among(readers_.of_requests, wanted_slots);
     const bool fixed = options_.expert.batches_per_slot != 0;
     std::uint64_t batches =
         fixed ? options_.expert.batches_per_slot
@@ -234,15 +206,19 @@ class planner {
             }};
     batches = batches_within(staging, batches, fixed);
     if (!memory_.in_place()) batches = batches_within(on_device, batches, fixed);
+    plan_.staging_slots = plan_.first_staging_slots = depth_of(staging, batches);
+    if (readers_.tuned && options_.expert.tuning.max_pinned_bytes != 0) {
+      plan_.staging_slots = std::clamp(slots_within(staging, batches), plan_.first_staging_slots,
+                                       std::max(max_tuned_slots, plan_.first_staging_slots));
+      memory_.deepen(readers_.of_requests, plan_.staging_slots);
+    }
     memory_.settle(batches);
 
-    plan_.readers = plan_.first_readers = readers;
     plan_.batches_per_slot = batches;
     plan_.slots_grow = !fixed && batches > 1 && plan_.placement != placement::gather;
     plan_.slots_per_epoch = divide_up(plan_.batches_per_epoch, batches);
     plan_.piece_samples = memory_.piece_samples(batches);
     plan_.slot_bytes = memory_.staging_bytes(batches);
-    plan_.staging_slots = plan_.first_staging_slots = depth_of(staging, batches);
     plan_.staging_bytes = ring_bytes(plan_.staging_slots, plan_.slot_bytes);
     plan_.request_samples = memory_.requests(batches).request_samples();
     plan_.min_requests = memory_.min_requests();
@@ -258,7 +234,7 @@ class planner {
       blocks_.reset();
       decoding_ = {.blocks = std::nullopt, .why_not = std::move(why)};
       memory_.drop_blocks();
-      size_rings(readers, wanted_slots);
+      size_rings();
       return;
     }
     plan_.destination_bytes = memory_.destination_bytes(batches) + decoder.decoder;
@@ -266,27 +242,6 @@ class planner {
     plan_.staging_bytes += decoder.answers;
     plan_.device_bytes = ring_bytes(plan_.device_slots, plan_.device_slot_bytes) +
                          plan_.destination_bytes + plan_.cache_bytes;
-  }
-
-  /// The rings for the whole budget; the loader begins with those sized without it.
-  void tune() {
-    const tuning_budget& budget = options_.expert.tuning;
-    const int first_readers = plan_.readers;
-    const std::size_t first_slots = plan_.staging_slots;
-    const int readers = most_readers(options_, dataset_, first_readers, device_);
-    if (budget.max_readers != 0 && readers != first_readers)
-      size_rings(readers, options_.expert.staging_slots);
-    plan_.readers = readers;
-    if (budget.max_pinned_bytes != 0) {
-      const std::size_t besides = plan_.staging_bytes - plan_.staging_slots * plan_.slot_bytes;
-      const std::size_t fitting = (budget.max_pinned_bytes - besides) / plan_.slot_bytes;
-      size_rings(readers, std::clamp(fitting, plan_.staging_slots,
-                                     std::max(max_tuned_slots, plan_.staging_slots)));
-    }
-    plan_.first_readers = std::min(first_readers, plan_.readers);
-    plan_.first_staging_slots = std::min(first_slots, plan_.staging_slots);
-    tuned_ = budget.max_readers != 0 || budget.max_pinned_bytes != 0 ||
-             plan_.readers > plan_.first_readers;
   }
 
   const dataset& dataset_;
@@ -299,8 +254,7 @@ class planner {
   const placement_choice choice_;
   decoding_choice decoding_;
   slot_memory memory_;
-  int readers_of_requests_ = 0;  ///< among which slots are divided
-  bool tuned_ = false;
+  const reader_numbers readers_;
   std::optional<block_plan> blocks_ = {};
   loader_plan plan_ = {};
 };

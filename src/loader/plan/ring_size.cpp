@@ -76,7 +76,11 @@ std::size_t depth_of(const ring_size& ring, std::uint64_t batches) {
   const std::size_t slot_bytes = ring.slot_bytes(batches);
   const std::size_t depth = std::clamp(usual_ring_bytes / slot_bytes, fewest_slots, usual_slots);
   if (ring.budget == 0) return depth;
-  return std::clamp((ring.budget - ring.other_bytes(batches)) / slot_bytes, fewest_slots, depth);
+  return std::clamp(slots_within(ring, batches), fewest_slots, depth);
+}
+
+std::size_t slots_within(const ring_size& ring, std::uint64_t batches) {
+  return (ring.budget - ring.other_bytes(batches)) / ring.slot_bytes(batches);
 }
 
 }  // namespace feedline::detail

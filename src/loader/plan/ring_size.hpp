@@ -37,4 +37,7 @@ struct ring_size {
 /// `usual_slots`; fewer, but at least two, if they would take more than 128 MiB.
 [[nodiscard]] std::size_t depth_of(const ring_size& ring, std::uint64_t batches);
 
+/// The number of slots of this many batches that fit the budget. @param ring Has one, and fits it.
+[[nodiscard]] std::size_t slots_within(const ring_size& ring, std::uint64_t batches);
+
 }  // namespace feedline::detail

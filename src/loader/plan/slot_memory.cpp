@@ -81,10 +81,14 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
 }
 
 void slot_memory::share_among(int readers, std::size_t staging_slots) {
-  staging_slots_ = staging_slots == 0 ? usual_slots : staging_slots;
+  deepen(readers, staging_slots == 0 ? usual_slots : staging_slots);
   piece_bytes_ = expert_.piece_bytes != 0 ? expert_.piece_bytes : usual_piece_bytes(placement_);
   if (expert_.piece_bytes == 0 && max_pinned_bytes_ != 0)  // so that the ring still fits the budget
     piece_bytes_ = std::min(piece_bytes_, max_pinned_bytes_ / staging_slots_);
+}
+
+void slot_memory::deepen(int readers, std::size_t staging_slots) {
+  staging_slots_ = staging_slots;
   min_requests_ = expert_.batches_per_slot == 0 && expert_.request_bytes == 0
                       ? shared_requests(readers, staging_slots_, far_bytes_ != 0)
                       : 0;

@@ -41,6 +41,8 @@ class slot_memory {
 
   /// Changes how many readers share a slot, and how deep the staging ring is; 0: automatic.
   void share_among(int readers, std::size_t staging_slots);
+  /// Changes only the number of slots, and with it into how many requests each is cut.
+  void deepen(int readers, std::size_t staging_slots);
   /// The device decodes no blocks after all.
   void drop_blocks();
   /// Fixes the batches of a slot. May be called again. @throws usage_error if a slot's bytes do not

@@ -136,6 +136,18 @@ TEST_CASE("tuned plan: a small budget makes pieces small, and a smaller one is r
             .find("expert.tuning.max_pinned_bytes is 1000 bytes, but 2 slots of") == 0);
 }
 
+TEST_CASE("tuned plan: a budget with room for the first slots is enough, however many readers",
+          "[loader][host]") {
+  loader_options options = budget(64, 1 * mib);
+  options.batch_size = 4096;
+  options.memory.cache = 20 * mib;
+  const auto data = make_identity_dataset(60'000, 784);
+  const loader_plan tuned = resolve(*data, sequential{}, with_copies, options).report;
+  CHECK(tuned.placement == placement::cached);
+  CHECK(tuned.staging_slots == tuned.first_staging_slots);
+  CHECK(tuned.staging_bytes <= mib);
+}
+
 TEST_CASE("tuned plan: the budget also holds if slots are assembled on the device",
           "[loader][host]") {
   const auto options = budget(64, 64 * mib, [](loader_options& each) {
