@@ -4,7 +4,6 @@
 
 #include "detail/arithmetic.hpp"
 #include "sampler/chunk_order.hpp"
-#include "sampler/rank_order.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -39,20 +38,20 @@ block_order::block_order(sampler held, const chunk_order* chunks, const epoch_sh
   repeated_blocks_ = std::min(own_blocks_, divide_up(repeated, least_window) * max_window());
 }
 
-std::optional<block_order> block_order::of(const sampler& order, const epoch_share& share,
-                                           std::uint64_t samples, std::uint64_t rows,
-                                           std::string& why) {
-  if (rows == 1) return block_order{order_of(order, share), nullptr, share, samples, rows};
+std::optional<block_order> block_order::of(const shared_order& order, std::uint64_t samples,
+                                           std::uint64_t rows, std::string& why) {
+  const epoch_share& share = order.share;
+  if (rows == 1) return block_order{order.own, nullptr, share, samples, rows};
   if (repeated_end(share) > share.positions) {
     why = "an epoch is so short that its samples come more than twice";
     return std::nullopt;
   }
-  if (order.target<sequential>() != nullptr) {
-    if (share.world == 1) return block_order{order, nullptr, share, samples, rows};
+  if (order.all.target<sequential>() != nullptr) {
+    if (share.world == 1) return block_order{order.all, nullptr, share, samples, rows};
     why = "a rank takes whole runs of a sequential order, and would decode all blocks";
     return std::nullopt;
   }
-  const auto* const chunks = order.target<chunk_order>();
+  const auto* const chunks = order.all.target<chunk_order>();
   if (chunks == nullptr || !chunks->layout(samples, 0)) {
     why =
         "the order does not take blocks window after window: use sequential, or "
@@ -65,7 +64,7 @@ std::optional<block_order> block_order::of(const sampler& order, const epoch_sha
           " samples, and blocks have " + std::to_string(rows);
     return std::nullopt;
   }
-  return block_order{order, chunks, share, samples, rows};
+  return block_order{order.all, chunks, share, samples, rows};
 }
 
 std::uint64_t block_order::max_window() const noexcept {

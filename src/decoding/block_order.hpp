@@ -4,6 +4,7 @@
 #include <feedline/sampler/sampler.hpp>
 
 #include "sampler/epoch_share.hpp"
+#include "sampler/rank_order.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -40,10 +41,9 @@ class block_order {
     std::uint64_t end;
   };
 
-  /// @param order Bound, of all ranks. @param share The rank's part of it.
   /// @param samples Size of the dataset. @param rows Samples of a block.
   /// @param why   The reason if nothing is returned.
-  [[nodiscard]] static std::optional<block_order> of(const sampler& order, const epoch_share& share,
+  [[nodiscard]] static std::optional<block_order> of(const shared_order& order,
                                                      std::uint64_t samples, std::uint64_t rows,
                                                      std::string& why);
 

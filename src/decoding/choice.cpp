@@ -159,10 +159,10 @@ chunks_choice choose_chunks(const std::shared_ptr<const encoded_blocks>& blocks,
 
 }  // namespace
 
-decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
-                                const epoch_share& share, const device_capabilities& device,
-                                const loader_options& options, placement where,
-                                std::span<const std::size_t> row_bytes, std::size_t piece_bytes) {
+decoding_choice choose_decoding(const dataset& dataset, const shared_order& order,
+                                const device_capabilities& device, const loader_options& options,
+                                placement where, std::span<const std::size_t> row_bytes,
+                                std::size_t piece_bytes) {
   if (options.decode_on == decode_on::cpu || dataset.size() == 0) return {};
   const auto refuse = [&](const std::string& why) {
     return decoding_choice{.blocks = std::nullopt, .why_not = why};
@@ -181,7 +181,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   if (const std::string why = refusal_of_sizes(*blocks, fields); !why.empty()) return refuse(why);
   if (const std::string why = refusal_of(*blocks, fields, device); !why.empty()) return refuse(why);
   std::string why;
-  auto placed = block_order::of(order, share, dataset.size(), blocks->rows(), why);
+  auto placed = block_order::of(order, dataset.size(), blocks->rows(), why);
   if (!placed) return refuse(why);
 
   const std::size_t decoded =

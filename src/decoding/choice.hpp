@@ -3,10 +3,9 @@
 #include <feedline/backend/device.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/loader/loader_options.hpp>
-#include <feedline/sampler/sampler.hpp>
 
 #include "decoding/block_plan.hpp"
-#include "sampler/epoch_share.hpp"
+#include "sampler/rank_order.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,11 +32,9 @@ struct decoding_choice {
 };
 
 /// Chooses as the options say. The store is not sized yet.
-/// @param order Bound, over all ranks. @param share This rank's part of it. @param where The chosen
-/// placement. @param row_bytes Bytes of one sample's rows, for each field. @param piece_bytes Usual
-/// bytes of a staging slot.
-[[nodiscard]] decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
-                                              const epoch_share& share,
+/// @param where The chosen placement. @param row_bytes Bytes of one sample's rows, for each field.
+/// @param piece_bytes Usual bytes of a staging slot.
+[[nodiscard]] decoding_choice choose_decoding(const dataset& dataset, const shared_order& order,
                                               const device_capabilities& device,
                                               const loader_options& options, placement where,
                                               std::span<const std::size_t> row_bytes,

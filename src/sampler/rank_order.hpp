@@ -37,10 +37,16 @@ class rank_order {
   epoch_share share_;
 };
 
-/// The order of one rank, by the number of its samples: the epoch's own if each number is the
-/// position.
-[[nodiscard]] inline sampler order_of(const sampler& order, const epoch_share& share) {
-  return share.is_all() ? order : sampler{rank_order{order, share}};
-}
+/// An epoch's order, and one rank's part of it.
+struct shared_order {
+  shared_order(sampler order, const epoch_share& part)
+      : all{std::move(order)},
+        share{part},
+        own{share.is_all() ? all : sampler{rank_order{all, share}}} {}
+
+  sampler all;        ///< bound, over all ranks
+  epoch_share share;  ///< the rank's positions
+  sampler own;        ///< the rank's samples by their number; `all` if each number is the position
+};
 
 }  // namespace feedline::detail

@@ -33,7 +33,7 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
     auto plan = detail::resolve(*dataset, order, device->capabilities(), planned);
     const std::size_t cached = plan.report.cache_bytes;
     try {
-      return std::make_shared<detail::pipeline>(dataset, order, device, planned, std::move(plan));
+      return std::make_shared<detail::pipeline>(dataset, device, planned, std::move(plan));
     } catch (const out_of_memory& refusal) {
       // The user left the cache size open: less may fit.
       const bool may_cache_less =

@@ -6,7 +6,6 @@
 
 #include "detail/log.hpp"
 #include "device/deferred_free.hpp"
-#include "sampler/rank_order.hpp"
 
 #include <unistd.h>
 
@@ -64,27 +63,27 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
 
 }  // namespace
 
-pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
-                   const loader_options& options, resolved_plan plan)
+pipeline::pipeline(dataset_ptr dataset, device_ptr device, const loader_options& options,
+                   resolved_plan plan)
     : turns_{reader_turns::of_process()},
       resolved_{std::move(plan)},
       activities_{std::move(device), plan_, options.expert.trace_events},
       device_{activities_.traced()},
       format_{
           std::make_shared<const batch_format>(batch_format{resolved_.memory.delivered(),
-                                                            order_of(sampler, resolved_.share),
+                                                            resolved_.order.own,
                                                             dataset->size(),
-                                                            resolved_.share.first_repeat(),
+                                                            resolved_.order.share.first_repeat(),
                                                             {},
                                                             resolved_.memory.host_delivered()})},
       failures_{std::make_shared<failure_table>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots,
                       growth_of(options, plan_))},
-      source_{dataset, format_->sampler, options.seed, resolved_.share, options.errors},
+      source_{dataset, format_->sampler, options.seed, resolved_.order.share, options.errors},
       reading_{source_.live()},
       strategy_{make_slot_strategy(resolved_, *dataset, device_, options, source_)},
-      progress_{dataset, sampler, options, plan_.batches_per_epoch},
+      progress_{dataset, resolved_.order.all, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},
       slot_scheduler_{resolved_.slots,
                       schedule_,
@@ -96,7 +95,8 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                       &source_},
       read_ahead_{source_, resolved_.slots, strategy_.cached, &schedule_,
                   strategy_.decoding ? &strategy_.decoding->order : nullptr},
-      forecast_{loader_forecast::make(*dataset, sampler, resolved_.share, options.epochs)},
+      forecast_{loader_forecast::make(*dataset, resolved_.order.all, resolved_.order.share,
+                                      options.epochs)},
       request_executor_{plan_.batch_size, *strategy_.writer,
                         *staging_,        &read_ahead_,
                         forecast_.get(),  source_.live() != nullptr ? &source_ : nullptr},

@@ -7,7 +7,6 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
-#include <feedline/sampler/sampler.hpp>
 #include <feedline/statistics/statistics.hpp>
 
 #include "batch/batch_cursor.hpp"
@@ -53,8 +52,8 @@ class pipeline {
  public:
   /// Allocates all memory and starts the threads.
   /// @param plan Resolved from the other parameters.
-  pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
-           const loader_options& options, resolved_plan plan);
+  pipeline(dataset_ptr dataset, device_ptr device, const loader_options& options,
+           resolved_plan plan);
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;
   ~pipeline();

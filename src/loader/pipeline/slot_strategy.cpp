@@ -96,7 +96,7 @@ slot_strategy make_slot_strategy(const resolved_plan& plan, const dataset& datas
   slot_strategy made = make_writer_and_transfer(plan, dataset, device, options, source);
   if (options.errors.action != error_action::fail)
     made.replacer = std::make_unique<sample_replacer>(options.errors, source, *made.writer,
-                                                      plan.share, options.partial_batch);
+                                                      plan.order.share, options.partial_batch);
   return made;
 }
 

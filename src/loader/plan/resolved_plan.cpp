@@ -97,14 +97,14 @@ class planner {
         device_{device},
         options_{options},
         sizes_{checked_sizes(dataset)},
-        share_{share_of(sampler, dataset, options)},
+        order_{sampler, share_of(sampler, dataset, options)},
         made_{choose_made_fields(dataset, device, options)},
         row_bytes_{row_bytes_of(dataset, made_.fields)},
         choice_{choose_placement(dataset, device, options, row_bytes_)},
-        decoding_{choose_decoding(
-            dataset, sampler, share_, device, options, choice_.placement, row_bytes_,
-            options.expert.piece_bytes != 0 ? options.expert.piece_bytes
-                                            : usual_piece_bytes(placement::stream))},
+        decoding_{choose_decoding(dataset, order_, device, options, choice_.placement, row_bytes_,
+                                  options.expert.piece_bytes != 0
+                                      ? options.expert.piece_bytes
+                                      : usual_piece_bytes(placement::stream))},
         memory_{memory_of(dataset, device, options, choice_, decoding_, made_)},
         readers_{count_readers(options, choice_.placement, dataset, device)} {
     const auto delivered = memory_.delivered().fields();
@@ -118,8 +118,8 @@ class planner {
     plan_.cached_samples = choice_.cached_samples;
     plan_.batch_size = options.batch_size;
     plan_.shard = options.shard;
-    plan_.samples_per_epoch = share_.places();
-    plan_.repeats_per_epoch = share_.places() - share_.first_repeat();
+    plan_.samples_per_epoch = order_.share.places();
+    plan_.repeats_per_epoch = order_.share.places() - order_.share.first_repeat();
     plan_.batches_per_epoch = divide_up(plan_.samples_per_epoch, plan_.batch_size);
     plan_.batch_bytes = memory_.delivered().batch_bytes();
     plan_.background = options.readers != 0;
@@ -150,7 +150,7 @@ class planner {
         .readers = plan_.readers,
         .first_readers = readers_.of_requests};
     return {.report = std::move(plan_),
-            .share = share_,
+            .order = order_,
             .slots = slots,
             .memory = std::move(memory_),
             .blocks = blocks_ ? std::make_shared<const block_plan>(std::move(*blocks_)) : nullptr,
@@ -248,7 +248,7 @@ class planner {
   const device_capabilities& device_;
   const loader_options& options_;
   const batch_sizes_ptr sizes_;
-  const epoch_share share_;
+  const shared_order order_;
   const made_choice made_;
   const std::vector<std::size_t> row_bytes_;
   const placement_choice choice_;

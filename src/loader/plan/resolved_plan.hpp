@@ -8,7 +8,7 @@
 
 #include "decoding/block_plan.hpp"
 #include "loader/plan/slot_memory.hpp"
-#include "sampler/epoch_share.hpp"
+#include "sampler/rank_order.hpp"
 #include "staging/request_layout.hpp"
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace feedline::detail {
 /// loader, before any thread or memory; the loader's parts take what they need from here.
 struct resolved_plan {
   loader_plan report;                        ///< the user's view of it
-  epoch_share share;                         ///< the part of an epoch that this process delivers
+  shared_order order;                        ///< and the part of it that this process delivers
   slot_plan slots;                           ///< the readers' part
   slot_memory memory;                        ///< settled: the layouts of slots
   std::shared_ptr<const block_plan> blocks;  ///< blocks that the device decodes; null: readers

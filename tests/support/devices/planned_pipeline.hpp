@@ -11,7 +11,7 @@ namespace feedline::test {
 struct planned_pipeline : detail::pipeline {
   planned_pipeline(const dataset_ptr& data, const sampler& order, const device_ptr& device,
                    const loader_options& options)
-      : pipeline{data, order, device, options,
+      : pipeline{data, device, options,
                  detail::resolve(*data, order, device->capabilities(), options)} {}
 };
 

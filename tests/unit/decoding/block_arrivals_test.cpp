@@ -31,7 +31,7 @@ block_plan make_plan_of(std::uint32_t group, std::size_t group_bytes) {
   const dataset_ptr data = make_encoded(make_identity_rows(100, 10), 5);
   std::string why;
   return {.blocks = data->encoded(),
-          .order = *block_order::of(sequential{}, {.positions = 100}, 100, 5, why),
+          .order = *block_order::of({sequential{}, {.positions = 100}}, 100, 5, why),
           .fields = fields,
           .loads_bytes = 0,
           .max_loads = 0,

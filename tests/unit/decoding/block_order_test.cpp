@@ -42,7 +42,7 @@ epoch_share part_of(const sampler& order, std::uint64_t samples, std::uint64_t r
 block_order make(const sampler& order, const epoch_share& share, std::uint64_t samples,
                  std::uint64_t rows) {
   std::string why;
-  const auto made = block_order::of(order, share, samples, rows, why);
+  const auto made = block_order::of({order, share}, samples, rows, why);
   CAPTURE(why);
   REQUIRE(made);
   return *made;
@@ -274,7 +274,7 @@ TEST_CASE(
 TEST_CASE("block_order: says why another order is not one", "[decoding][host]") {
   const auto why_not = [](const sampler& order, std::uint64_t rows, const epoch_share& share) {
     std::string why;
-    CHECK_FALSE(block_order::of(order, share, 100, rows, why));
+    CHECK_FALSE(block_order::of({order, share}, 100, rows, why));
     return why;
   };
   const epoch_share whole{.positions = 100, .batch_size = 10};

@@ -39,7 +39,7 @@ std::shared_ptr<block_plan> make_plan_of(const sampler& order, std::uint64_t sam
   std::string why;
   auto made = std::make_shared<block_plan>(block_plan{
       .blocks = data->encoded(),
-      .order = *block_order::of(order, {.positions = order.size(samples)}, samples, rows, why),
+      .order = *block_order::of({order, {.positions = order.size(samples)}}, samples, rows, why),
       .fields = fields,
       .loads_bytes = loads_bytes,
       .max_loads = 100 * fields,

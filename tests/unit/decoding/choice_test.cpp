@@ -46,7 +46,7 @@ struct chosen {
     can.memory_bytes = memory_bytes;
     const std::vector<std::size_t> row_bytes = row_bytes_of(*data);
     const decoding_choice choice =
-        choose_decoding(*data, sequential{}, share_of(sequential{}, *data, options), can, options,
+        choose_decoding(*data, {sequential{}, share_of(sequential{}, *data, options)}, can, options,
                         placement::stream, row_bytes, usual_piece_bytes(placement::stream));
     REQUIRE(choice.blocks);
     const slot_memory sizes{data->fields(),      options, placement::stream, 0, false,
@@ -162,7 +162,7 @@ TEST_CASE("decoding_choice: rows of different sizes are images, one a block", "[
   const auto choose = [&](std::uint64_t rows, block_filter filter, image_size largest) {
     const sized_rows data{rows, filter, largest};
     const loader_options options{.decode_on = decode_on::device};
-    return choose_decoding(data, sequential{}, share_of(sequential{}, data, options),
+    return choose_decoding(data, {sequential{}, share_of(sequential{}, data, options)},
                            device.capabilities(), options, placement::stream, row_bytes_of(data),
                            usual_piece_bytes(placement::stream));
   };
@@ -292,7 +292,7 @@ TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks fo
     const dataset_ptr images = make_encoded(make_identity_rows(blocks, 10), 1, script);
     const scripted_device device;
     const loader_options options{.decode_on = who};
-    return choose_decoding(*images, sequential{}, share_of(sequential{}, *images, options),
+    return choose_decoding(*images, {sequential{}, share_of(sequential{}, *images, options)},
                            device.capabilities(), options, placement::stream, row_bytes_of(*images),
                            usual_piece_bytes(placement::stream));
   };

@@ -39,8 +39,9 @@ constexpr std::size_t slot_bytes = 8192;
 block_plan make_plan_of(const dataset_ptr& data) {
   std::string why;
   return {.blocks = data->encoded(),
-          .order = *block_order::of(shuffle{.seed = 3, .within = chunks(4)}.bind(*data, 1),
-                                    {.positions = samples}, samples, rows, why),
+          .order = *block_order::of(
+              {shuffle{.seed = 3, .within = chunks(4)}.bind(*data, 1), {.positions = samples}},
+              samples, rows, why),
           .fields = fields,
           .loads_bytes = 4096,
           .max_loads = group * fields,

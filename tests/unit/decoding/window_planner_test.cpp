@@ -35,7 +35,7 @@ std::shared_ptr<const block_plan> plan_of(std::uint32_t places) {
   const std::uint64_t samples = set->size();
   return std::make_shared<block_plan>(
       block_plan{.blocks = blocks,
-                 .order = *block_order::of(sequential{}, {.positions = samples}, samples, 1, why),
+                 .order = *block_order::of({sequential{}, {.positions = samples}}, samples, 1, why),
                  .fields = 1,
                  .loads_bytes = 1 << 16,
                  .max_loads = 100,

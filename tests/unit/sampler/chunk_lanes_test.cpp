@@ -51,7 +51,7 @@ std::vector<std::set<std::uint64_t>> chunks_of_ranks(const chunk_order& order,
     const epoch_share share{
         .positions = samples, .batch_size = global / world, .rank = rank, .world = world};
     std::vector<sample_index> own(share.places());
-    order_of(order, share).indices(samples, 1, position{0}, own);
+    shared_order{order, share}.own.indices(samples, 1, position{0}, own);
     for (const sample_index each : own) chunks[rank].insert(each.value / chunk);
   }
   return chunks;
@@ -166,7 +166,7 @@ TEST_CASE("chunk lanes: a rank reads no more chunks at a time than its share of 
         .positions = samples, .batch_size = global / world, .rank = world - 1, .world = world};
     std::vector<sample_index> own(640 * chunk / world);
     for (std::uint64_t window = 0; window < 9; ++window) {
-      order_of(order, share).indices(samples, 1, position{window * own.size()}, own);
+      shared_order{order, share}.own.indices(samples, 1, position{window * own.size()}, own);
       std::set<std::uint64_t> chunks;
       for (const sample_index each : own) chunks.insert(each.value / chunk);
       CHECK(chunks.size() == 640 / world);

@@ -34,7 +34,7 @@ struct rank_share {
   rank_share(const dataset& data, const sampler& given, std::uint64_t batch_size, int rank)
       : share{share_of(given, data,
                        {.batch_size = batch_size, .shard = {.rank = rank, .world = world}})},
-        order{order_of(given, share)} {}
+        order{shared_order{given, share}.own} {}
 
   std::uint64_t batches() const { return detail::divide_up(share.places(), share.batch_size); }
   std::vector<sample_index> batch(std::uint64_t samples, std::uint64_t number) const {

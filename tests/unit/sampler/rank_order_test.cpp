@@ -69,7 +69,7 @@ rank_batches batches_of(const dataset& data, const sampler& given, const loader_
   const auto world = static_cast<std::uint64_t>(options.shard.world);
   const sampler bound = given.bind(data, options.batch_size * world);
   const epoch_share share = share_of(bound, data, options);
-  const sampler order = order_of(bound, share);
+  const sampler order = shared_order{bound, share}.own;
   rank_batches all;
   const std::uint64_t size = share.places();
   for (std::uint64_t first = 0; first < size; first += options.batch_size) {
@@ -246,7 +246,7 @@ TEST_CASE("shard: a run of positions across batches and repeats gives the same a
   const loader_options options{
       .batch_size = 3, .partial_batch = partial_batch::fill, .shard = {.rank = 6, .world = 7}};
   const epoch_share share = share_of(shuffle{}, *data, options);
-  const sampler order = order_of(shuffle{}, share);
+  const sampler order = shared_order{shuffle{}, share}.own;
   std::vector<sample_index> all(share.places());
   order.indices(101, epoch, position{0}, all);
   for (std::uint64_t first = 0; first < all.size(); ++first)
@@ -269,7 +269,7 @@ TEST_CASE("shard: a billion samples over 4096 ranks are found by arithmetic", "[
         .rank = static_cast<std::uint64_t>(rank),
         .world = world,
         .last = detail::divide_up(samples % (batch * world), std::uint64_t{world})};
-    const sampler own = order_of(order, share);
+    const sampler own = shared_order{order, share}.own;
     CHECK(share.whole_batches() == samples / (batch * world));
     for (std::uint64_t g = 0; g <= share.whole_batches(); g += 1 + share.whole_batches() / 1000) {
       const std::uint64_t first = g * batch;
