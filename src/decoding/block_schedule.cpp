@@ -7,12 +7,12 @@
 namespace feedline::detail {
 
 block_schedule::block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at,
-                               block_reader& reader, bool fills, std::optional<batch_sizer> sizer)
+                               block_reader& reader, bool fills, batch_sizer* sizer)
     : plan_{std::move(plan)},
       table_at_{table_at},
       reader_{reader},
       fills_{fills},
-      sizer_{std::move(sizer)},
+      sizer_{sizer},
       lot_{std::max<std::uint64_t>(
           1, std::min<std::uint64_t>(
                  {max_blocks(), plan_->loads_bytes / std::max<std::size_t>(plan_->usual_bytes, 1),
@@ -107,19 +107,14 @@ std::shared_ptr<carried_blocks> block_schedule::load(staging_slot& slot, std::ui
 }
 
 image_in_row block_schedule::row_of(std::uint64_t index) {
-  if (!sizer_) return {};
-  const std::uint64_t batch = index / sizer_->batch_size();  // a block is a sample
-  if (batch == sized_batch_ && epoch_ == sized_epoch_) return sized_;
+  if (sizer_ == nullptr) return {};
   image_size size = sizer_->largest();
   try {
-    size = sizer_->of(epoch_, batch);
+    size = sizer_->of(epoch_, index / sizer_->batch_size());  // a block is a sample
   } catch (...) {  // the batch fails when its own ticket asks
   }
-  sized_batch_ = batch;
-  sized_epoch_ = epoch_;
-  sized_ = {.row_height = static_cast<std::uint16_t>(size.height),
-            .row_width = static_cast<std::uint16_t>(size.width)};
-  return sized_;
+  return {.row_height = static_cast<std::uint16_t>(size.height),
+          .row_width = static_cast<std::uint16_t>(size.width)};
 }
 
 void block_schedule::write(staging_slot& slot, std::uint64_t first) {

@@ -43,12 +43,12 @@ class block_schedule final : public block_feed {
   /// these slots are in flight, the next group is close.
   static constexpr std::uint64_t gain = 4;
 
-  /// Borrows the reader for its life.
+  /// Borrows the reader and the sizer for its life.
   /// @param table_at Offset of the table of loads in a staging slot.
   /// @param fills Whether pieces with blocks that are ahead are filled up.
-  /// @param sizer Empty where all batches have one size; else blocks are single samples.
+  /// @param sizer Null where all batches have one size; else blocks are single samples.
   block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at, block_reader& reader,
-                 bool fills = true, std::optional<batch_sizer> sizer = {});
+                 bool fills = true, batch_sizer* sizer = nullptr);
 
   [[nodiscard]] std::size_t max_requests() const noexcept override {
     return max_blocks() + max_chunks();
@@ -85,10 +85,7 @@ class block_schedule final : public block_feed {
   std::size_t table_at_;
   block_reader& reader_;
   bool fills_;
-  std::optional<batch_sizer> sizer_;
-  std::uint64_t sized_epoch_ = 0;  ///< epoch and number of the batch whose size was asked for last
-  std::uint64_t sized_batch_ = UINT64_MAX;
-  image_in_row sized_ = {};
+  batch_sizer* sizer_;
   std::uint64_t lot_;                  ///< blocks that are worth a piece, roughly
   std::uint64_t epoch_ = 0;            ///< epoch of the pass that the counts below belong to
   bool begins_pass_ = false;           ///< no slot of the pass was given blocks yet

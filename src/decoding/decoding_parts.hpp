@@ -10,23 +10,22 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <utility>
 
 namespace feedline::detail {
 
 /// The parts of a loader whose device decodes blocks, besides its slot writer (`block_row_writer`)
 /// and its slot transfer (`decoded_transfer`).
 struct decoding_parts {
-  /// Borrows the device, the source and the layout for its life.
+  /// Borrows the device, the source, the layout and the sizer for its life.
   /// @param table_at Offset of the table of loads in a staging slot.
   /// @param has_readers Readers have threads of their own.
   /// @param rows Layout of the dataset's rows.
-  /// @param sizer Empty where all batches have one size.
+  /// @param sizer Null where all batches have one size.
   decoding_parts(const std::shared_ptr<const block_plan>& plan, std::size_t table_at,
                  bool has_readers, device& device, sample_source& source, const slot_layout& rows,
-                 std::optional<batch_sizer> sizer)
+                 batch_sizer* sizer)
       : reader{plan, table_at, source.seed()},
-        feed{plan, table_at, reader, has_readers, std::move(sizer)},
+        feed{plan, table_at, reader, has_readers, sizer},
         slots{device, source, reader, rows},
         order{plan, rows.batch_size()} {}
 

@@ -10,10 +10,11 @@ namespace feedline::detail {
 slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
                                staging_ring& staging,
                                std::shared_ptr<const device_row_cache> cached, clock now,
-                               block_feed* feed, batch_sizes_ptr sizes, const sample_source* source)
+                               block_feed* feed, batch_sizer* sizer)
     : plan_{plan},
       partition_{plan, std::move(cached)},
       feed_{feed},
+      sizer_{sizer},
       schedule_{schedule},
       staging_{staging},
       requests_{staging.max_circulating() *
@@ -21,9 +22,7 @@ slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
                  (feed_ != nullptr ? feed_->max_requests() : 0))},
       active_{plan.readers},
       now_{std::move(now)},
-      growth_{partition_.max_batches()} {
-  if (sizes) sizer_.emplace(std::move(sizes), *source, plan.batch_size, plan.samples_per_epoch);
-}
+      growth_{partition_.max_batches()} {}
 
 std::optional<request> slot_scheduler::next(stage_clock* reader) {
   for (;;) {
@@ -103,7 +102,8 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
   const begun_ticket& ticket = *begun_;
   const scheduled_ticket& next = ticket.ticket;
   if (!std::exchange(begun_->opened, true)) {
-    if (sizer_) begun_->sizes = sizes_of(ticket);
+    if (sizer_ != nullptr)
+      begun_->sizes = sizer_->of_ticket(next.pass->epoch, next.first_batch, ticket.batches);
     schedule_.opened(next, ticket.batches);
     if (plan_.slots_grow) last_ = {next.pass, ticket.batches, now_()};
   }
@@ -129,15 +129,6 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
   if (is_samples) ++begun_->next_piece;
   if (is_last) begun_->is_ahead = true;
   return offered;
-}
-
-std::shared_ptr<const ticket_sizes> slot_scheduler::sizes_of(const begun_ticket& ticket) const {
-  auto sizes = std::make_shared<ticket_sizes>();
-  sizes->batch_size = plan_.batch_size;
-  for (std::uint64_t i = 0; i < ticket.batches; ++i)
-    sizes->of_batches.push_back(
-        sizer_->of(ticket.ticket.pass->epoch, ticket.ticket.first_batch + i));
-  return sizes;
 }
 
 bool slot_scheduler::brings_ahead() const {

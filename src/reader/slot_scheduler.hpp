@@ -1,13 +1,11 @@
 #pragma once
 
-#include <feedline/dataset/batch_sizes.hpp>
 #include <feedline/index.hpp>
 
 #include "detail/channel.hpp"
 #include "reader/active_readers.hpp"
 #include "reader/batch_sizer.hpp"
 #include "reader/epoch_schedule.hpp"
-#include "reader/sample_source.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_blocks.hpp"
 #include "staging/staging_ring.hpp"
@@ -79,14 +77,14 @@ class slot_scheduler {
  public:
   using clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  /// Borrows the schedule, the ring, the feed and the source for its life.
+  /// Borrows the schedule, the ring, the feed and the sizer for its life.
   /// @param cached Null where no rows are cached. @param now The current time, for slots that grow.
   /// @param feed Null where the device decodes no blocks.
-  /// @param sizes Null where all batches have one size. @param source Not null if `sizes` is not.
+  /// @param sizer Null where all batches have one size.
   slot_scheduler(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
                  std::shared_ptr<const device_row_cache> cached = nullptr,
                  clock now = std::chrono::steady_clock::now, block_feed* feed = nullptr,
-                 batch_sizes_ptr sizes = nullptr, const sample_source* source = nullptr);
+                 batch_sizer* sizer = nullptr);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// all offered requests are taken. Any reader.
@@ -130,8 +128,6 @@ class slot_scheduler {
   std::size_t open_next(stage_clock* reader);
   [[nodiscard]] bool begin_next(stage_clock* reader);
   std::size_t open_piece(slot_index slot);
-  /// @throws usage_error if a size is 0 or above the largest; what the dataset's function throws.
-  [[nodiscard]] std::shared_ptr<const ticket_sizes> sizes_of(const begun_ticket& ticket) const;
   /// Whether a slot with blocks for later tickets follows the begun ticket.
   [[nodiscard]] bool brings_ahead() const;
   std::size_t open_ahead(slot_index slot);
@@ -141,8 +137,8 @@ class slot_scheduler {
 
   const slot_plan plan_;
   const request_partition partition_;
-  block_feed* const feed_;  ///< guarded by the lock below
-  std::optional<batch_sizer> sizer_ = {};
+  block_feed* const feed_;    ///< guarded by the lock below
+  batch_sizer* const sizer_;  ///< guarded by it, too
   epoch_schedule& schedule_;
   staging_ring& staging_;
   channel<request> requests_;

@@ -25,9 +25,8 @@ struct sized_batch {
 /// The height and width of a dataset's images in each batch, where they differ from batch to batch
 /// (`field::by_batch`).
 ///
-/// A loader asks for each batch, before it reads the batch's samples, and passes the answer on to
-/// all readers (`read_context::size`). If the device decodes, it asks twice. Slots have room for
-/// batches of the largest size.
+/// A loader asks once for each batch, before it reads the batch's samples, and passes the answer on
+/// to all readers (`read_context::size`). Slots have room for batches of the largest size.
 ///
 /// Threads: reader threads, one at a time for each loader. The answer must depend on the arguments
 /// alone, so that it is the same after resuming.

@@ -61,6 +61,13 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
           [](device_ring* ring) { free_when_idle(std::unique_ptr<deferred_free>{ring}); }};
 }
 
+/// Null where all batches have one size.
+std::unique_ptr<batch_sizer> sizer_of(const resolved_plan& plan, const sample_source& source) {
+  if (!plan.sizes) return nullptr;
+  return std::make_unique<batch_sizer>(plan.sizes, source, plan.slots.batch_size,
+                                       plan.slots.samples_per_epoch);
+}
+
 }  // namespace
 
 pipeline::pipeline(dataset_ptr dataset, device_ptr device, const loader_options& options,
@@ -82,7 +89,8 @@ pipeline::pipeline(dataset_ptr dataset, device_ptr device, const loader_options&
                       growth_of(options, plan_))},
       source_{dataset, format_->sampler, options.seed, resolved_.order.share, options.errors},
       reading_{source_.live()},
-      strategy_{make_slot_strategy(resolved_, *dataset, device_, options, source_)},
+      sizer_{sizer_of(resolved_, source_)},
+      strategy_{make_slot_strategy(resolved_, *dataset, device_, options, source_, sizer_.get())},
       progress_{dataset, resolved_.order.all, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},
       slot_scheduler_{resolved_.slots,
@@ -91,8 +99,7 @@ pipeline::pipeline(dataset_ptr dataset, device_ptr device, const loader_options&
                       strategy_.cached,
                       std::chrono::steady_clock::now,
                       strategy_.decoding ? &strategy_.decoding->feed : nullptr,
-                      resolved_.sizes,
-                      &source_},
+                      sizer_.get()},
       read_ahead_{source_, resolved_.slots, strategy_.cached, &schedule_,
                   strategy_.decoding ? &strategy_.decoding->order : nullptr},
       forecast_{loader_forecast::make(*dataset, resolved_.order.all, resolved_.order.share,

@@ -20,6 +20,7 @@
 #include "loader/pipeline/slot_strategy.hpp"
 #include "loader/pipeline/tuning.hpp"
 #include "loader/plan/resolved_plan.hpp"
+#include "reader/batch_sizer.hpp"
 #include "reader/delays.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "reader/loader_forecast.hpp"
@@ -169,7 +170,7 @@ class pipeline {
       if (reading_.source() != nullptr) reading_.source()->handed_out(cursor_.pass());
       consumer_.count_batches(1);
       consumer_.count_samples(handed_out->size());
-      for (std::size_t i = 0; resolved_.sizes && i < handed_out->field_count(); ++i)
+      for (std::size_t i = 0; sizer_ && i < handed_out->field_count(); ++i)
         consumer_.count_bytes(handed_out->field_at(i).bytes().size());
     }
     return handed_out;
@@ -236,6 +237,7 @@ class pipeline {
   const std::shared_ptr<device_ring> ring_;
   sample_source source_;
   live_reading reading_;
+  const std::unique_ptr<batch_sizer> sizer_;  ///< null where all batches have one size
   slot_strategy strategy_;
   progress progress_;
   epoch_schedule schedule_;

@@ -6,7 +6,6 @@
 #include "transfer/assembling_transfer.hpp"
 #include "transfer/slot_transfer.hpp"
 
-#include <optional>
 #include <utility>
 
 namespace feedline::detail {
@@ -34,7 +33,8 @@ assembling_transfer::formats formats_of(const slot_memory& memory, const sample_
 /// Makes slots that are assembled from blocks decoded by the device.
 /// @param slots Device slots that can be filled and not taken yet.
 slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device, std::size_t slots,
-                            std::unique_ptr<batch_stage> function, sample_source& source) {
+                            std::unique_ptr<batch_stage> function, sample_source& source,
+                            batch_sizer* sizer) {
   const destination_layout& copy_destination = plan.memory.copy_destination();
   auto store = std::make_shared<device_row_cache>(device, plan.memory.rows().row_bytes(),
                                                   plan.blocks->places * plan.blocks->order.rows());
@@ -45,18 +45,15 @@ slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device,
       .slot_transfer = std::make_unique<decoded_transfer>(
           device, formats_of(plan.memory, source), store, std::move(function), std::move(decoding)),
       .cached = store};
-  std::optional<batch_sizer> sizer;
-  if (plan.sizes)
-    sizer.emplace(plan.sizes, source, plan.slots.batch_size, plan.slots.samples_per_epoch);
   made.decoding = std::make_unique<decoding_parts>(plan.blocks, copy_destination.chunks_at(),
                                                    plan.report.readers > 0, *device, source,
-                                                   plan.memory.rows(), std::move(sizer));
+                                                   plan.memory.rows(), sizer);
   return made;
 }
 
 slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset& dataset,
                                        const device_ptr& device, const loader_options& options,
-                                       sample_source& source) {
+                                       sample_source& source, batch_sizer* sizer) {
   const slot_memory& memory = plan.memory;
   if (memory.assembled()) {
     auto function = options.expert.batch_transform
@@ -66,7 +63,7 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
     const std::size_t further = options.expert.on_held == on_held::allocate ? 1 : 0;
     if (plan.blocks)
       return make_decoding(plan, device, plan.report.device_slots + further, std::move(function),
-                           source);
+                           source, sizer);
     auto cached = make_device_row_cache(plan, dataset, device);
     auto writer = std::make_unique<packing_writer>(source, memory.copy_destination(), cached,
                                                    memory.host_staged());
@@ -92,8 +89,8 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
 
 slot_strategy make_slot_strategy(const resolved_plan& plan, const dataset& dataset,
                                  const device_ptr& device, const loader_options& options,
-                                 sample_source& source) {
-  slot_strategy made = make_writer_and_transfer(plan, dataset, device, options, source);
+                                 sample_source& source, batch_sizer* sizer) {
+  slot_strategy made = make_writer_and_transfer(plan, dataset, device, options, source, sizer);
   if (options.errors.action != error_action::fail)
     made.replacer = std::make_unique<sample_replacer>(options.errors, source, *made.writer,
                                                       plan.order.share, options.partial_batch);

@@ -40,11 +40,11 @@ struct slot_strategy {
 
 /// Builds it; allocates the memory for cached rows.
 /// @param plan   Resolved from the same dataset, device and options.
-/// @param source Outlives the strategy.
+/// @param source, sizer Outlive the strategy. The sizer is null where all batches have one size.
 /// @throws out_of_memory, device_error.
 [[nodiscard]] slot_strategy make_slot_strategy(const resolved_plan& plan, const dataset& dataset,
                                                const device_ptr& device,
-                                               const loader_options& options,
-                                               sample_source& source);
+                                               const loader_options& options, sample_source& source,
+                                               batch_sizer* sizer);
 
 }  // namespace feedline::detail
