@@ -59,7 +59,7 @@ std::optional<request> slot_scheduler::next(stage_clock* reader) {
 }
 
 std::size_t slot_scheduler::open_next(stage_clock* reader) {
-  if (begun_ && begun_->is_ahead) {
+  if (begun_ && begun_->is_done()) {
     learn_from_last();
     if (!brings_ahead()) begun_.reset();
   }
@@ -71,7 +71,7 @@ std::size_t slot_scheduler::open_next(stage_clock* reader) {
     const auto slot = staging_.claim(reader);
     if (!slot) return 0;
     staging_.fit(*slot, begun_->batches);
-    return begun_->is_ahead ? open_ahead(*slot) : open_piece(*slot);
+    return begun_->is_done() ? open_ahead(*slot) : open_piece(*slot);
   } catch (...) {
     const scheduled_ticket next = begun_->ticket;
     begun_.reset();
@@ -124,10 +124,8 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
     work.samples = 0;
     work.ends_ticket = false;
   }
-  const bool is_last = work.ends_ticket;
   const std::size_t offered = offer(slot, std::move(work));
   if (is_samples) ++begun_->next_piece;
-  if (is_last) begun_->is_ahead = true;
   return offered;
 }
 

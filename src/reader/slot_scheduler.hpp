@@ -113,8 +113,10 @@ class slot_scheduler {
     request_layout pieces;
     std::shared_ptr<const ticket_sizes> sizes = {};  ///< computed with the first piece
     std::uint64_t next_piece = 0;
-    bool opened = false;    ///< some piece was opened
-    bool is_ahead = false;  ///< all pieces with samples were opened: blocks for others may follow
+    bool opened = false;  ///< some piece was opened
+
+    /// All pieces were opened. The ticket is kept while its feed may have something to add.
+    [[nodiscard]] bool is_done() const noexcept { return next_piece == pieces.requests(samples); }
   };
   /// A ticket that was opened.
   struct opened_ticket {

@@ -112,16 +112,13 @@ std::size_t slot_memory::largest_batch_bytes() const noexcept {
 }
 
 std::uint64_t slot_memory::batches_of_piece() const noexcept {
-  if (placement_ == placement::gather || loads_bytes_ != 0)
-    return std::numeric_limits<std::uint64_t>::max();
+  if (!stages_rows()) return std::numeric_limits<std::uint64_t>::max();
   return piece_bytes_ / staged_form().batch_bytes();
 }
 
 std::uint64_t slot_memory::piece_samples(std::uint64_t batches) const {
   const std::uint64_t slot_samples = batches * batch_size_;
-  if (in_place_ || placement_ == placement::gather || loads_bytes_ != 0 ||
-      expert_.batches_per_slot > 1)
-    return slot_samples;
+  if (in_place_ || !stages_rows() || expert_.batches_per_slot > 1) return slot_samples;
   if (const std::uint64_t whole = batches_of_piece(); whole != 0)
     return std::min(whole, batches) * batch_size_;
   const std::uint64_t most = piece_bytes_ / staged_form().sample_bytes();
@@ -190,12 +187,11 @@ destination_layout slot_memory::destination_layout_of(std::uint64_t batches) con
   const std::uint64_t samples = piece_samples(batches);
   // A slot whose rows need not be read any more is one piece.
   const std::uint64_t tabled = placement_ == placement::resident ? batches * batch_size_ : samples;
-  const bool arrive = placement_ != placement::gather && loads_bytes_ == 0;
   return {rows_.rows(),
           std::min(tabled, batch_size_) * divide_up(tabled, batch_size_),
           requests(batches),
           conversions_.random,
-          arrive ? samples : 0,
+          stages_rows() ? samples : 0,
           keeps,
           request_partition::more_requests(min_requests_),
           loads_bytes_,

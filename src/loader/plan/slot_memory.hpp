@@ -100,6 +100,10 @@ class slot_memory {
     return !in_place_ && (placement_ != placement::stream || loads_bytes_ != 0 ||
                           converts_on_device_ || expert_.batch_transform);
   }
+  /// Rows come in staging slots. Otherwise the device fetches them, or decodes blocks.
+  [[nodiscard]] bool stages_rows() const noexcept {
+    return placement_ != placement::gather && loads_bytes_ == 0;
+  }
   [[nodiscard]] const slot_layout& staged_form() const noexcept {
     return assembled_ ? rows_ : delivered_;
   }
