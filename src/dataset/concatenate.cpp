@@ -5,9 +5,9 @@
 #include "dataset/composed.hpp"
 #include "dataset/composed_blocks.hpp"
 #include "dataset/sized_fields.hpp"
-#include "detail/any_in_turn.hpp"
 #include "detail/rate_limiter.hpp"
 #include "detail/sample_range.hpp"
+#include "io/any_in_turn.hpp"
 
 #include <algorithm>
 #include <atomic>

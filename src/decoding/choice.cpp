@@ -4,6 +4,7 @@
 #include "dataset/sized_fields.hpp"
 #include "dataset/window_blocks.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/image_side.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -87,14 +88,14 @@ std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& f
 /// Why the device cannot decode blocks whose rows differ in size from batch to batch; empty if
 /// they do not, or if it can.
 std::string refusal_of_sizes(const encoded_blocks& blocks, const std::vector<field>& fields) {
-  constexpr std::uint32_t longest_side = 65535;
   for (std::size_t place = 0; place < fields.size(); ++place) {
     if (!fields[place].by_batch) continue;
     const std::string who = "field '" + fields[place].name + "': the size differs from batch to ";
     const image_size largest = largest_size(fields[place]);
     if (blocks.rows() != 1) return who + "batch, and a block has several samples";
-    if (std::max(largest.height, largest.width) > longest_side)
-      return who + "batch, and a side may have more than 65535 pixels";
+    if (!is_image_side(largest.height) || !is_image_side(largest.width))
+      return who + "batch, and a side may have more than " + std::to_string(max_image_side) +
+             " pixels";
     for (const block_step& step : blocks.steps(place))
       if (step.filter != block_filter::image)
         return who + "batch, and devices decode only images to different sizes";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "detail/image_side.hpp"
 #include "detail/rounded.hpp"
 #include "transform/operations/pixel.hpp"
 
@@ -28,10 +29,7 @@ struct resize_taps {
   }
 };
 
-/// The longest axis: weights are below 2^17.
-inline constexpr std::uint32_t max_resized = 65535;
-
-/// @param i Below `to`. @param from, to 1 to `max_resized`.
+/// @param i Below `to`. @param from, to 1 to `max_image_side`, so that weights are below 2^17.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline resize_taps taps_of(std::uint32_t i, std::uint32_t from,
                                                               std::uint32_t to) noexcept {
   const std::int64_t step = std::int64_t{2} * to;

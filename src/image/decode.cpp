@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "detail/image_side.hpp"
 #include "detail/log.hpp"
 #include "image/all_readers.hpp"
 #include "image/damage_count.hpp"
@@ -98,7 +99,7 @@ class image_decoder final : public sized_decoder {
 
   std::span<const block_step> steps() const noexcept override {
     const image_extents largest = geometry_.largest();
-    if (std::max(largest.height, largest.width) > max_image_side) return {};
+    if (!is_image_side(largest.height) || !is_image_side(largest.width)) return {};
     return steps_;
   }
 

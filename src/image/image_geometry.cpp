@@ -1,5 +1,6 @@
 #include "image/image_geometry.hpp"
 
+#include "detail/image_side.hpp"
 #include "image/image_options.hpp"
 #include "transform/operations/draws.hpp"
 
@@ -59,7 +60,7 @@ image_geometry::image_geometry(const image_options& options)
 
 void image_geometry::check(image_extents original) const {
   const auto [shorter, longer] = std::minmax<std::uint64_t>({original.height, original.width});
-  if (shorter == 0 || longer > max_image_side)
+  if (!is_image_side(shorter) || !is_image_side(longer))
     throw image_error{"it claims to be " + text_of(original) + " pixels, and a side is 1 to " +
                       std::to_string(max_image_side) + " long"};
   if (original.pixels() > max_pixels_)

@@ -3,6 +3,7 @@
 #include <feedline/dataset/sample_random.hpp>
 #include <feedline/error.hpp>
 
+#include "detail/image_side.hpp"
 #include "detail/known_value.hpp"
 #include "detail/text.hpp"
 
@@ -78,7 +79,7 @@ void check_sizes(image_options& options) {
         "images; set one"};
   options.height = options.width = 0;
   for (const image_size& each : options.sizes) {
-    if (each.height == 0 || each.width == 0 || std::max(each.height, each.width) > max_image_side)
+    if (!is_image_side(each.height) || !is_image_side(each.width))
       throw usage_error{"image_options::sizes has " + std::to_string(each.height) + " x " +
                         std::to_string(each.width) + ", but a side must be 1 to " +
                         std::to_string(max_image_side)};
@@ -91,7 +92,7 @@ void check_sizes(image_options& options) {
 
 image_options checked_image_options(image_options options) {
   const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
-    if (value >= least && value <= max_image_side) return;
+    if (value >= least && is_image_side(value)) return;
     throw usage_error{std::string{"image_options::"} + name + " is " + std::to_string(value) +
                       ", but must be " + std::to_string(least) + " to " +
                       std::to_string(max_image_side)};

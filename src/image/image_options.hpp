@@ -4,12 +4,9 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/image/decode.hpp>
 
-#include <cstdint>
 #include <optional>
 
 namespace feedline::detail {
-
-inline constexpr std::uint32_t max_image_side = 65535;  ///< the same as JPEG's
 
 /// @throws usage_error if options contradict each other.
 [[nodiscard]] image_options checked_image_options(image_options options);

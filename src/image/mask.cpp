@@ -79,7 +79,7 @@ class mask_decoder final : public sized_decoder {
 
   std::span<const block_step> steps() const noexcept override {
     const image_extents largest = geometry_.largest();
-    if (std::max(largest.height, largest.width) > max_image_side) return {};
+    if (!is_image_side(largest.height) || !is_image_side(largest.width)) return {};
     return steps_;
   }
 

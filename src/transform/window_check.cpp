@@ -1,6 +1,6 @@
 #include "detail/arithmetic.hpp"
+#include "detail/image_side.hpp"
 #include "detail/text.hpp"
-#include "device/resize_taps.hpp"
 #include "transform/field_conversions.hpp"
 #include "transform/operations/check.hpp"
 
@@ -45,17 +45,16 @@ class window_check {
   template <class Size>
   void check_extents(const std::string& member, const Size& size) const {
     const auto in_range = [&](const std::string& what, std::uint64_t extent) {
-      if (extent == 0 || extent > max_resized)
+      if (!is_image_side(extent))
         field_.refuse(what + " is " + std::to_string(extent),
-                      "say 1 to " + std::to_string(max_resized));
+                      "say 1 to " + std::to_string(max_image_side));
     };
     in_range(member + ".height", size.height);
     in_range(member + ".width", size.width);
-    if (image_.height > max_resized || image_.width > max_resized || image_.height == 0 ||
-        image_.width == 0)
+    if (!is_image_side(image_.height) || !is_image_side(image_.width))
       field_.refuse(
           member + " is set and the field is " + to_string(field_.of),
-          "images of 1 to " + std::to_string(max_resized) + " pixels a side can be resized");
+          "images of 1 to " + std::to_string(max_image_side) + " pixels a side can be resized");
     check_elements(member, size, "an image");
   }
 

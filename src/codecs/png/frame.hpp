@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "detail/image_side.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -116,15 +117,13 @@ class png_header {
   enum class part : std::uint8_t { before, data, after };
 
   FEEDLINE_HOST_DEVICE bool header(const png_chunk& chunk) {
-    constexpr std::uint32_t longest_side = 65535;
     if (chunk.name != png_chunk::ihdr || chunk.bytes != 13) return false;
     const std::uint8_t* const at = file_ + chunk.at;
     out_.width = png_number(at);
     out_.height = png_number(at + 4);
     out_.depth = at[8];
     out_.colours = at[9];
-    if (out_.width == 0 || out_.width > longest_side) return false;
-    if (out_.height == 0 || out_.height > longest_side) return false;
+    if (!is_image_side(out_.width) || !is_image_side(out_.height)) return false;
     return is_depth_known() && at[10] == 0 && at[11] == 0 && at[12] == 0;
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_depth_known() const {

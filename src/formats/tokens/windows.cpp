@@ -1,12 +1,12 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
-#include "detail/any_in_turn.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
 #include "detail/known_value.hpp"
 #include "detail/sample_range.hpp"
 #include "formats/tokens/shard.hpp"
+#include "io/any_in_turn.hpp"
 #include "io/file_system.hpp"
 
 #include <algorithm>

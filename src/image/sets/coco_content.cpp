@@ -4,6 +4,7 @@
 
 #include <feedline/error.hpp>
 
+#include "detail/image_side.hpp"
 #include "detail/printable.hpp"
 
 #include <algorithm>
@@ -99,7 +100,8 @@ class coco_objects {
   }
   [[nodiscard]] std::uint32_t side(const char* name) const {
     const std::int64_t value = whole(name);
-    if (value < 1 || value > 65535) refuse_member(name, "1 to 65535 pixels");
+    if (!is_image_side(value))
+      refuse_member(name, "1 to " + std::to_string(max_image_side) + " pixels");
     return static_cast<std::uint32_t>(value);
   }
   [[nodiscard]] std::string text(const char* name) const {

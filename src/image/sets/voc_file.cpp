@@ -4,6 +4,7 @@
 
 #include <feedline/error.hpp>
 
+#include "detail/image_side.hpp"
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
 
@@ -57,9 +58,9 @@ class voc_file {
 
   [[nodiscard]] std::uint32_t side(const pugi::xml_node& root, const char* name) const {
     const float value = number(root.child("size"), name, "its <size>");
-    if (!(value >= 1 && value <= 65535))
+    if (!detail::is_image_side(value))
       refuse("its <size> has " + detail::text_of(double{value}) + " as <" + name +
-             ">, but a side is 1 to 65535 pixels long");
+             ">, but a side is 1 to " + std::to_string(detail::max_image_side) + " pixels long");
     return static_cast<std::uint32_t>(value);
   }
 

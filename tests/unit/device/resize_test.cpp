@@ -1,3 +1,4 @@
+#include "detail/image_side.hpp"
 #include "detail/rounded.hpp"
 #include "device/resize_taps.hpp"
 #include "device/sample_random_bits.hpp"
@@ -199,10 +200,10 @@ TEST_CASE("resize: taps are all the source elements under the triangle, of weigh
         }
         REQUIRE(total == double{taps.total});
       }
-  const resize_taps widest = taps_of(0, max_resized, 1);
-  CHECK(widest.count == max_resized);
-  CHECK(widest.weight(max_resized / 2) == 2.0F * max_resized);
-  const resize_taps last = taps_of(max_resized - 1, 1, max_resized);
+  const resize_taps widest = taps_of(0, max_image_side, 1);
+  CHECK(widest.count == max_image_side);
+  CHECK(widest.weight(max_image_side / 2) == 2.0F * max_image_side);
+  const resize_taps last = taps_of(max_image_side - 1, 1, max_image_side);
   CHECK(last.first == 0);
   CHECK(last.count == 1);
 }

@@ -19,7 +19,7 @@ feedline_add_tests(feedline_storage_tests SOURCES
   pipeline/hint_test.cpp
   unit/dataset/file_dataset_test.cpp
   unit/dataset/regrouped_chunks_test.cpp
-  unit/detail/any_in_turn_test.cpp
+  unit/io/any_in_turn_test.cpp
   unit/io/byte_file_test.cpp
   unit/io/file_system_test.cpp
   unit/io/local/file_test.cpp

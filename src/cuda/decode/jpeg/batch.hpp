@@ -3,6 +3,7 @@
 #include <feedline/dataset/encoded_blocks.hpp>
 
 #include "codecs/jpeg/pixels.hpp"
+#include "detail/image_side.hpp"
 #include "image/resize/geometry.hpp"
 #include "image/resize/image_turn.hpp"
 #include "image/resize/packed_taps.hpp"
@@ -100,9 +101,8 @@ struct jpeg_image {
 
 /// The reason why no image can be resized to such a row; empty if images can.
 [[nodiscard]] constexpr const char* refusal_of_row(const image_row& row) noexcept {
-  constexpr std::uint32_t longest_side = 65535;
   if (row.height == 0 || row.width == 0) return "images of rows without pixels";
-  if (row.height > longest_side || row.width > longest_side || row.shorter_side > longest_side)
+  if (!is_image_side(row.height) || !is_image_side(row.width) || row.shorter_side > max_image_side)
     return "images of rows with a side above 65535";
   if (row.shorter_side != 0 && (row.shorter_side < row.height || row.shorter_side < row.width))
     return "images resized to less than their row";

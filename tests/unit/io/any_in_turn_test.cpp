@@ -1,4 +1,4 @@
-#include "detail/any_in_turn.hpp"
+#include "io/any_in_turn.hpp"
 
 #include "support/checks/catch.hpp"
 
