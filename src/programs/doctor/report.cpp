@@ -1,66 +1,17 @@
-// The report: each fact stands here once, with its words and its JSON. Over 250 lines: it is one
-// list of facts.
+// Each fact of the report stands here once, with its words and its JSON.
 
 #include "programs/doctor/report.hpp"
 
-#include "detail/json/json_object.hpp"
-#include "detail/printable.hpp"
+#include "programs/doctor/json.hpp"
 #include "programs/doctor/words.hpp"
 #include "programs/inputs/command_line.hpp"
 
-#include <cmath>
-#include <string_view>
-#include <type_traits>
+#include <algorithm>
 
 namespace doctor {
 namespace {
 
 using enum section::in_json;
-
-/// Text that is JSON already.
-struct raw {
-  std::string text;
-};
-
-/// A number, text, time, optional value, or a list of these, as JSON.
-template <class Value>
-std::string json(const Value& value) {
-  if constexpr (std::is_same_v<Value, raw>) {
-    return value.text;
-  } else if constexpr (std::is_floating_point_v<Value>) {
-    return std::isfinite(value) ? fmt::format("{}", value) : "null";
-  } else if constexpr (std::is_arithmetic_v<Value>) {
-    return fmt::format("{}", value);
-  } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
-    return feedline::detail::json_string(value);
-  } else if constexpr (requires { value.has_value(); }) {
-    return value ? json(*value) : "null";
-  } else if constexpr (requires { value.count(); }) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(value).count());
-  } else {
-    std::string list;
-    for (const auto& each : value) list += (list.empty() ? "" : ", ") + json(each);
-    return '[' + list + ']';
-  }
-}
-
-json_members members() {
-  return {};
-}
-
-/// @param more Names and values in turn.
-template <class Value, class... More>
-json_members members(const char* name, const Value& value, const More&... more) {
-  json_members made = members(more...);
-  made.insert(made.begin(), {name, json(value)});
-  return made;
-}
-
-raw object(const json_members& all) {
-  feedline::detail::json_object made;
-  for (const auto& [name, value] : all) made.member(name, value);
-  return {made.text()};
-}
 
 raw field_json(const feedline::field& field) {
   return object(members("name", field.name, "type", to_string(field.type), "shape", field.shape,
@@ -278,20 +229,6 @@ section advice_section(const examination& made) {
   return all;
 }
 
-/// A line of a fact; long sentences are folded after the label's column.
-std::string folded(const std::string& label, std::string rest) {
-  constexpr std::size_t width = 84;
-  std::string text;
-  for (std::string begin = label; !rest.empty(); begin.clear()) {
-    std::size_t at = rest.size() <= width ? rest.size() : rest.rfind(' ', width);
-    if (at == std::string::npos) at = std::min(rest.find(' '), rest.size());
-    text += fmt::format("  {:<14}{}\n", feedline::detail::printable(begin),
-                        feedline::detail::printable(rest.substr(0, at)));
-    rest.erase(0, at + 1);
-  }
-  return text;
-}
-
 }  // namespace
 
 section content_section(const content& found) {
@@ -328,48 +265,6 @@ std::vector<section> sections_of(const request& asked, const examination& made) 
   all.push_back(damage_section(measured.damages));
   all.push_back(advice_section(made));
   return all;
-}
-
-std::string words_of(const std::vector<section>& sections) {
-  constexpr std::size_t most = 50;
-  std::string text;
-  for (const section& each : sections) {
-    std::string lines;
-    std::size_t many = 0;
-    for (const fact& told : each.facts)
-      if (!told.is_one_of_many || ++many <= most) lines += folded(told.label, told.words);
-    if (many > most)
-      lines += folded("", fmt::format("and {} more: --json FILE lists all", many - most));
-    if (!each.title.empty() && !lines.empty()) text += '\n' + each.title + '\n' + lines;
-  }
-  return text;
-}
-
-std::string json_of(const std::vector<section>& sections) {
-  json_members whole;
-  for (const section& each : sections) {
-    json_members joined;
-    std::vector<raw> items;
-    for (const fact& told : each.facts) {
-      joined.insert(joined.end(), told.members.begin(), told.members.end());
-      items.push_back(object(told.members));
-    }
-    if (each.name.empty()) {
-      whole.insert(whole.end(), joined.begin(), joined.end());
-      continue;
-    }
-    if (each.kind == one_object) {
-      whole.emplace_back(each.name, object(joined).text);
-      continue;
-    }
-    if (each.kind == item_of_list) items = {object(joined)};
-    if (whole.empty() || whole.back().first != each.name) whole.emplace_back(each.name, "[]");
-    std::string& list = whole.back().second;  // sections of one name follow one another
-    const std::string more = json(items).substr(1);
-    list = list.size() == 2 ? '[' + more
-                            : list.substr(0, list.size() - 1) + (items.empty() ? "]" : ", " + more);
-  }
-  return object(whole).text + '\n';
 }
 
 }  // namespace doctor
