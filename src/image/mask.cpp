@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "detail/image_side.hpp"
 #include "image/device_files.hpp"
 #include "image/image_options.hpp"
 #include "image/orientation.hpp"
