@@ -90,7 +90,7 @@ TEST_CASE("packed values: readers make those that the device cannot, and the pla
   CHECK_FALSE(planned(plain).assembled);
 }
 
-TEST_CASE("packed values: a dataset whose fields are not as it says is refused",
+TEST_CASE("packed values: a dataset whose fields differ from what it describes is refused",
           "[packing][host]") {
   class wrong final : public dataset, public has_made_fields {
    public:

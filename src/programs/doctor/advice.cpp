@@ -1,11 +1,16 @@
 #include "programs/doctor/advice.hpp"
 
-#include "programs/doctor/words.hpp"
+#include "programs/words/units.hpp"
 
 #include <algorithm>
 
 namespace doctor {
 namespace {
+
+using programs::bytes_text;
+using programs::counted;
+using programs::percent_text;
+using programs::time_text;
 
 /// Readers must do this much more than the loop takes, so that it never waits.
 constexpr double headroom = 1.1;

@@ -3,9 +3,9 @@
 #include <feedline/error.hpp>
 #include <feedline/io/map_files.hpp>
 
-#include "programs/doctor/words.hpp"
 #include "programs/inputs/entry.hpp"
 #include "programs/words/library_words.hpp"
+#include "programs/words/units.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +13,8 @@
 
 namespace doctor {
 namespace {
+
+using programs::percent_text;
 
 /// For formats that tell their fields without being opened whole, or that leave some out.
 bool lists_fields(const std::string& format) {

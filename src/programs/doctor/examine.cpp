@@ -9,7 +9,7 @@
 #include "programs/doctor/code.hpp"
 #include "programs/doctor/image_decoding.hpp"
 #include "programs/doctor/measure.hpp"
-#include "programs/doctor/words.hpp"
+#include "programs/words/units.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -17,6 +17,9 @@
 
 namespace doctor {
 namespace {
+
+using programs::counted;
+using programs::time_text;
 
 using feedline::loader_options;
 

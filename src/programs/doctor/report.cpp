@@ -3,13 +3,19 @@
 #include "programs/doctor/report.hpp"
 
 #include "programs/doctor/json.hpp"
-#include "programs/doctor/words.hpp"
 #include "programs/inputs/command_line.hpp"
+#include "programs/words/units.hpp"
 
 #include <algorithm>
 
 namespace doctor {
 namespace {
+
+using programs::bytes_text;
+using programs::counted;
+using programs::percent_text;
+using programs::rate_text;
+using programs::time_text;
 
 using enum section::in_json;
 

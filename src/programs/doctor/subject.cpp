@@ -13,7 +13,6 @@
 #include "programs/doctor/code.hpp"
 #include "programs/doctor/content.hpp"
 #include "programs/doctor/windows.hpp"
-#include "programs/doctor/words.hpp"
 
 #include <algorithm>
 #include <ranges>

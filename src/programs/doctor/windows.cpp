@@ -10,7 +10,8 @@
 #endif
 
 #include "programs/doctor/code.hpp"
-#include "programs/doctor/words.hpp"
+
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <charconv>

@@ -82,7 +82,7 @@ struct training {
   double utilisations = 0;
   double longest = 0;
   double cpu = 0;
-  std::vector<std::vector<step_times>> steps;  ///< of each accelerator
+  std::vector<std::vector<step_times>> steps;  ///< one list an accelerator
 };
 
 step_parts parts_of(const training& in) {

@@ -29,7 +29,7 @@ struct emulation {
 };
 
 /// Where steps spend time, in seconds: for each step the accelerator that took longest, on average
-/// over the steps but for the first.
+/// over all steps except the first.
 struct step_parts {
   double start = 0;    ///< from the last accelerator's arrival at the barrier until this one runs
   double batch = 0;    ///< taking the next batch

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace doctor {
+namespace programs {
 
 /// "784 bytes", "1.5 KiB", "47.1 MiB".
 [[nodiscard]] inline std::string bytes_text(std::uint64_t count) {
@@ -45,4 +45,4 @@ template <class Count>
   return fmt::format("{:.0f} %", 100 * share);
 }
 
-}  // namespace doctor
+}  // namespace programs
