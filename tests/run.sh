@@ -8,7 +8,7 @@
 # that need a GPU or data that is not there are skipped, and counted by reason at the end. All words
 # of the build and of the tests are in build/release/build.log and tests.log. FEEDLINE_WERROR=ON
 # takes warnings for errors. FEEDLINE_PYARROW=FOLDER builds and tests Parquet by the libraries of a
-# pyarrow; .ci/arrow fetches one.
+# pyarrow whose libparquet exports no OpenSSL; .ci/run tests it with those of a wheel.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/packages.sh
