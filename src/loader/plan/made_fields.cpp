@@ -9,11 +9,13 @@ namespace feedline::detail {
 namespace {
 
 /// Why readers make all fields; empty if the device can.
-std::string obstacle_of(const device_capabilities& device, placement wanted) {
+std::string obstacle_of(const dataset& dataset, const device_capabilities& device,
+                        placement wanted) {
   if (device.reads_staging) return device.name + " reads staging memory, where readers write";
   if (!device.assembles) return device.name + " cannot assemble slots";
   if (!device.makes_packed_values) return device.name + " does not make fields from offsets";
   if (wanted == placement::gather) return "placement gather takes rows as they are in memory";
+  if (dataset.encoded()) return "the dataset's rows are stored in blocks";
   return {};
 }
 
@@ -59,7 +61,7 @@ made_choice choose_made_fields(const dataset& dataset, const device_capabilities
   if (all.empty()) return {};
   const std::vector<field> fields = dataset.fields();
   for (const made_field& each : all) check(each, fields);
-  if (std::string why = obstacle_of(device, options.placement); !why.empty())
+  if (std::string why = obstacle_of(dataset, device, options.placement); !why.empty())
     return {.why_not = std::move(why)};
   made_choice chosen;
   for (const made_field& each : all) {
