@@ -40,7 +40,8 @@ std::vector<std::byte> identity(const byte_file& of, std::string_view kind) {
   put(bytes, of.size());
   const std::string version = of.version();
   sha256 name;
-  name.add(std::as_bytes(std::span{of.name()}));
+  const std::string stable = of.stable_name();
+  name.add(std::as_bytes(std::span{stable}));
   for (const unsigned char byte : name.digest()) bytes.push_back(std::byte{byte});
   put(bytes, version.size());
   put(bytes, version);
@@ -51,7 +52,7 @@ std::vector<std::byte> identity(const byte_file& of, std::string_view kind) {
 fs::path place_of(const byte_file& of, std::string_view kind, const std::string& folder) {
   constexpr std::size_t longest = 128;
   std::vector<std::byte> which;
-  put(which, of.name());
+  put(which, of.stable_name());
   put(which, kind);
   const std::string name = fs::path{path_without_secrets(of.name())}.filename().string();
   return fs::path{folder} /

@@ -93,6 +93,13 @@ class byte_file {
   /// was made of the file: the server tells neither a version nor a date.
   [[nodiscard]] virtual bool has_version() const noexcept { return true; }
 
+  /// Names the file in what is kept for later runs: without secrets, and without anything that
+  /// differs from run to run.
+  [[nodiscard]] virtual std::string stable_name() const { return name_; }
+  /// A folder of this machine in which an index of the file may be kept, unless the user names
+  /// another one. Empty: none; it is as quick to look through the file.
+  [[nodiscard]] virtual std::string index_folder() const { return {}; }
+
   /// Whether hints are useful: much of the file is not in memory. Checked again at times.
   [[nodiscard]] virtual bool is_cold() const noexcept = 0;
   /// About how many bytes a reader should ask for at a time; 0: as few as it likes, because a read

@@ -95,6 +95,15 @@ bool object_file::has_version() const noexcept {
   return shows_changes(pin_);
 }
 
+std::string object_file::stable_name() const {
+  const object_identity its = identify(access_.target->url, {}, 0, 1);  // in any version
+  return its.text + "\n" + std::to_string(its.hash);
+}
+
+std::string object_file::index_folder() const {
+  return identity_ && access_.cache->folder ? access_.cache->folder->path() : std::string{};
+}
+
 object_identity object_file::identity_in_any_cache() const {
   return identify(access_.target->url, version(), size(), remote_cache_options{}.block_bytes);
 }

@@ -59,6 +59,9 @@ class object_file final : public byte_file, public cached_file {
   void require_unchanged() const override {}
   [[nodiscard]] std::string version() const override;
   [[nodiscard]] bool has_version() const noexcept override;
+  [[nodiscard]] std::string stable_name() const override;
+  /// The cache's.
+  [[nodiscard]] std::string index_folder() const override;
   [[nodiscard]] bool is_cold() const noexcept override { return true; }
   /// A reader sleeps until the answers of a read are there: several rows share that.
   [[nodiscard]] std::size_t bytes_a_read() const noexcept override {

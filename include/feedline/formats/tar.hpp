@@ -38,6 +38,11 @@ struct tar_options {
   /// Size of a run of consecutive samples. `shuffle{.within = chunks(W)}` mixes W such runs at a
   /// time.
   std::size_t run_bytes = std::size_t{4} << 20;
+  /// An existing folder of this machine in which the members of each shard are kept, some 60 bytes
+  /// a member, for later runs, which then need not walk through the shards. They are used if their
+  /// checksum is right, and if the shard's path, size and version are those they were made for.
+  /// Empty: the folder of the remote cache, for shards on other machines, if there is one.
+  std::string index_folder = {};
 };
 
 /// Opens tar archives in the WebDataset convention as one sequence, in the given order. Consecutive

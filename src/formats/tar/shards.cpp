@@ -2,6 +2,7 @@
 
 #include "detail/sample_range.hpp"
 #include "detail/threads.hpp"
+#include "formats/tar/kept_members.hpp"
 #include "io/file_system.hpp"
 
 #include <algorithm>
@@ -25,13 +26,32 @@ tar_scanner scan(const byte_file& file, tar_rules rules) {
           rules};
 }
 
+/// All members. With a folder, those of a walk that an earlier run kept there.
+std::vector<tar_member> members_of(const byte_file& file, tar_rules rules,
+                                   const std::string& folder) {
+  if (!folder.empty())
+    if (auto kept = find_kept_members(file, rules, folder)) return *std::move(kept);
+  std::vector<tar_member> found;
+  tar_scanner members = scan(file, rules);
+  while (auto member = members.next()) found.push_back(std::move(*member));
+  file.require_unchanged();
+  if (!folder.empty()) keep_members(file, rules, folder, found);
+  return found;
+}
+
+next_tar_member each_of(const std::vector<tar_member>& members) {
+  return [next = members.begin(), end = members.end()]() mutable -> std::optional<tar_member> {
+    if (next == end) return std::nullopt;
+    return *next++;
+  };
+}
+
 }  // namespace
 
 walked_shard walk_shard(const std::string& path) {
   require_no_pipe(path);
   walked_shard walked{path, open_file(path), {}};
-  tar_scanner members = scan(*walked.file, tar_rules::strict);
-  while (auto member = members.next()) walked.members.push_back(std::move(*member));
+  walked.members = members_of(*walked.file, tar_rules::strict, walked.file->index_folder());
   return walked;
 }
 
@@ -40,7 +60,14 @@ tar_shards::opened_shard tar_shards::open_shard(const std::string& path,
                                                 const tar_options& options) {
   require_no_pipe(path);
   const auto file = open_file(path);
-  tar_scanner members = scan(*file, options.lenient ? tar_rules::lenient : tar_rules::strict);
+  const tar_rules rules = options.lenient ? tar_rules::lenient : tar_rules::strict;
+  const std::string folder =
+      options.index_folder.empty() ? file->index_folder() : options.index_folder;
+  if (!folder.empty()) {
+    const auto members = members_of(*file, rules, folder);
+    return index_shard(file, each_of(members), fields, options);
+  }
+  tar_scanner members = scan(*file, rules);
   return index_shard(
       file, [&] { return members.next(); }, fields, options);
 }
@@ -67,12 +94,7 @@ tar_shards::tar_shards(const std::vector<std::string>& paths, std::span<const ta
       shards_[i] = open_shard(paths[i], fields, options);
       return;
     }
-    auto member = first->members.begin();
-    const auto next = [&]() -> std::optional<tar_member> {
-      if (member == first->members.end()) return std::nullopt;
-      return *member++;
-    };
-    shards_[i] = index_shard(first->file, next, fields, options);
+    shards_[i] = index_shard(first->file, each_of(first->members), fields, options);
   });
   std::uint64_t samples = 0;
   for (std::size_t number = 0; number < shards_.size(); ++number) {

@@ -29,6 +29,7 @@ struct walked_shard {
   byte_file_ptr file;
   std::vector<tar_member> members;
 };
+/// Members that an earlier run kept spare the walk.
 [[nodiscard]] walked_shard walk_shard(const std::string& path);
 
 /// Shards and their samples, one after the other. Constant once made; any number of threads.

@@ -230,16 +230,19 @@ void bind_shards(nb::module_& module) {
       "open_tar",
       [](const files& shards,
          const std::vector<std::tuple<std::string, strings, decoder_ptr>>& fields,
-         bool skip_incomplete, bool lenient, std::size_t run_bytes) {
+         bool skip_incomplete, bool lenient, std::size_t run_bytes,
+         const std::string& index_folder) {
         std::vector<tar_field> wanted;
         for (const auto& [name, extensions, decoder] : fields)
           wanted.push_back({name, extensions, decoder});
-        const tar_options how{
-            .skip_incomplete = skip_incomplete, .lenient = lenient, .run_bytes = run_bytes};
+        const tar_options how{.skip_incomplete = skip_incomplete,
+                              .lenient = lenient,
+                              .run_bytes = run_bytes,
+                              .index_folder = index_folder};
         return interruptible([=] { return open_tar(paths_of(shards), wanted, how); });
       },
       "shards"_a, "fields"_a, nb::kw_only(), "skip_incomplete"_a = tar.skip_incomplete,
-      "lenient"_a = tar.lenient, "run_bytes"_a = tar.run_bytes,
+      "lenient"_a = tar.lenient, "run_bytes"_a = tar.run_bytes, "index_folder"_a = tar.index_folder,
       "Tar shards in WebDataset's layout. A field is (name, [extension, …], decoder).");
   const token_options tokens;
   module.def(

@@ -144,9 +144,9 @@ std::shared_ptr<cache_folder> cache_folder::open(const std::string& path, std::u
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
   const file_id id{static_cast<std::uint64_t>(state.st_dev),
                    static_cast<std::uint64_t>(state.st_ino)};
-  return {
-      new cache_folder{own.release(), locks.release(), static_cast<index*>(mapped), max_bytes, id},
-      [](cache_folder*) {}};
+  return {new cache_folder{path, own.release(), locks.release(), static_cast<index*>(mapped),
+                           max_bytes, id},
+          [](cache_folder*) {}};
 }
 
 bool cache_folder::has(const block_name& block) const noexcept try {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -83,6 +84,8 @@ class cache_folder {
   /// Since a block was read or written last, to within a minute.
   [[nodiscard]] std::chrono::seconds unused_for(const block_name& block) const noexcept;
 
+  /// Path as it was given.
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t used() const noexcept;
   [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
 
@@ -97,13 +100,19 @@ class cache_folder {
   };
   struct own_claims;  ///< this process's
 
-  cache_folder(int folder, int lock_file, index* shared, std::uint64_t max_bytes,
+  cache_folder(std::string path, int folder, int lock_file, index* shared, std::uint64_t max_bytes,
                file_id id) noexcept
-      : folder_{folder}, lock_file_{lock_file}, shared_{shared}, max_bytes_{max_bytes}, id_{id} {}
+      : path_{std::move(path)},
+        folder_{folder},
+        lock_file_{lock_file},
+        shared_{shared},
+        max_bytes_{max_bytes},
+        id_{id} {}
 
   template <class Body>
   void for_each_name(Body body) const;
 
+  const std::string path_;
   const int folder_;
   const int lock_file_;
   index* const shared_;  ///< mapped: all processes'

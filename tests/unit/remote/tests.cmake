@@ -40,6 +40,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/requests_test.cpp
   unit/remote/round_trips_test.cpp
   unit/remote/s3_test.cpp
+  unit/remote/tar_test.cpp
   unit/remote/transfer_queue_test.cpp
   ${remote_zarr_test}
 )
