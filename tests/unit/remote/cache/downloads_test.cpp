@@ -252,7 +252,7 @@ TEST_CASE("downloads: the verdict says what a larger cache brings, and it does",
     loader loader{open(server.address("/a.npy")),
                   shuffle{},
                   make_host_device(),
-                  {.batch_size = 4, .readers = 1}};
+                  {.batch_size = 4, .readers = 1, .expert = {.request_bytes = 1}}};
     (void)count_of(loader, server, 0);
     const auto seen = loader.statistics();
     const auto verdict = judge(seen);
