@@ -25,6 +25,7 @@ struct team_of_one {
   FEEDLINE_HOST_DEVICE static std::uint32_t from(std::uint32_t value, std::uint32_t /*lane*/) {
     return value;
   }
+  FEEDLINE_HOST_DEVICE static std::uint32_t sum(std::uint32_t value) { return value; }
   FEEDLINE_HOST_DEVICE static team_peers peers(std::uint32_t /*value*/) { return {0, 1}; }
   /// Afterwards all threads see what each of them wrote before.
   FEEDLINE_HOST_DEVICE static void sync() {}

@@ -31,6 +31,7 @@ enum class block_filter : std::uint8_t {
   /// shuffled.
   blosc_lz4,
   blosc_zstd,  ///< the same with Zstandard inside
+  blosc_zlib,  ///< the same with zlib's streams inside
   fletcher32,  ///< unchanged bytes, followed by HDF5's checksum of four bytes
   /// An image file that decodes to a row as described by `block_step::image`: a JPEG or PNG, as
   /// `encoded_blocks::stored_block::format` says.

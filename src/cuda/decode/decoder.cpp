@@ -64,6 +64,7 @@ void load_all_kernels(bool images) {
   load_decode_kernels();
   load_zstd_kernels();
   load_lz4_kernels();
+  load_blosc_zlib_kernels();
   load_window_kernels();
   load_sparse_kernels();
   if (!images) return;
@@ -132,6 +133,7 @@ class cuda_block_decoder final : public block_decoder {
       if (round.lz4_bits > 0) issue_lz4_bits(frame_, step, native);
       if (round.blosc_zstd > 0) issue_blosc_zstd(frame_, step, native);
       if (round.blosc_lz4 > 0) issue_blosc_lz4(frame_, step, native);
+      if (round.blosc_zlib > 0) issue_blosc_zlib(frame_, step, native);
       if (round.windows > 0) issue_cuts(frame_, chunks_->frame_, step, row_bytes_, native);
       if (round.sparse > 0)
         issue_sparse_rows(frame_, chunks_ ? &chunks_->frame_ : nullptr, step, native);

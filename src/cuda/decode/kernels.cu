@@ -1,6 +1,7 @@
 #include "codecs/blosc/frame.hpp"
 #include "codecs/inflate/gzip.hpp"
 #include "codecs/inflate/inflate.hpp"
+#include "codecs/inflate/zlib.hpp"
 #include "codecs/lz/bit_blocks.hpp"
 #include "codecs/png/checksum.hpp"
 #include "cuda/decode/kernels.hpp"
@@ -17,16 +18,6 @@ namespace {
 
 __device__ std::uint32_t thread_number() {
   return blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-__device__ bool is_zlib_header(const std::byte* from) {
-  const auto method = static_cast<std::uint32_t>(from[0]);
-  const auto flags = static_cast<std::uint32_t>(from[1]);
-  constexpr std::uint32_t deflate = 8;
-  constexpr std::uint32_t max_window = 7;
-  constexpr std::uint32_t dictionary = 0x20;
-  return (method & 0xFU) == deflate && method >> 4U <= max_window &&
-         (method << 8U | flags) % 31 == 0 && (flags & dictionary) == 0;
 }
 
 __global__ void __launch_bounds__(decode_threads)

@@ -32,9 +32,10 @@ struct decode_frame {
 
 // Each function loads the kernels on the current GPU that are issued below. @throws cuda_error.
 
-void load_decode_kernels();  ///< all but those of Zstandard and LZ4
+void load_decode_kernels();  ///< all but those of the functions below
 void load_zstd_kernels();
 void load_lz4_kernels();
+void load_blosc_zlib_kernels();
 void load_window_kernels();
 void load_sparse_kernels();
 
@@ -61,6 +62,7 @@ void issue_lz4_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t 
 /// Decodes the frames of Blosc of a step; elements stay shuffled.
 void issue_blosc_zstd(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 void issue_blosc_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+void issue_blosc_zlib(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 /// Cuts the windows of a step out of chunks, whose decoding was issued on the same stream.
 /// @param chunks Frame of the decoder of chunks. @param row_bytes Bytes of the largest row.
 void issue_cuts(const decode_frame& frame, const decode_frame& chunks, std::uint32_t step,

@@ -38,6 +38,9 @@ void count(const decode_task& task, decode_round& round) noexcept {
     case decode_operation::decode_blosc_zstd:
       ++round.blosc_zstd;
       return;
+    case decode_operation::decode_blosc_zlib:
+      ++round.blosc_zlib;
+      return;
     case decode_operation::decode_image:
       ++round.images;
       return;
@@ -115,8 +118,9 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
   };
   layout.programs = take(programs.size_bytes());
   layout.bad = take(max_loads * sizeof(std::uint32_t));
-  const bool any_blosc =
-      any_does(decode_operation::decode_blosc_lz4) || any_does(decode_operation::decode_blosc_zstd);
+  const bool any_blosc = any_does(decode_operation::decode_blosc_lz4) ||
+                         any_does(decode_operation::decode_blosc_zstd) ||
+                         any_does(decode_operation::decode_blosc_zlib);
   const bool any_says =
       any_does(decode_operation::inflate) || any_does(decode_operation::inflate_gzip) ||
       any_does(decode_operation::decode_zstd_bits) || any_does(decode_operation::decode_lz4_bits);

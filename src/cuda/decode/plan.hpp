@@ -20,8 +20,9 @@ struct decode_round {
   std::uint32_t lz4 = 0;        ///< loads that are blocks of LZ4
   std::uint32_t zstd_bits = 0;  ///< the same within the bit shuffle, like `lz4_bits`
   std::uint32_t lz4_bits = 0;
-  std::uint32_t blosc_lz4 = 0;  ///< loads that are frames of Blosc, like `blosc_zstd`
+  std::uint32_t blosc_lz4 = 0;  ///< loads that are frames of Blosc, like the next two
   std::uint32_t blosc_zstd = 0;
+  std::uint32_t blosc_zlib = 0;
   std::uint32_t images = 0;
   std::uint32_t windows = 0;
   std::uint32_t sparse = 0;       ///< loads that are sparse rows

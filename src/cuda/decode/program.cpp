@@ -41,6 +41,8 @@ std::string name_of(block_filter filter) {
       return "blosc with lz4";
     case block_filter::blosc_zstd:
       return "blosc with zstd";
+    case block_filter::blosc_zlib:
+      return "blosc with zlib";
     case block_filter::fletcher32:
       return "fletcher32";
     case block_filter::image:
@@ -79,7 +81,8 @@ std::string refusal_of_program(std::span<const block_step> steps) {
     using enum block_filter;
     return step.filter == deflate || step.filter == zstd || step.filter == lz4 ||
            step.filter == bit_shuffle_lz4 || step.filter == bit_shuffle_zstd ||
-           step.filter == gzip || step.filter == blosc_lz4 || step.filter == blosc_zstd;
+           step.filter == gzip || step.filter == blosc_lz4 || step.filter == blosc_zstd ||
+           step.filter == blosc_zlib;
   };
   const auto first = std::ranges::find_if(steps, is_compression);
   if (first == steps.end()) return {};
@@ -145,6 +148,10 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
         break;
       case block_filter::blosc_zstd:
         writer.add(decode_operation::decode_blosc_zstd, i);
+        writer.add(decode_operation::join_said_blocks, i);
+        break;
+      case block_filter::blosc_zlib:
+        writer.add(decode_operation::decode_blosc_zlib, i);
         writer.add(decode_operation::join_said_blocks, i);
         break;
       case block_filter::other:

@@ -29,6 +29,7 @@ enum class decode_operation : std::uint8_t {
   decode_lz4_bits,    ///< the same with LZ4
   decode_blosc_lz4,   ///< decodes LZ4 within Blosc's frame, and records its blocks
   decode_blosc_zstd,  ///< the same with Zstandard
+  decode_blosc_zlib,  ///< the same with zlib
   join_bytes,         ///< undoes the byte shuffle
   join_bits,          ///< undoes the bit shuffle
   join_said_bits,     ///< undoes the bit shuffle in blocks of the recorded size
@@ -134,6 +135,7 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
     case decode_operation::decode_lz4_bits:
     case decode_operation::decode_blosc_lz4:
     case decode_operation::decode_blosc_zstd:
+    case decode_operation::decode_blosc_zlib:
       task.possible = bytes > 0;
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;

@@ -27,6 +27,7 @@ constexpr std::size_t lz4_header_bytes = 16;  // before one block in the form of
 block_step blosc_step(std::string_view compressor) {
   if (compressor == "lz4" || compressor == "lz4hc") return {block_filter::blosc_lz4};
   if (compressor == "zstd") return {block_filter::blosc_zstd};
+  if (compressor == "zlib") return {block_filter::blosc_zlib};
   return {};
 }
 

@@ -27,6 +27,7 @@ block_step step_of(const hdf5_filter& filter) {
       return {block_filter::fletcher32};
     case 32001:  // its last value is the compressor
       if (value(6) == 1 || value(6) == 2) return {block_filter::blosc_lz4};
+      if (value(6) == 4) return {block_filter::blosc_zlib};
       if (value(6) == 5) return {block_filter::blosc_zstd};
       break;
     case 32004:

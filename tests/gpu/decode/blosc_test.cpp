@@ -41,6 +41,8 @@ TEST_CASE("block decoder: frames of Blosc and gzip files are undone, with others
       {{blosc_zstd, 4}},
       {{blosc_lz4, 1}},
       {{blosc_zstd, 8}},
+      {{blosc_zlib, 4}},
+      {{blosc_zlib, 1}, {fletcher32}},
       {{blosc_lz4, 4}, {fletcher32}},
       {{fletcher32}, {byte_shuffle, 2}, {blosc_zstd, 2}},
       {{gzip}},
@@ -60,8 +62,10 @@ TEST_CASE("block decoder: frames of Blosc with every shuffle, element and compre
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const std::size_t size = GENERATE(std::size_t{100}, std::size_t{300'003}, std::size_t{2'000'000});
-  const std::string compressor = GENERATE("lz4", "lz4hc", "zstd", "blosclz");
-  const block_filter filter = compressor == "zstd" ? blosc_zstd : blosc_lz4;
+  const std::string compressor = GENERATE("lz4", "lz4hc", "zstd", "zlib", "blosclz");
+  const block_filter filter = compressor == "zstd"   ? blosc_zstd
+                              : compressor == "zlib" ? blosc_zlib
+                                                     : blosc_lz4;
   const encoded_field field{{{filter, 1}}, size};
   std::vector<arriving_block> blocks;
   for (const int shuffle : {0, 1, 2})
@@ -79,7 +83,7 @@ TEST_CASE("block decoder: frames of Blosc with every shuffle, element and compre
 TEST_CASE("block decoder: damaged frames of Blosc and gzip files do no harm",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  const block_filter filter = GENERATE(blosc_lz4, blosc_zstd, gzip);
+  const block_filter filter = GENERATE(blosc_lz4, blosc_zstd, blosc_zlib, gzip);
   const encoded_field field{{{filter, 4}}, 20'000};
   const arriving_block good = encoded(field, 0, plain_block(20'000, 1));
   std::vector<arriving_block> blocks;

@@ -43,6 +43,7 @@ detail::hdf5_filter filter_of(const block_step& step) {
       return {.id = 32008, .values = {0, 0, step.element_bytes, 0, 3}};
     case block_filter::blosc_lz4:
     case block_filter::blosc_zstd:
+    case block_filter::blosc_zlib:
       return {.id = 32001};
     case block_filter::gzip:  // unpacked before
     case block_filter::image:
@@ -91,6 +92,8 @@ bytes after(const block_step& step, const bytes& given) {
       return blosc_packed(given, step.element_bytes, "lz4", 1);
     case block_filter::blosc_zstd:
       return blosc_packed(given, step.element_bytes, "zstd", 2);
+    case block_filter::blosc_zlib:
+      return blosc_packed(given, step.element_bytes, "zlib", 1);
     case block_filter::gzip:
       return gzipped(given);
     case block_filter::image:

@@ -123,6 +123,7 @@ TEST_CASE("decode program: filters that are not undone are refused by name",
   CHECK(refusal({{deflate}, {lz4}}) == "lz4 of what is compressed already");
   CHECK(refusal({{blosc_lz4}, {gzip}}) == "gzip of what is compressed already");
   CHECK(refusal({{gzip}, {blosc_zstd}}) == "blosc with zstd of what is compressed already");
+  CHECK(refusal({{gzip}, {blosc_zlib}}) == "blosc with zlib of what is compressed already");
   CHECK(refusal({{bit_shuffle_lz4, 2}, {deflate}}) == "deflate of what is compressed already");
   CHECK(refusal({{lz4}, {bit_shuffle_zstd, 2}}) ==
         "bit shuffle with zstd of what is compressed already");
@@ -156,8 +157,9 @@ TEST_CASE("decode program: bytes that a shuffle compressed are decoded, then reo
       GENERATE(table<block_filter, decode_operation>({{bit_shuffle_zstd, does::decode_zstd_bits},
                                                       {bit_shuffle_lz4, does::decode_lz4_bits},
                                                       {blosc_zstd, does::decode_blosc_zstd},
-                                                      {blosc_lz4, does::decode_blosc_lz4}}));
-  const bool is_blosc = filter == blosc_zstd || filter == blosc_lz4;
+                                                      {blosc_lz4, does::decode_blosc_lz4},
+                                                      {blosc_zlib, does::decode_blosc_zlib}}));
+  const bool is_blosc = filter == blosc_zstd || filter == blosc_lz4 || filter == blosc_zlib;
   const auto program = program_of({{filter, 8}, {fletcher32}});
   REQUIRE(program.steps == 4);
   CHECK(can_decode(program, load_of(5)));
@@ -235,6 +237,7 @@ TEST_CASE("decode plan: memory suffices for the steps, and no more", "[cuda][dec
   CHECK(layout({{zstd}}).bytes == plain.bytes);  // all its memory is the threads'
   CHECK(layout({{lz4}}).bytes == plain.bytes);
   CHECK(layout({{blosc_zstd}}).bytes == plain.bytes + 256 + 8 * 10'240);  // two words for each
+  CHECK(layout({{blosc_zlib}}).bytes == layout({{blosc_zstd}}).bytes);
   for (const block_filter filter : {bit_shuffle_lz4, bit_shuffle_zstd}) {
     const decoder_layout bits =
         layout({{filter, 4}});  // a word for each load, and what is shuffled

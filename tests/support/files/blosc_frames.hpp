@@ -1,6 +1,7 @@
 #pragma once
 
 #include "codecs/blosc/frame.hpp"
+#include "codecs/inflate/zlib.hpp"
 #include "codecs/lz4/decoder.hpp"
 #include "codecs/zstd/decoder.hpp"
 #include "hdf5/filter/planes.hpp"
@@ -58,19 +59,22 @@ std::optional<std::vector<std::byte>> decode_blosc_by_warps(std::span<const std:
   lanes.last_first = last_first;
   const auto zstd = std::make_unique<detail::zstd_tables<warp>>();
   const auto lz4 = std::make_unique<detail::lz4_tables<warp>>();
+  const auto inflate = std::make_unique<detail::inflate_tables>();
+  const auto decode = [&](const detail::coded_block& stream) {
+    if (frame.compressor == detail::blosc_compressor::zstd)
+      return decode_zstd_block(lanes, *zstd, stream);
+    if (frame.compressor == detail::blosc_compressor::zlib)
+      return detail::decode_zlib_block<detail::team_of_one>(*inflate, stream);
+    return detail::decode_lz4_block(lanes, *lz4, stream);
+  };
+  const bool is_known = frame.compressor == detail::blosc_compressor::zstd ||
+                        frame.compressor == detail::blosc_compressor::zlib;
   bool good = true;
   for (std::uint32_t first = 0; first < warps; ++first) {
     const detail::block_share share{first, warps};
-    good &= frame.compressor == detail::blosc_compressor::zstd
-                ? detail::decode_blosc_streams(lanes, frame, whole, share, frame.compressor,
-                                               [&](const detail::coded_block& stream) {
-                                                 return decode_zstd_block(lanes, *zstd, stream);
-                                               })
-                : detail::decode_blosc_streams(
-                      lanes, frame, whole, share, detail::blosc_compressor::lz4,
-                      [&](const detail::coded_block& stream) {
-                        return detail::decode_lz4_block(lanes, *lz4, stream);
-                      });
+    good &= detail::decode_blosc_streams(
+        lanes, frame, whole, share, is_known ? frame.compressor : detail::blosc_compressor::lz4,
+        decode);
   }
   if (!good) return std::nullopt;
   return join_blosc_planes(frame, {memory.get(), memory.get() + room});

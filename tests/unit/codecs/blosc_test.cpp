@@ -51,7 +51,7 @@ bytes draw(content_maker& make, std::size_t size) {
 
 TEST_CASE("blosc frames: what libblosc packs is decoded, in blocks of any size, split or not",
           "[device][host]") {
-  const std::string compressor = GENERATE("lz4", "lz4hc", "zstd");
+  const std::string compressor = GENERATE("lz4", "lz4hc", "zstd", "zlib");
   const int shuffle = GENERATE(0, 1, 2);
   const int split = GENERATE(BLOSC_ALWAYS_SPLIT, BLOSC_NEVER_SPLIT, BLOSC_FORWARD_COMPAT_SPLIT);
   blosc_set_splitmode(split);
@@ -99,9 +99,9 @@ TEST_CASE("blosc frames: damaged ones are never read or written past their ends"
   for (int turn = 0; turn < 600; ++turn) {
     const std::size_t size = 1 + make.below(9000);
     const bytes plain = draw(make, size);
-    bytes frame =
-        packed(plain, {make.below(2) == 0 ? "lz4" : "zstd", static_cast<int>(make.below(3)),
-                       std::size_t{1} << make.below(4), make.below(2) * 512});
+    bytes frame = packed(plain, {std::vector<std::string>{"lz4", "zstd", "zlib"}[make.below(3)],
+                                 static_cast<int>(make.below(3)), std::size_t{1} << make.below(4),
+                                 make.below(2) * 512});
     if (make.below(3) == 0) {
       frame.resize(make.below(frame.size()));
     } else {

@@ -76,6 +76,8 @@ std::string text_of(const block_step& step) {
       return "blosc_lz4";
     case block_filter::blosc_zstd:
       return "blosc_zstd";
+    case block_filter::blosc_zlib:
+      return "blosc_zlib";
     case block_filter::fletcher32:
       return "fletcher32";
     case block_filter::gzip:
@@ -309,8 +311,13 @@ TEST_CASE("hdf5 blocks: frames of Blosc are described by the compressor that the
           "[dataset][host]") {
   const temporary_directory folder;
   const bytes rows = contents()[0].make(4 * 16);
-  for (const auto& [number, text] : std::vector<std::pair<unsigned, std::string>>{
-           {0, "other"}, {1, "blosc_lz4"}, {2, "blosc_lz4"}, {4, "other"}, {5, "blosc_zstd"}}) {
+  for (const auto& [number, text] :
+       std::vector<std::pair<unsigned, std::string>>{{0, "other"},
+                                                     {1, "blosc_lz4"},
+                                                     {2, "blosc_lz4"},
+                                                     {3, "other"},
+                                                     {4, "blosc_zlib"},
+                                                     {5, "blosc_zstd"}}) {
     const std::vector<unsigned> values{2, 2, 4, 64, 5, 1, number};
     const auto apply = [&](hid_t creation) {
       set(H5Pset_filter(creation, 32001, H5Z_FLAG_OPTIONAL, values.size(), values.data()) >= 0);
