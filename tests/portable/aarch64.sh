@@ -19,7 +19,8 @@ apt-get -qq update
 libraries=(libhdf5 libspdlog zlib1g libdeflate liblz4 libzstd libblosc libaec libzip libjpeg libpng
   libbz2 libzfp liblzo2)
 apt-get -qq install --yes --no-install-recommends clang-14 lld-14 g++-aarch64-linux-gnu qemu-user \
-  cmake ninja-build libboost-dev catch2 nlohmann-json3-dev "${libraries[@]/%/-dev:arm64}" >/dev/null
+  cmake ninja-build libboost-dev libcli11-dev catch2 nlohmann-json3-dev \
+  "${libraries[@]/%/-dev:arm64}" >/dev/null
 
 cmake -S . -B "$work" -G Ninja -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_FLAGS_DEBUG=-O0 \
   -D CMAKE_SYSTEM_NAME=Linux -D CMAKE_SYSTEM_PROCESSOR=aarch64 \
