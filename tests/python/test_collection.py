@@ -174,3 +174,32 @@ def test_an_epoch_alone_keeps_its_loader_and_what_that_reads(readers):
         gc.collect()
         values += batch["y"].numpy().tolist()
     assert values == list(range(40))
+
+
+RUNNING = """
+import gc, sys
+import feedline
+
+def make(readers):
+    def read(index):
+        return {"y": index + (loader is None)}
+
+    loader = None
+    loader = feedline.Loader(
+        feedline.sequence_dataset(read, size=10**6), batch_size=1, readers=readers,
+        expert=feedline.ExpertOptions(staging_slots=64),
+    )
+    next(loader.epoch(0))  # readers call read meanwhile, which has the loader
+
+gc.disable()
+sys.setswitchinterval(1e-6)
+for turn in range(60):
+    make(int(sys.argv[1]))
+    gc.collect()
+"""
+
+
+@pytest.mark.parametrize("readers", [1, 3])
+def test_a_function_is_not_called_once_it_is_collected(run_python, readers):
+    ran = run_python(RUNNING, readers)  # without the interpreter's lock it called a cleared one
+    assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr

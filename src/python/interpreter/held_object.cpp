@@ -3,6 +3,7 @@
 #include "python/interpreter/bindings.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace feedline::python {
@@ -19,12 +20,17 @@ int traverse_held(PyObject* self, visitproc visit, void* arg) {
                               : 0;
 }
 
+void finalize_held(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<held_reporter>(self)->objects->end_calls();
+}
+
 PyType_Slot reporter_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_held)},
+                                {Py_tp_finalize, reinterpret_cast<void*>(&finalize_held)},
                                 {0, nullptr}};
 
 }  // namespace
 
-held_object::held_object(nb::object object, held_objects& among) {
+held_object::held_object(nb::object object, held_objects& among) : is_garbage_{among.is_garbage_} {
   auto reference = std::make_shared<std::atomic<PyObject*>>(object.ptr());
   {
     const std::scoped_lock lock{among.adds_};
@@ -39,6 +45,14 @@ held_object::held_object(nb::object object, held_objects& among) {
                   const interpreter_lock lock;
                   Py_XDECREF(held->exchange(nullptr));
                 }};
+}
+
+nb::object held_object::for_call() const {
+  if (is_garbage_ && *is_garbage_)
+    throw std::runtime_error{
+        "a dataset's function was not called: Python's garbage collector has "
+        "found the dataset and its loaders to be garbage"};
+  return nb::borrow(get());
 }
 
 nb::object held_objects::make() {

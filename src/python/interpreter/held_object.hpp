@@ -23,15 +23,20 @@ class held_object {
   held_object(nb::object object, held_objects& among);
 
   [[nodiscard]] bool empty() const noexcept { return !reference_; }
-  /// Borrowed; to be used with the lock.
+  /// Borrowed; to be used with the lock, and not to be called.
   [[nodiscard]] nb::handle get() const noexcept {
     return reference_ ? reference_->load() : nullptr;
   }
+  /// For a call: while the result lives, the collector does not take the object for garbage. Called
+  /// with the lock.
+  /// @throws std::runtime_error if the collector has found it to be garbage, and may have cleared it.
+  [[nodiscard]] nb::object for_call() const;
   /// For an owner of bytes that belong to the object.
   [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return reference_; }
 
  private:
   std::shared_ptr<std::atomic<PyObject*>> reference_;
+  std::shared_ptr<const std::atomic<bool>> is_garbage_;
 };
 
 /// The Python objects that a dataset's C++ holds: what its functions, arrays and exceptions are.
@@ -47,6 +52,9 @@ class held_object {
 /// None of these classes has a `tp_clear`. Like a tuple, each is made of objects that existed
 /// before it, so every cycle has a younger reference elsewhere, which the collector clears.
 ///
+/// Readers may still run then. `tp_finalize`, which the collector calls before it clears anything,
+/// ends calls: a function that lost its closure must not be called.
+///
 /// Threads that add objects share it: without the interpreter's lock they would run side by side.
 class held_objects {
  public:
@@ -59,11 +67,15 @@ class held_objects {
   /// has stopped all threads that could add one.
   int report_to(visitproc visit, void* arg) const;
 
+  /// The collector has found them to be garbage: none of them is called any more.
+  void end_calls() noexcept { *is_garbage_ = true; }
+
  private:
   friend class held_object;
   std::mutex adds_;  ///< never held while Python runs
   /// Null pointers once they are released.
   std::vector<std::shared_ptr<std::atomic<PyObject*>>> references_;
+  const std::shared_ptr<std::atomic<bool>> is_garbage_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 /// The `_Held`s that an object of Python stores for the C++ objects that it uses, without

@@ -106,7 +106,8 @@ std::shared_ptr<const own_order::epoch_order> own_order::drawn(std::uint64_t epo
   made->epoch = epoch;
   locked([&] {
     try {
-      const nb::object order = shared_->drawer.get()(epoch);  // another thread's, if it draws now
+      const nb::object order =
+          shared_->drawer.for_call()(epoch);  // another thread's, if it draws now
       made->samples = numbers<std::uint64_t>(order[0]);
       made->digest = nb::cast<std::uint64_t>(order[1]);
     } catch (nb::python_error& raised) {

@@ -60,7 +60,7 @@ nb::object sample_maker::made_together(std::span<const sample_index> samples) co
   nb::list indices;
   for (const sample_index each : samples) indices.append(each.value);
   try {
-    nb::object made = get_all_.get()(indices);
+    nb::object made = get_all_.for_call()(indices);
     if (nb::len(made) == samples.size()) return made;
   } catch (const nb::python_error& failure) {
     if (!failure.matches(PyExc_Exception)) throw;
@@ -71,8 +71,9 @@ nb::object sample_maker::made_together(std::span<const sample_index> samples) co
 }
 
 nb::object sample_maker::make_one(std::uint64_t sample, const sample_context& context) const {
-  if (is_seeded()) (void)seed_.get()(context.random().u64());
-  return call(get_.get(), is_seeded(), sample, context);
+  if (is_seeded()) (void)seed_.for_call()(context.random().u64());
+  const nb::object get = get_.for_call();
+  return call(get, is_seeded(), sample, context);
 }
 
 nb::object sample_maker::call(nb::handle get, bool is_seeded, std::uint64_t sample,

@@ -84,7 +84,7 @@ class function_decoder final : public record_decoder {
     interruption::rethrow_if_any();
     locked([&] {
       try {
-        const nb::object made = function_.get()(nb::bytes(stored.data(), stored.size()));
+        const nb::object made = function_.for_call()(nb::bytes(stored.data(), stored.size()));
         if (!nb::isinstance<nb::dict>(made))
           throw dataset_error{{},
                               "the function gives no dict of fields, but " +

@@ -64,7 +64,7 @@ worker_pool::~worker_pool() {
 }
 
 std::shared_ptr<worker_process> worker_pool::start(std::size_t place) const {
-  return std::make_shared<worker_process>(static_cast<unsigned>(place), start_.get(), *held_);
+  return std::make_shared<worker_process>(static_cast<unsigned>(place), start_.for_call(), *held_);
 }
 
 std::string worker_pool::replace(const lane_use& lost, double patience) {
