@@ -32,7 +32,10 @@ import numpy as np, feedline
 x = np.arange(1000)
 batch = next(iter(feedline.Loader(feedline.make_memory_dataset({"x": x}), batch_size=10)))
 assert batch["x"].numpy().tolist() == list(range(10))
-print(feedline.build_info(), feedline.cuda_device_count())')
+told = feedline.build_info()
+lacking = [name for name, has in told.items() if has is False]
+assert set(lacking) <= {"parquet", "cuda"}, lacking
+print(told, feedline.cuda_device_count())')
 }
 TIMEFORMAT='%R %U %S'
 { time use >/tmp/words 2>&1; } 2>/tmp/time || { cat /tmp/words; fail "no first batch came"; }
@@ -44,14 +47,14 @@ echo "try_wheel.sh: installed with numpy, and a first batch, in $real s; CPU $us
 module=$(echo /tmp/venv/lib/python3*/site-packages/feedline/_feedline*.so)
 needed=$(ldd "$module")
 echo "$needed"
-if grep -E "not found|cuda|hdf5|stdc\+\+|spdlog|jpeg|png|libz" <<<"$needed"; then
+if grep -E "not found|cuda|hdf5|stdc\+\+|spdlog|jpeg|png|libz|curl|tls|tiff|webp" <<<"$needed"; then
   fail "the module needs more than the system's C library has"
 fi
 undefined=$(ldd -r "$module" 2>&1 | grep "undefined symbol" | grep -v "symbol: _\?Py" || true)
 [[ -z $undefined ]] || fail "the module lacks symbols: $undefined"
 licenses=$(echo /tmp/venv/lib/python3*/site-packages/feedline-*.dist-info/licenses)
-for library in feedline zlib libdeflate lz4 libzstd hdf5 libjpeg-turbo libpng1.6 libzip libaec \
-  nlohmann-json3 pugixml spdlog fmtlib nanobind libstdc++; do
+for library in feedline zlib libdeflate lz4 libzstd hdf5 libjpeg-turbo libpng1.6 libwebp tiff \
+  libzip libaec nlohmann-json3 pugixml mbedtls curl spdlog fmtlib nanobind libstdc++; do
   text=$licenses/$library.txt
   if [[ $library == feedline ]]; then text=$licenses/LICENSE; fi
   grep -qi "copyright" "$text" || fail "the wheel has no licence of $library"
