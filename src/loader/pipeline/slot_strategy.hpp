@@ -45,6 +45,6 @@ struct slot_strategy {
 [[nodiscard]] slot_strategy make_slot_strategy(const resolved_plan& plan, const dataset& dataset,
                                                const device_ptr& device,
                                                const loader_options& options, sample_source& source,
-                                               batch_sizer* sizer);
+                                               batch_sizer* sizer = nullptr);
 
 }  // namespace feedline::detail

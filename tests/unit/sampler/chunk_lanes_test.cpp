@@ -17,7 +17,7 @@ using namespace feedline;
 using feedline::detail::chunk_lanes;
 using feedline::detail::chunk_order;
 using feedline::detail::epoch_share;
-using feedline::detail::order_of;
+using feedline::detail::shared_order;
 
 // The lanes of a chunk order, which ranks of a shard read by whole chunks.
 

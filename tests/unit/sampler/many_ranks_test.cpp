@@ -19,8 +19,8 @@
 
 using namespace feedline;
 using feedline::detail::epoch_share;
-using feedline::detail::order_of;
 using feedline::detail::share_of;
+using feedline::detail::shared_order;
 
 // 4096 ranks, one after the other: what docs/guide/several-processes.md says.
 

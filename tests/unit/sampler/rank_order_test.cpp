@@ -22,8 +22,8 @@
 
 using namespace feedline;
 using feedline::detail::epoch_share;
-using feedline::detail::order_of;
 using feedline::detail::share_of;
+using feedline::detail::shared_order;
 
 namespace {
 
