@@ -24,28 +24,22 @@ namespace feedline::detail {
 // The result is that of libzstd, bit for bit, for complete frames of any encoder. libzstd accepts
 // some damaged frames that are refused here (docs/decisions/0077).
 
-/// Memory that a warp shares while it finds sequences, and then executes them.
-template <class Warp>
-struct zstd_sequences {
-  struct found {
-    sequence_scratch<Warp> words;
-    sequence_bits bits[Warp::lanes];
-  };
-
-  lz_window window;
-  union {
-    found finding;
-    lz_sources sources;
-  };
-};
-
 /// Memory that a warp shares while it decodes.
 template <class Warp>
 struct zstd_tables {
   sequence_tables sequences;
   huffman_weights weights;
   union {  // never used at once: the parts needed later are made or read again
-    zstd_sequences<Warp> lz;
+    struct {
+      lz_window window;
+      union {  // sequences are found, then executed
+        struct {
+          sequence_scratch<Warp> words;
+          sequence_bits bits[Warp::lanes];
+        } finding;
+        lz_sources sources;
+      };
+    } lz;
     huffman_table huffman;
     huffman_scratch huffman_parts;
     fse_scratch fse_parts;
