@@ -16,25 +16,17 @@ namespace feedline::detail {
 /// The last bytes that were decoded, in memory that a warp shares: most repetitions repeat these
 /// bytes, and a GPU's other memory has ten times the latency. Valid while sequences are executed.
 struct lz_window {
-  static constexpr std::uint32_t bytes = 2048;
+  static constexpr std::uint32_t bytes = 4096;
 
   alignas(16) std::byte ring[bytes];
 };
 
 /// A repetition: offsets in the decoded bytes.
-struct repetition {
+struct alignas(16) repetition {
   std::uint32_t to;
   std::uint32_t from;
   std::uint32_t offset;  ///< `to` - `from`
   std::uint32_t bytes;
-};
-
-/// Memory that a warp shares while it executes sequences together: each byte that they make has the
-/// byte there that it repeats.
-struct lz_sources {
-  static constexpr std::uint32_t bytes = 512;  ///< most bytes that sequences make together
-
-  alignas(16) std::uint16_t list[2][bytes];
 };
 
 /// Takes decoded bytes, in order. Between blocks all of them are at their destination. Sequences
@@ -46,11 +38,11 @@ template <class Warp>
 class lz_output {
  public:
   FEEDLINE_HOST_DEVICE lz_output(Warp& warp, std::byte* to, std::uint32_t room, lz_window& window,
-                                 lz_sources& sources)
+                                 repetition* repetitions)
       : warp_{warp},
         to_{to},
         ring_{window.ring},
-        sources_{sources},
+        repetitions_{repetitions},
         room_{room},
         skew_{static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(to) % unit_bytes)} {}
 
@@ -134,10 +126,10 @@ class lz_output {
   };
 
   static constexpr std::uint32_t unit_bytes = sizeof(unit);
-  static constexpr std::uint32_t some = 512;  ///< bytes written together, about
-  static constexpr std::uint32_t max_together = lz_sources::bytes;
-  static constexpr std::uint32_t rows = 8;  ///< rows of bytes that are read together
-  static constexpr std::uint32_t all_lanes = 0xFFFFFFFFU >> (32 - Warp::lanes);
+  static constexpr std::uint32_t some = 512;           ///< bytes written together, about
+  static constexpr std::uint32_t max_together = 1536;  ///< most bytes that sequences make at once
+  static constexpr std::uint32_t few_literals = 16;    ///< most literals that one lane copies
+  static constexpr std::uint32_t few = 24;             ///< most bytes that one lane repeats
   // Bytes that have left the window must have been written before they are read.
   static_assert(2 * max_together + some + 2 * unit_bytes <= lz_window::bytes);
 
@@ -218,126 +210,63 @@ class lz_output {
     });
   }
 
-  /// Executes sequences that make at most `max_together` bytes. A byte that repeats one of the same
-  /// sequences has that byte as its source. A byte takes over the source of its source until all
-  /// sources are bytes that are there: after k rounds that holds for chains of 2^k repetitions.
+  /// Executes sequences that make at most `max_together` bytes. First each lane does what it can by
+  /// itself: copies few literals, and repeats few bytes if they were there before. The remaining
+  /// ones follow in order, each done by all lanes.
   FEEDLINE_HOST_DEVICE void execute_together(const share& of, const sequence_batch<Warp>& batch,
                                              const literal_source& literals, const values& before) {
     using std::uint32_t;
-    const uint32_t bytes = of.start + warp_.from(before, of.last - 1) +
-                           warp_.from(batch.literals, of.last - 1) +
-                           warp_.from(batch.match, of.last - 1) - at_;
-    begin_sources(of, batch, literals, before, bytes);
-    const std::uint16_t* const sources = follow_sources(bytes);
+    const uint32_t end = of.start + warp_.from(before, of.last - 1) +
+                         warp_.from(batch.literals, of.last - 1) +
+                         warp_.from(batch.match, of.last - 1);
+    const uint32_t begin = window_begin(end);
+    const auto is_here = [&](uint32_t lane) { return lane >= of.first && lane < of.last; };
+    const auto of_lane = [&](uint32_t lane) -> repetition {
+      const uint32_t to = of.start + before[lane] + batch.literals[lane];
+      return {to, to - batch.offset[lane], batch.offset[lane], batch.match[lane]};
+    };
+    const auto is_early = [&](const repetition& what) {
+      return what.bytes <= few && what.from + what.bytes <= at_;
+    };
     warp_.each([&](uint32_t lane) {
-      for (uint32_t i = lane; i < bytes; i += Warp::lanes)
-        if (sources[i] != i) in_ring<std::byte>(at_ + i) = in_ring<std::byte>(at_ + sources[i]);
-    });
-    at_ += bytes;
-    write_some();
-  }
-
-  /// Writes the source of each byte to the first list, and the bytes that are their own source.
-  FEEDLINE_HOST_DEVICE void begin_sources(const share& of, const sequence_batch<Warp>& batch,
-                                          const literal_source& literals, const values& before,
-                                          std::uint32_t bytes) {
-    using std::uint32_t;
-    mark_begins(of, before, bytes);
-    const std::byte* const marks = begin_marks();
-    const uint32_t oldest = window_begin(at_ + bytes);
-    // Begin and number of literals.
-    const values parts = warp_.map([&](uint32_t lane) {
-      return of.start + before[lane] - at_ + (batch.literals[lane] << 16U);
-    });
-    uint32_t sequence = of.first - 1;  // the last one that has begun
-    for (uint32_t first = 0; first < bytes; first += rows * Warp::lanes) {
-      values source[rows];
-      typename Warp::template per_lane<std::byte> byte[rows];
-      for (uint32_t row = 0; row < rows; ++row) {
-        const uint32_t begin = first + row * Warp::lanes;
-        if (begin >= bytes) break;
-        const uint32_t begun = warp_.ballot(warp_.map([&](uint32_t lane) {
-          return begin + lane < bytes && marks[begin + lane] != std::byte{0};
-        }));
-        const values own = warp_.map([&](uint32_t lane) {
-          return sequence + count_bits(begun << (Warp::lanes - 1 - lane) & all_lanes);
-        });
-        sequence += count_bits(begun);
-        const values part = warp_.gather(parts, own);
-        const values literals_at = warp_.gather(batch.literals_at, own);
-        const values offset = warp_.gather(batch.offset, own);
-        const auto is_literal = [&](uint32_t lane) {
-          return begin + lane - (part[lane] & 0xFFFFU) < part[lane] >> 16U;
-        };
-        source[row] = warp_.map([&](uint32_t lane) {
-          const uint32_t i = begin + lane;
-          return is_literal(lane) || offset[lane] > i ? i : i - offset[lane];
-        });
-        byte[row] = warp_.map([&](uint32_t lane) {
-          const uint32_t i = begin + lane;
-          if (i >= bytes || source[row][lane] != i) return std::byte{0};
-          if (is_literal(lane))
-            return literals
-                .from[literals.is_one ? 0 : literals_at[lane] + i - (part[lane] & 0xFFFFU)];
-          const uint32_t from = at_ + i - offset[lane];
-          return from < oldest ? at_place<std::byte>(from) : in_ring<std::byte>(from);
-        });
+      if (!is_here(lane)) return;
+      const repetition what = of_lane(lane);
+      repetitions_[lane] = what;
+      if (batch.literals[lane] <= few_literals) {
+        const uint32_t to = of.start + before[lane];
+        const std::byte* const from =
+            literals.from + (literals.is_one ? 0 : batch.literals_at[lane]);
+        for (uint32_t i = 0; i < batch.literals[lane]; ++i)
+          in_ring<std::byte>(to + i) = from[literals.is_one ? 0 : i];
       }
-      warp_.each([&](uint32_t lane) {
-        for (uint32_t row = 0; row < rows; ++row) {
-          const uint32_t i = first + row * Warp::lanes + lane;
-          if (i >= bytes) break;
-          sources_.list[0][i] = static_cast<std::uint16_t>(source[row][lane]);
-          if (source[row][lane] == i) in_ring<std::byte>(at_ + i) = byte[row][lane];
-        }
-      });
-    }
-  }
-
-  /// Marks, in the memory of the second list, the bytes with which sequences begin.
-  FEEDLINE_HOST_DEVICE void mark_begins(const share& of, const values& before,
-                                        std::uint32_t bytes) {
-    using std::uint32_t;
-    std::byte* const marks = begin_marks();
-    warp_.sync();  // the memory is also used to find sequences
-    warp_.each([&](uint32_t lane) {
-      for (uint32_t i = unit_bytes * lane; i < bytes; i += unit_bytes * Warp::lanes)
-        reinterpret_cast<unit&>(marks[i]) = {};
+      if (!is_early(what)) return;
+      if (what.from >= begin) {
+        for (uint32_t i = 0; i < what.bytes; ++i)
+          in_ring<std::byte>(what.to + i) = in_ring<std::byte>(what.from + i);
+      } else {
+        for (uint32_t i = 0; i < what.bytes; ++i)
+          in_ring<std::byte>(what.to + i) = at_place<std::byte>(what.from + i);
+      }
     });
-    warp_.each([&](uint32_t lane) {
-      if (lane >= of.first && lane < of.last) marks[of.start + before[lane] - at_] = std::byte{1};
-    });
-  }
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::byte* begin_marks() const {
-    return reinterpret_cast<std::byte*>(sources_.list[1]);
-  }
-
-  /// @return For each byte, the one that it repeats, which is its own source.
-  FEEDLINE_HOST_DEVICE const std::uint16_t* follow_sources(std::uint32_t bytes) {
-    std::uint16_t* from = sources_.list[0];
-    std::uint16_t* to = sources_.list[1];
-    for (;;) {
-      const auto has_moved = warp_.map([&](std::uint32_t lane) {
-        bool has = false;
-        for (std::uint32_t i = lane; i < bytes; i += Warp::lanes) {
-          const std::uint16_t source = from[i];
-          to[i] = from[source];
-          has = has || to[i] != source;
-        }
-        return has;
-      });
-      warp_.sync();
-      if (!warp_.any(has_moved)) return from;
-      std::uint16_t* const read = from;
-      from = to;
-      to = read;
+    uint32_t many = warp_.ballot(warp_.map(
+        [&](uint32_t lane) { return is_here(lane) && batch.literals[lane] > few_literals; }));
+    for (; many != 0; many &= many - 1) {
+      const uint32_t lane = lowest_bit(many);
+      copy_literals(literals.from + (literals.is_one ? 0 : warp_.from(batch.literals_at, lane)),
+                    literals.is_one, of.start + warp_.from(before, lane),
+                    warp_.from(batch.literals, lane));
     }
+    uint32_t late = warp_.ballot(
+        warp_.map([&](uint32_t lane) { return is_here(lane) && !is_early(of_lane(lane)); }));
+    for (; late != 0; late &= late - 1) repeat_at_once(repetitions_[lowest_bit(late)], begin);
+    at_ = end;
+    write_some();
   }
 
   Warp& warp_;
   std::byte* to_;
   std::byte* ring_;
-  lz_sources& sources_;
+  repetition* repetitions_;
   std::uint32_t room_;
   std::uint32_t skew_;         ///< offset of the room's begin in its unit
   std::uint32_t at_ = 0;       ///< bytes that were decoded,

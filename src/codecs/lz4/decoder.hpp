@@ -24,8 +24,8 @@ template <class Warp>
 struct lz4_tables {
   byte_stage<Warp> stage;
   union {
-    lz4_sequence found[Warp::lanes];
-    lz_sources sources;
+    lz4_sequence sequences[Warp::lanes];
+    repetition repetitions[Warp::lanes];
   };
   lz_window window;
 };
@@ -35,9 +35,9 @@ struct lz4_tables {
 template <class Warp>
 FEEDLINE_HOST_DEVICE bool decode_lz4_block(Warp& warp, lz4_tables<Warp>& tables,
                                            const coded_block& block) {
-  lz4_sequences<Warp> sequences{warp,       tables.stage, tables.found,
+  lz4_sequences<Warp> sequences{warp,       tables.stage, tables.sequences,
                                 block.from, block.bytes,  block.room};
-  lz_output<Warp> out{warp, block.to, block.room, tables.window, tables.sources};
+  lz_output<Warp> out{warp, block.to, block.room, tables.window, tables.repetitions};
   while (!sequences.is_at_end())
     if (!sequences.find() || !out.execute(sequences.batch(), {block.from}, 0, block.room))
       return false;

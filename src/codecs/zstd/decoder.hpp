@@ -29,17 +29,13 @@ template <class Warp>
 struct zstd_tables {
   sequence_tables sequences;
   huffman_weights weights;
+  sequence_scratch<Warp> scratch;
+  union {
+    sequence_bits bits[Warp::lanes];
+    repetition repetitions[Warp::lanes];
+  };
   union {  // never used at once: the parts needed later are made or read again
-    struct {
-      lz_window window;
-      union {  // sequences are found, then executed
-        struct {
-          sequence_scratch<Warp> words;
-          sequence_bits bits[Warp::lanes];
-        } finding;
-        lz_sources sources;
-      };
-    } lz;
+    lz_window window;
     huffman_table huffman;
     huffman_scratch huffman_parts;
     fse_scratch fse_parts;
@@ -65,7 +61,7 @@ class zstd_decoder {
         from_{from},
         left_{bytes},
         tables_{tables},
-        out_{warp, to, room, tables.lz.window, tables.lz.sources} {}
+        out_{warp, to, room, tables.window, tables.repetitions} {}
 
   /// @return Whether the frames are complete, and fill the room.
   FEEDLINE_HOST_DEVICE bool run() {
@@ -196,8 +192,7 @@ class zstd_decoder {
     if (!stream.is_marked()) return false;
     out_.open_window();
     sequence_reader<Warp> reader{
-        warp_, tables_.sequences, tables_.lz.finding.words, tables_.lz.finding.bits, stream, logs_,
-        count};
+        warp_, tables_.sequences, tables_.scratch, tables_.bits, stream, logs_, count};
     const std::uint32_t start = out_.at();
     while (reader.left() > 0) {
       const sequence_batch<Warp> batch = reader.next(repeats_);
