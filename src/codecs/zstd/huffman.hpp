@@ -128,13 +128,11 @@ class huffman_stream {
     buffer_ <<= bits;
     ready_ -= bits;
   }
-  /// Without a branch, because streams need words at different times.
   FEEDLINE_HOST_DEVICE void fill() {
-    const bool needs = ready_ <= 32;
-    buffer_ |= (needs ? std::uint64_t{ahead_} : 0) << ((32U - ready_) % 64U);
-    ready_ += needs ? 32 : 0;
-    next_ -= needs ? 1 : 0;
-    ahead_ = needs ? stream_.word(next_) : ahead_;
+    if (ready_ > 32) return;
+    buffer_ |= std::uint64_t{ahead_} << (32U - ready_);
+    ready_ += 32;
+    ahead_ = stream_.word(--next_);
   }
 
   const huffman_table& table_;
