@@ -229,7 +229,7 @@ TEST_CASE("block_schedule: windows have their full lead from the second ticket o
   const std::uint64_t samples = set->size();
   const auto plan = std::make_shared<block_plan>(
       block_plan{.blocks = windows,
-                 .order = *block_order::of(sequential{}, {.positions = samples}, samples, 1, why),
+                 .order = *block_order::of({sequential{}, {.positions = samples}}, samples, 1, why),
                  .fields = 1,
                  .loads_bytes = 1 << 16,
                  .max_loads = 100,
