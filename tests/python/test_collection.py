@@ -193,7 +193,7 @@ def make(readers):
 
 gc.disable()
 sys.setswitchinterval(1e-6)
-for turn in range(60):
+for turn in range(15):
     make(int(sys.argv[1]))
     gc.collect()
 """
