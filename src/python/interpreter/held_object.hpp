@@ -29,7 +29,7 @@ class held_object {
   }
   /// For a call: while the result lives, the collector does not take the object for garbage. Called
   /// with the lock.
-  /// @throws std::runtime_error if the collector has found it to be garbage, and may have cleared it.
+  /// @throws std::runtime_error if the collector has found it to be garbage: it may be cleared.
   [[nodiscard]] nb::object for_call() const;
   /// For an owner of bytes that belong to the object.
   [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return reference_; }
