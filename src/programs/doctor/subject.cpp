@@ -14,6 +14,8 @@
 #include "programs/doctor/content.hpp"
 #include "programs/doctor/windows.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <ranges>
 #include <string_view>
