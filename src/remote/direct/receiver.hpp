@@ -15,6 +15,7 @@ class direct_receiver {
   direct_receiver() = default;
   direct_receiver(const direct_receiver&) = delete;
   direct_receiver& operator=(const direct_receiver&) = delete;
+  virtual ~direct_receiver() = default;
 
   /// The part of an answer after its head.
   enum class next : std::uint8_t {
@@ -36,9 +37,6 @@ class direct_receiver {
   virtual void came(std::size_t bytes) noexcept = 0;
   /// The request is about to be sent.
   virtual void sends() noexcept = 0;
-
- protected:
-  ~direct_receiver() = default;
 };
 
 }  // namespace feedline::detail

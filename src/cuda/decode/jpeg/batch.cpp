@@ -42,14 +42,15 @@ std::uint64_t image_bytes(const jpeg_image& image, const image_row& row) noexcep
 /// memory of a PNG's rows, which have up to 31 bytes a channel and one of the filter besides,
 /// and that of the rows which resizing reads after them.
 constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
-  constexpr std::uint64_t sides = max_image_side + max_jpeg_pixels / max_image_side + 30;
+  constexpr std::uint64_t longest = max_image_side;
+  constexpr std::uint64_t sides = longest + max_jpeg_pixels / longest + 30;
   constexpr std::uint64_t max_mcus = (max_jpeg_pixels + 15 * sides) / 256;
-  constexpr std::uint64_t max_png_rows = 8 * max_png_pixels + max_image_side;
+  constexpr std::uint64_t max_png_rows = 8 * max_png_pixels + longest;
   constexpr std::uint64_t jpeg_bytes =
       4 * max_jpeg_pixels + 12 * max_mcus * jpeg_pixels::block_stride;
   const std::uint64_t pixel_bytes = row.type == element_type::u16 ? 6 : 3;
   const std::uint64_t png_bytes =
-      pixel_bytes * (max_png_pixels + (32 + max_rows_beyond) * max_image_side) + max_png_rows +
+      pixel_bytes * (max_png_pixels + (32 + max_rows_beyond) * longest) + max_png_rows +
       max_png_data_bytes(max_png_rows) + 3 * std::uint64_t{256};
   return aligned(jpeg_header_bytes + std::max(jpeg_bytes, png_bytes) + taps_bytes(sides, row));
 }
