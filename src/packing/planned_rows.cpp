@@ -111,8 +111,8 @@ class planned_rows final : public packed_dataset, public has_made_fields {
     const auto add = [&](bool wanted, packed_values values) {
       if (wanted) made.push_back({.place = place++, .offsets = 2, .values = values});
     };
-    add(positions_, packed_values::position);
-    add(documents_, packed_values::document);
+    add(positions_, packed_values::positions);
+    add(documents_, packed_values::documents);
     add(mask_ == packed_mask::elements, packed_values::mask);
     add(mask_ == packed_mask::followed, packed_values::followed);
     return made;

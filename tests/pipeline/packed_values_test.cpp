@@ -113,9 +113,9 @@ TEST_CASE("packed values: a dataset whose fields differ from what it describes i
   const std::string who = "the dataset's made_fields(): ";
   CHECK(refusal({2, 7, packed_values::mask}) ==
         who + "field 2 from field 7, but there are 3 fields");
-  CHECK(refusal({0, 2, packed_values::position}) ==
+  CHECK(refusal({0, 2, packed_values::positions}) ==
         who + "'mask' has offsets, so it must be i32 with one extent of at least 2");
-  CHECK(contains(refusal({2, 1, packed_values::position}), "'mask' must have one extent, of i32"));
+  CHECK(contains(refusal({2, 1, packed_values::positions}), "'mask' must have one extent, of i32"));
   CHECK(contains(refusal({0, 1, packed_values::followed}), "'row' must have one extent"));
   CHECK(planned(std::make_shared<const wrong>(made_field{2, 1, packed_values::mask}))
             .made_on_device == names{"mask"});

@@ -62,9 +62,9 @@ struct row_conversion {
   /// Height and width of the central window used if ten draws do not fit.
   std::uint32_t else_height = 0;
   std::uint32_t else_width = 0;
-  std::uint32_t classes = 0;                       ///< used by one_hot
-  std::uint32_t offsets = 0;                       ///< used by packed
-  packed_values values = packed_values::position;  ///< used by packed; `to` is its type
+  std::uint32_t classes = 0;                        ///< used by one_hot
+  std::uint32_t offsets = 0;                        ///< used by packed
+  packed_values values = packed_values::positions;  ///< used by packed; `to` is its type
   std::uint64_t flip_below = 0;  ///< a sample is flipped if its 32-bit draw is below this; 0: never
   float scale[max_channels] = {};
   float offset[max_channels] = {};

@@ -14,17 +14,17 @@ inline namespace FEEDLINE_ABI {
 /// is 0, the last one is the number of elements without padding, and a sample without elements has
 /// the offset of the next sample.
 enum class packed_values : std::uint8_t {
-  position,  ///< i32: index within the sample; 0 for padding
-  document,  ///< i32: index of the sample in the row; -1 for padding
-  mask,      ///< u8: 1; 0 for padding
-  followed,  ///< u8: 1 if another element of the same sample follows, else 0
+  positions,  ///< i32: index within the sample; 0 for padding
+  documents,  ///< i32: index of the sample in the row; -1 for padding
+  mask,       ///< u8: 1; 0 for padding
+  followed,   ///< u8: 1 if another element of the same sample follows, else 0
 };
 
 /// A field that follows from another field of the same sample, so that a device can make it.
 struct made_field {
   std::size_t place = 0;    ///< index of the field, which has one extent
   std::size_t offsets = 0;  ///< index of the field with the samples' offsets
-  packed_values values = packed_values::position;
+  packed_values values = packed_values::positions;
 };
 
 /// A dataset with such fields also derives from this class. If a device makes fields

@@ -44,7 +44,7 @@ void check(const made_field& made, const std::vector<field>& fields) {
     refuse("'" + offsets.name + "' has offsets, so it must be i32 with one extent of at least 2");
   const field& to = fields[made.place];
   const bool is_index =
-      made.values == packed_values::position || made.values == packed_values::document;
+      made.values == packed_values::positions || made.values == packed_values::documents;
   if (to.type != (is_index ? element_type::i32 : element_type::u8) || to.shape.size() != 1)
     refuse("'" + to.name +
            "' must have one extent, of i32 for positions and documents, of u8 for "

@@ -30,16 +30,16 @@ class packed_elements {
   /// @param element At least the one asked for before.
   FEEDLINE_HOST_DEVICE std::int32_t at(std::uint32_t element) {
     const auto index = static_cast<std::int32_t>(element);
-    if (index >= end_) return values_ == packed_values::document ? -1 : 0;
+    if (index >= end_) return values_ == packed_values::documents ? -1 : 0;
     while (next_ <= index && document_ + 1 < documents_) {
       begin_ = next_;
       next_ = load_(++document_ + 1);
     }
     switch (values_) {
-      case packed_values::position:
+      case packed_values::positions:
         // Offsets of a row that could not be read are any bits.
         return static_cast<std::int32_t>(element - static_cast<std::uint32_t>(begin_));
-      case packed_values::document:
+      case packed_values::documents:
         return static_cast<std::int32_t>(document_);
       case packed_values::mask:
         return 1;
