@@ -111,14 +111,14 @@ bool has_steps(const encoded_blocks& blocks, std::size_t fields) {
   return false;
 }
 
-namespace {
-
 bool has_step(const encoded_blocks& blocks, std::size_t fields, block_filter filter) {
   for (std::size_t field = 0; field < fields; ++field)
     for (const block_step& step : blocks.steps(field))
       if (step.filter == filter) return true;
   return false;
 }
+
+namespace {
 
 /// The blocks of each part. Devices cut windows out of chunks only for a loader of these alone:
 /// beside blocks of another kind windows are rows, so that the device decodes the others. So are

@@ -20,6 +20,8 @@ class window_blocks;
 
 /// Whether a field is encoded: else the blocks are rows as they are.
 [[nodiscard]] bool has_steps(const encoded_blocks& blocks, std::size_t fields);
+/// Whether a block of some field has this step.
+[[nodiscard]] bool has_step(const encoded_blocks& blocks, std::size_t fields, block_filter filter);
 
 /// The fields of all parts. What is stored in no blocks is read as rows.
 /// @param parts All of equal size. Null: no part has blocks, those that are encoded differ in rows,

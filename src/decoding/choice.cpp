@@ -57,14 +57,6 @@ std::string refusal_of(const window_blocks& windows, const device_capabilities& 
   return {};
 }
 
-/// Whether a block of some field has this step.
-bool has_step(const encoded_blocks& blocks, std::size_t fields, block_filter filter) {
-  for (std::size_t field = 0; field < fields; ++field)
-    for (const block_step& step : blocks.steps(field))
-      if (step.filter == filter) return true;
-  return false;
-}
-
 /// Why the device cannot decode the blocks of these fields; empty if it can.
 std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& fields,
                        const device_capabilities& device) {
