@@ -16,7 +16,7 @@ std::string_view kind_of(tar_rules rules) {
   return rules == tar_rules::strict ? "FLTARS1" : "FLTARL1";
 }
 
-std::size_t words_for(std::uint64_t bytes) {
+std::size_t kept_words(std::uint64_t bytes) {
   return static_cast<std::size_t>((bytes + word_bytes - 1) / word_bytes);
 }
 
@@ -30,7 +30,7 @@ void put(std::vector<std::uint64_t>& numbers, std::string_view text) {
   }
 }
 
-std::string text_in(std::span<const std::uint64_t> words, std::uint64_t bytes) {
+std::string kept_text(std::span<const std::uint64_t> words, std::uint64_t bytes) {
   std::string text;
   text.reserve(static_cast<std::size_t>(bytes));
   for (std::uint64_t i = 0; i < bytes; ++i)
@@ -64,14 +64,14 @@ std::optional<std::vector<tar_member>> members_of(std::span<const std::uint64_t>
     numbers = numbers.subspan(member_numbers);
     const std::uint64_t room = numbers.size() * word_bytes;
     const bool fits = name <= room && instead <= room &&
-                      words_for(name) + words_for(instead) <= numbers.size() &&
+                      kept_words(name) + kept_words(instead) <= numbers.size() &&
                       next.header >= last && next.offset > next.header && next.offset <= bytes &&
                       next.size <= bytes - next.offset;
     if (!fits) return std::nullopt;
-    next.name = text_in(numbers, name);
-    numbers = numbers.subspan(words_for(name));
-    next.instead = text_in(numbers, instead);
-    numbers = numbers.subspan(words_for(instead));
+    next.name = kept_text(numbers, name);
+    numbers = numbers.subspan(kept_words(name));
+    next.instead = kept_text(numbers, instead);
+    numbers = numbers.subspan(kept_words(instead));
     last = next.offset + next.size;
     members.push_back(std::move(next));
   }
