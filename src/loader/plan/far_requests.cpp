@@ -26,7 +26,7 @@ class largest_read final : public range_recorder {
 
 }  // namespace
 
-std::size_t far_request_bytes(const dataset& of) noexcept {
+std::size_t far_request_bytes(const dataset& of) {
   if (of.size() == 0 || !of.hints_ranges() || !of.wants_prefetch()) return 0;
   largest_read found;
   const range_recorder::scope recorded{found};
