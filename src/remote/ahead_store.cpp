@@ -95,9 +95,10 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
   it->by->target = target;
   it->by->wanted = {wanted_bytes::kind::range, range.begin, it->size(), pin};
   it->by->out.skip(it->size());
-  it->by->give_memory = [this, it] {
-    it->bytes = memory_.get(it->size());
-    it->by->out.place({it->bytes.get(), static_cast<std::size_t>(it->size())});
+  // `done` holds the block until after this is called.
+  it->by->give_memory = [this, to = it.get()] {
+    to->bytes = memory_.get(to->size());
+    to->by->out.place({to->bytes.get(), static_cast<std::size_t>(to->size())});
   };
   it->is_held = static_cast<bool>(keep);
   it->asked_for = std::chrono::steady_clock::now();
@@ -114,8 +115,7 @@ void ahead_store::add(object_id object, const std::shared_ptr<const remote_targe
     };
     transfer_loop::of_this_process().submit(it->by, when);
   } catch (...) {
-    it->by->done = {};  // they hold the block
-    it->by->give_memory = {};
+    it->by->done = {};  // it holds the block
     blocks_.erase(at);
     throw;
   }
