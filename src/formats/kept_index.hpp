@@ -28,8 +28,8 @@ namespace feedline::detail {
                                                                         std::string_view kind,
                                                                         const std::string& folder);
 /// Keeps an index in a folder, in place of an older one. Other processes find the old one or the
-/// new one, never a part. The log says if it cannot be written, and if the file has no version, so
-/// that none is kept. @param who Begins the message: "open_csv".
+/// new one, never a part. None is kept of a file without a version. The log tells this, and if the
+/// index cannot be written. @param who Begins the message: "open_csv".
 void keep_index(const byte_file& of, std::string_view kind, const std::string& folder,
                 std::span<const std::uint64_t> numbers, std::string_view who);
 

@@ -56,8 +56,8 @@ struct image_row {
   std::uint8_t fill[3] = {};             ///< around images that do not fill their row
   std::uint32_t channels = 3;            ///< 3, or 1: grey
   element_type type = element_type::u8;  ///< u8 or u16
-  /// Whether values are those of a mask (`make_mask_decoder`): a PNG's indices, or its grey values,
-  /// as they are stored. Then channels are 1, the type is u8 and the interpolation is nearest.
+  /// Whether values are those of a mask (`make_mask_decoder`): a PNG's stored indices or grey
+  /// values. Then channels are 1, the type is u8 and the interpolation is nearest.
   bool is_mask = false;
 
   [[nodiscard]] std::size_t value_bytes() const noexcept { return size_bytes(type); }

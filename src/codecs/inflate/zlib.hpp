@@ -24,8 +24,8 @@ namespace feedline::detail {
          (method << 8U | flags) % 31 == 0 && (flags & dictionary) == 0;
 }
 
-/// Adler-32, computed by a team. Its low half is 1 and the sum of the bytes, its high half the sum
-/// of those sums after each byte, both modulo 65521.
+/// Adler-32, computed by a team. Its low half is 1 and the sum of the bytes. Its high half adds up
+/// the low halves after each byte. Both are modulo 65521.
 /// @param bytes Below 2^31: a thread's sums then fit in 64 bits.
 template <class Team>
 [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t adler32_by(const std::byte* from,

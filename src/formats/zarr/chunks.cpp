@@ -266,8 +266,8 @@ void zarr_chunks::read(std::uint64_t chunk, std::span<std::byte> out) const {
   std::memcpy(out.data(), mapped.data() + place.begin, out.size());
 }
 
-/// Reads a chunk that is an object of its own. @param memory For as many bytes as it has: as many
-/// as are known. @return False if it is not there, and was not known to be.
+/// Reads a chunk that is an object of its own. @param memory For all bytes that are known.
+/// @return False if it is not there, and was not known to be.
 bool zarr_chunks::read_object(std::uint64_t chunk, const file_system::room& memory) const {
   const std::string key = key_of(chunk);
   const dataset_location where{.path = store_->path_of(key), .field = array_.path};

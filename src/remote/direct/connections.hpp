@@ -21,8 +21,8 @@ namespace feedline::detail {
 /// kernel straight to where they are wanted; libcurl would receive them into a buffer of its own,
 /// and each would be copied once more.
 ///
-/// Only plain answers are understood: HTTP/1.1, a head of a few kilobytes, and a body of a length
-/// that is known. Whatever else comes is libcurl's to ask for again, and so is the next try of a
+/// Only plain answers are understood: HTTP/1.1, a head of a few kilobytes, and a body of known
+/// length. Whatever else comes is libcurl's to ask for again, and so is the next try of a
 /// request that failed. One thread.
 class direct_connections {
  public:
