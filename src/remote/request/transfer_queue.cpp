@@ -45,11 +45,13 @@ void transfer_queue::set_second_requests(bool are_allowed) noexcept {
   second_requests.store(are_allowed);
 }
 
-transfer_queue::transfer_queue() : limit_{allowed_in_flight()} {
+transfer_queue::transfer_queue(std::size_t max_threads) : limit_{allowed_in_flight()} {
+  running_.reserve(max_threads);
+  woken_.reserve(max_threads);
   set_threads(1);
 }
 
-void transfer_queue::set_threads(std::size_t count) {
+void transfer_queue::set_threads(std::size_t count) noexcept {
   const std::lock_guard lock{mutex_};
   running_.resize(count);
   woken_.resize(count);

@@ -24,10 +24,11 @@ class transfer_queue {
  public:
   using wanted_thread = std::optional<std::size_t>;
 
-  transfer_queue();
+  /// @param max_threads At least 1. One takes, until `set_threads` is called.
+  explicit transfer_queue(std::size_t max_threads);
 
-  /// The number of threads that take, from now on. At least 1.
-  void set_threads(std::size_t count);
+  /// The number of threads that take, from now on: 1 to `max_threads`. Allocates nothing.
+  void set_threads(std::size_t count) noexcept;
   /// Transfers that wait or are in flight.
   [[nodiscard]] std::size_t demand() const;
 

@@ -88,7 +88,7 @@ std::vector<std::uint64_t> loaders_of(const std::vector<transfer_ptr>& taken) {
 }  // namespace
 
 TEST_CASE("requests: loaders take turns, and what readers wait for comes first", "[remote][host]") {
-  transfer_queue queue;
+  transfer_queue queue{2};
   transfer_queue::wanted_thread wake;
   for (int i = 0; i < 3; ++i) CHECK(queue.add(transfer_of(1), transfer_urgency::ahead, wake));
   for (int i = 0; i < 2; ++i) CHECK(queue.add(transfer_of(2), transfer_urgency::ahead, wake));
@@ -109,7 +109,7 @@ TEST_CASE("requests: threads share them, and no more are in flight than are allo
           "[remote][host]") {
   transfer_queue::set_max_in_flight(6);
   {
-    transfer_queue queue;
+    transfer_queue queue{2};
     queue.set_threads(2);
     transfer_queue::wanted_thread wake;
     std::vector<std::size_t> woken;

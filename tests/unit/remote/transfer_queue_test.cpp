@@ -30,12 +30,12 @@ std::size_t begun_at_once(transfer_queue& queue, std::uint64_t bytes) {
 
 TEST_CASE("requests at first: those of a batch together, and few of large chunks",
           "[remote][host]") {
-  transfer_queue rows;
+  transfer_queue rows{1};
   const std::size_t first = begun_at_once(rows, 150'528);
   CHECK(first >= 256);  // a usual batch comes in one round trip
   CHECK(first * 150'528 <= in_flight_limit::first_bytes + 150'528);
-  transfer_queue small;
+  transfer_queue small{1};
   CHECK(begun_at_once(small, 100) == in_flight_limit::first);
-  transfer_queue chunks;
+  transfer_queue chunks{1};
   CHECK(begun_at_once(chunks, std::uint64_t{8} << 20) == in_flight_limit::usual);
 }
