@@ -5,6 +5,8 @@
 #include "faults/system_calls.hpp"
 #include "io/file_system.hpp"
 #include "remote/cache/object_cache.hpp"
+#include "remote/direct/servers.hpp"
+#include "remote/request/transfer_loop.hpp"
 #include "remote/request/transfer_queue.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/sanitized.hpp"
@@ -13,11 +15,13 @@
 #include "support/http/mounted.hpp"
 #include "support/http/server.hpp"
 
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -25,6 +29,9 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 using namespace feedline;
 using namespace feedline::test;
@@ -164,6 +171,63 @@ TEST_CASE("faults: one more thread for requests is counted without memory",
   const auto calls = allocations().calls();
   allocations().disarm();
   CHECK(calls == 0);
+}
+
+TEST_CASE("faults: requests that wait end with the process, although there is no memory",
+          "[remote][faults][host]") {
+  if (thread_sanitized) {
+    WARN("skipped: ThreadSanitizer starts no thread in a child of fork");
+    return;
+  }
+  const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);  // it answers nothing
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  REQUIRE(::bind(server, reinterpret_cast<sockaddr*>(&at), size) == 0);
+  REQUIRE(::listen(server, 8) == 0);
+  REQUIRE(::getsockname(server, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+
+  const pid_t child = ::fork();
+  if (child == 0) {
+    detail::transfer_queue::set_max_in_flight(1);  // the others wait
+    const auto target = std::make_shared<const detail::remote_target>(detail::remote_target{
+        .url = "http://127.0.0.1:" + std::to_string(ntohs(at.sin_port)) + "/x"});
+    detail::transfer_loop& loop = detail::transfer_loop::of_this_process();
+    std::vector<std::byte> out(1000);
+    std::atomic<int> ended{0};
+    constexpr int requests = 4;
+    for (int i = 0; i < requests; ++i) {
+      const auto each = std::make_shared<detail::remote_transfer>();
+      each->target = target;
+      each->wanted.bytes = out.size();
+      each->out = std::span{out};
+      each->done = [&ended] { ++ended; };
+      loop.submit(each, detail::transfer_loop::urgency::now);
+    }
+    allocations().arm(1, 1'000'000'000);
+    loop.stop();
+    allocations().disarm();
+    ::_exit(ended.load() == requests ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  ::close(server);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("faults: a server is not remembered for direct connections if there is no memory",
+          "[remote][faults][host]") {
+  detail::direct_servers servers;
+  const std::string server = "http://a.host.with.a.long.name:80";
+  allocations().arm(1);
+  servers.add(server, "127.0.0.1", 80);
+  CHECK(allocations().calls() == 1);
+  allocations().disarm();
+  CHECK_FALSE(servers.has(server));
+  servers.add(server, "127.0.0.1", 80);
+  CHECK(servers.has(server));
 }
 
 TEST_CASE("faults: a remote object is right or refused, whichever allocation fails",

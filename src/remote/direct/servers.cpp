@@ -65,12 +65,13 @@ std::uint64_t direct_servers::least_bytes() noexcept {
   return least.load(std::memory_order_relaxed);
 }
 
-void direct_servers::add(std::string_view server, const char* ip, long port) {
+void direct_servers::add(std::string_view server, const char* ip, long port) noexcept try {
   if (ip == nullptr || port <= 0 || port > 65'535 || has_proxy()) return;
   const endpoint at = endpoint_of(ip, port);
   if (at.bytes == 0) return;
   const std::lock_guard lock{mutex_};
   all_.try_emplace(std::string{server}).first->second.at = at;
+} catch (...) {  // NOLINT(bugprone-empty-catch): libcurl makes its requests
 }
 
 bool direct_servers::has(std::string_view server) const {

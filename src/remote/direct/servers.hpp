@@ -37,8 +37,8 @@ class direct_servers {
   static void set_least_bytes(std::uint64_t bytes) noexcept;
   [[nodiscard]] static std::uint64_t least_bytes() noexcept;
 
-  /// libcurl has reached a server. @param ip In numbers. @throws std::bad_alloc
-  void add(std::string_view server, const char* ip, long port);
+  /// libcurl has reached a server. Forgotten if there is no memory for it. @param ip In numbers.
+  void add(std::string_view server, const char* ip, long port) noexcept;
   [[nodiscard]] bool has(std::string_view server) const;
   /// Nothing: it was not reached yet, or it is refused.
   [[nodiscard]] std::optional<endpoint> find(std::string_view server) const;

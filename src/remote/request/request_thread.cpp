@@ -25,7 +25,6 @@ using namespace std::chrono_literals;
 
 /// How often requests in flight are looked at.
 constexpr std::chrono::milliseconds look_every = 10ms;
-constexpr const char* process_ends = "the process is ending";
 
 }  // namespace
 

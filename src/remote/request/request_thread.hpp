@@ -48,14 +48,15 @@ class request_thread {
 
   /// Ends a transfer: counts it, and calls its `done`.
   static void finish(const transfer_ptr& ended, answer_verdict verdict) noexcept;
+  static constexpr const char* process_ends = "the process is ending";
+  /// Without its words, if there is no memory for them.
+  [[nodiscard]] static answer_verdict refusal_of(const char* words) noexcept;
 
  private:
   using clock = std::chrono::steady_clock;
 
   static constexpr const char* no_memory = "there is no memory for a request";
 
-  /// Without its words, if there is no memory for them.
-  [[nodiscard]] static answer_verdict refusal_of(const char* words) noexcept;
   void run() noexcept;
   void step();
   void wait();
@@ -65,6 +66,7 @@ class request_thread {
   [[nodiscard]] bool begin_direct(const transfer_ptr& of);
   void end_finished();
   void end_direct(const direct_connections::ended& ended);
+  [[nodiscard]] static answer_verdict verdict_of(attempt& ended, CURLcode code) noexcept;
   void end_judged(attempt& ended, answer_verdict verdict);
   void look_for_late();
   void hedge(attempt& lagging, clock::time_point now);

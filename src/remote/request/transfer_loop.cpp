@@ -56,7 +56,7 @@ void transfer_loop::submit(const transfer_ptr& wanted, urgency when) {
   if (started_.load(std::memory_order_acquire) < max_threads_) start_for(queue_.demand() + 1);
   transfer_queue::wanted_thread wake;
   if (!queue_.add(wanted, when, wake))
-    request_thread::finish(wanted, {remote_fault::refused, "the process is ending"});
+    request_thread::finish(wanted, request_thread::refusal_of(request_thread::process_ends));
   else if (wake)
     threads_[*wake]->wake();
 }
@@ -79,8 +79,8 @@ void transfer_loop::start_for(std::size_t demand) {
 void transfer_loop::stop() noexcept {
   const std::lock_guard lock{starting_};
   is_ended_ = true;
-  for (const transfer_ptr& each : queue_.close())
-    request_thread::finish(each, {remote_fault::refused, "the process is ending"});
+  while (const transfer_ptr each = queue_.close())
+    request_thread::finish(each, request_thread::refusal_of(request_thread::process_ends));
   for (const auto& each : threads_) each->join();
 }
 

@@ -62,16 +62,13 @@ std::size_t transfer_queue::demand() const {
   return waiting_ + in_flight_;
 }
 
-std::vector<transfer_ptr> transfer_queue::close() {
+transfer_ptr transfer_queue::close() noexcept {
   const std::lock_guard lock{mutex_};
   is_ended_ = true;
-  std::vector<transfer_ptr> left;
-  for (fair_queue* const each : {&now_, &ahead_})
-    while (transfer_ptr next = each->pop()) {
-      next->is_begun = true;  // it may be in both
-      left.push_back(std::move(next));
-    }
   waiting_ = 0;
+  transfer_ptr left = now_.pop();
+  if (!left) left = ahead_.pop();
+  if (left) left->is_begun = true;  // it may be in both
   return left;
 }
 
@@ -120,8 +117,8 @@ bool transfer_queue::add_again(const transfer_ptr& failed, wanted_thread& wake) 
 void transfer_queue::hurry(const transfer_ptr& waiting) {
   const std::lock_guard lock{mutex_};
   if (is_ended_ || waiting->is_begun || waiting->is_hurried) return;
-  waiting->is_hurried = true;
   now_.push(waiting);  // where it was, it is left out once it has begun
+  waiting->is_hurried = true;
 }
 
 transfer_queue::wanted_thread transfer_queue::take(std::size_t thread,

@@ -32,8 +32,9 @@ class transfer_queue {
   /// Transfers that wait or are in flight.
   [[nodiscard]] std::size_t demand() const;
 
-  /// Ends the queue: from now on nothing is added. @return Transfers that waited.
-  [[nodiscard]] std::vector<transfer_ptr> close();
+  /// Ends the queue: from now on nothing is added. Allocates nothing.
+  /// @return One of the transfers that waited; null once there is none.
+  [[nodiscard]] transfer_ptr close() noexcept;
   /// @return False if the queue has ended; `wake` is the thread to wake otherwise.
   [[nodiscard]] bool add(const transfer_ptr& more, transfer_urgency when, wanted_thread& wake);
   /// Adds a transfer whose request failed, before all others. Parameters as for `add`.

@@ -129,7 +129,9 @@ TEST_CASE("requests: threads share them, and no more are in flight than are allo
     queue.ended(1, {});
     (void)queue.take(1, second);
     CHECK(second.size() == 4);
-    CHECK(queue.close().size() == 3);
+    int left = 0;
+    while (queue.close()) ++left;
+    CHECK(left == 3);
     CHECK_FALSE(queue.add(transfer_of(1), transfer_urgency::now, wake));
   }
   mount_remote_files();
