@@ -107,7 +107,10 @@ direct_connections::connection* direct_connections::connect(std::string_view ser
   (void)::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   const auto number = static_cast<std::size_t>(socket);
   try {
-    if (number >= by_socket_.size()) by_socket_.resize(number + 1024);
+    if (number >= by_socket_.size()) {
+      ended_.reserve(number + 1024);
+      by_socket_.resize(number + 1024);
+    }
   } catch (...) {
     ::close(socket);
     throw;
@@ -158,7 +161,8 @@ void direct_connections::send(connection& it) {
   if (it.waits_to_send != !it.out.empty()) watch(it, !it.out.empty(), false);
 }
 
-bool direct_connections::on_event(int socket) {
+/// One request that has no memory does not end the others.
+bool direct_connections::on_event(int socket) noexcept {
   const auto number = static_cast<std::size_t>(socket);
   if (number >= by_socket_.size() || !by_socket_[number]) return false;
   connection& it = *by_socket_[number];
@@ -168,22 +172,26 @@ bool direct_connections::on_event(int socket) {
     close(it);
     return true;
   }
-  if (it.has_ended) return true;
+  if (!it.has_ended) try {
+      proceed(it);
+    } catch (...) {
+      if (!it.has_ended) finish(it, outcome::no_memory);
+    }
+  return true;
+}
+
+void direct_connections::proceed(connection& it) {
   if (!it.out.empty()) {
     if (!it.is_connected) {
       int error = 0;
       socklen_t bytes = sizeof error;
-      if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) {
-        finish(it, outcome::unreachable);
-        return true;
-      }
+      if (::getsockopt(it.socket, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0)
+        return finish(it, outcome::unreachable);
       it.by->sends();
     }
     send(it);
-    if (it.has_ended) return true;
   }
   receive(it);
-  return true;
 }
 
 void direct_connections::receive(connection& it) {
@@ -267,7 +275,7 @@ bool direct_connections::receive_body(connection& it) {
   return false;
 }
 
-void direct_connections::finish(connection& it, outcome how) {
+void direct_connections::finish(connection& it, outcome how) noexcept {
   if (how != outcome::whole) it.is_kept = false;
   if (how == outcome::unfit) servers_.refuse(it.server);
   if (how == outcome::unreachable) servers_.lose(it.server);
@@ -278,13 +286,14 @@ void direct_connections::finish(connection& it, outcome how) {
 std::optional<direct_connections::ended> direct_connections::next_ended() noexcept {
   if (ended_.empty()) return {};
   const ended next = ended_.front();
-  ended_.pop_front();
+  ended_.erase(ended_.begin());
   return next;
 }
 
 void direct_connections::end(int socket) noexcept {
   connection& it = *by_socket_[static_cast<std::size_t>(socket)];
   std::erase_if(ended_, [&](const ended& each) { return each.by == it.by; });
+  if (!it.has_ended && !it.is_connected) servers_.lose(it.server);
   it.by = nullptr;
   it.turn = 0;
   it.was_used = true;

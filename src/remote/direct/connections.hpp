@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,11 +35,12 @@ class direct_connections {
   /// @return The socket; nothing if there is no connection. @throws std::bad_alloc
   [[nodiscard]] std::optional<int> begin(const direct_address& to, std::string head,
                                          direct_receiver& by);
-  /// Takes a request out. Its connection is kept if the answer is whole.
+  /// Takes a request out. Its connection is kept if the answer is whole. A server to which none was
+  /// made by then is libcurl's to reach again.
   void end(int socket) noexcept;
 
   /// @return False: the socket belongs to other code.
-  [[nodiscard]] bool on_event(int socket);
+  [[nodiscard]] bool on_event(int socket) noexcept;
   /// Rises from request to request; 0: the socket is idle, or belongs to other code.
   [[nodiscard]] std::uint64_t turn_of(int socket) const noexcept {
     const auto number = static_cast<std::size_t>(socket);
@@ -58,6 +58,7 @@ class direct_connections {
     ended_early,  ///< and before the body's end
     broke,        ///< the connection was reset
     no_http,      ///< the bytes are no head of an answer
+    no_memory,    ///< for the head
   };
   struct ended {
     direct_receiver* by;
@@ -92,11 +93,12 @@ class direct_connections {
   [[nodiscard]] connection* idle_one(std::string_view server) noexcept;
   [[nodiscard]] connection* connect(std::string_view server);
   void send(connection& it);
+  void proceed(connection& it);
   void receive(connection& it);
   [[nodiscard]] bool receive_head(connection& it);
   [[nodiscard]] bool take_head(connection& it, std::string_view part);
   [[nodiscard]] bool receive_body(connection& it);
-  void finish(connection& it, outcome how);
+  void finish(connection& it, outcome how) noexcept;
   void watch(connection& it, bool to_send, bool is_new);
   void close(connection& it) noexcept;
 
@@ -105,8 +107,8 @@ class direct_connections {
   std::array<char, head_part> part_ = {};
   std::vector<std::unique_ptr<connection>> by_socket_;
   std::map<std::string, std::vector<int>, std::less<>> idle_;  ///< sockets, the last used one last
-  std::deque<ended> ended_;
-  std::uint64_t begun_ = 0;  ///< requests so far
+  std::vector<ended> ended_;                                   ///< has room for all connections
+  std::uint64_t begun_ = 0;                                    ///< requests so far
 };
 
 }  // namespace feedline::detail

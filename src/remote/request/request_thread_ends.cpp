@@ -29,13 +29,22 @@ answer_verdict request_thread::refusal_of(const char* words) noexcept {
   return made;
 }
 
+/// A try without memory for its verdict is made again.
+answer_verdict request_thread::verdict_of(attempt& ended, CURLcode code) noexcept {
+  try {
+    return ended.end(code);
+  } catch (...) {
+    return {remote_fault::reset, {}};
+  }
+}
+
 void request_thread::end_finished() {
   while (const auto ended = direct_.next_ended()) end_direct(*ended);
   while (const CURLMsg* const message = connections_.next_ended()) {
     void* found = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &found);
     attempt& it = *static_cast<attempt*>(found);
-    answer_verdict verdict = it.end(message->data.result);
+    answer_verdict verdict = verdict_of(it, message->data.result);
     if (verdict.fault == remote_fault::none) {
       const auto reached = it.reached_server();
       const std::string_view server = it.measured().server;
@@ -54,22 +63,25 @@ void request_thread::end_direct(const direct_connections::ended& ended) {
   switch (ended.how) {
     case outcome::whole:
     case outcome::judged:
-      return end_judged(it, it.end(CURLE_OK));
+      return end_judged(it, verdict_of(it, CURLE_OK));
     case outcome::no_answer:
-      return end_judged(it, it.end(CURLE_GOT_NOTHING));
+      return end_judged(it, verdict_of(it, CURLE_GOT_NOTHING));
     case outcome::ended_early:
-      return end_judged(it, it.end(CURLE_PARTIAL_FILE));
+      return end_judged(it, verdict_of(it, CURLE_PARTIAL_FILE));
     case outcome::broke:
-      return end_judged(it, it.end(CURLE_RECV_ERROR));
+      return end_judged(it, verdict_of(it, CURLE_RECV_ERROR));
     case outcome::no_http:
-      return end_judged(it, it.end(CURLE_WEIRD_SERVER_REPLY));
+      return end_judged(it, verdict_of(it, CURLE_WEIRD_SERVER_REPLY));
+    case outcome::no_memory:
+      return end_judged(it, verdict_of(it, CURLE_OUT_OF_MEMORY));
     case outcome::unfit:
     case outcome::was_closed:
     case outcome::unreachable:
       break;
   }
   const transfer_ptr of = it.of();
-  if (of->running != 1) return end_judged(it, it.end(CURLE_RECV_ERROR));  // another one is made
+  const bool is_alone = of->running == 1;
+  if (!is_alone) return end_judged(it, verdict_of(it, CURLE_RECV_ERROR));
   (void)take_out(it);
   try {
     begin_attempt(of, attempt::role::first);
@@ -80,8 +92,10 @@ void request_thread::end_direct(const direct_connections::ended& ended) {
 }
 
 void request_thread::end_judged(attempt& ended, answer_verdict verdict) {
-  if (verdict.fault != remote_fault::none)
-    return end(ended, verdict, {.was_throttled = verdict.fault == remote_fault::throttled});
+  if (verdict.fault != remote_fault::none) {
+    const bool was_throttled = verdict.fault == remote_fault::throttled;
+    return end(ended, std::move(verdict), {.was_throttled = was_throttled});
+  }
   const auto answer = ended.measured();
   if (ended.of()->wanted.what == wanted_bytes::kind::range)
     times_.add(ended.of()->wanted.bytes, clock::now() - ended.begun());

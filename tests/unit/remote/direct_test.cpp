@@ -9,24 +9,24 @@
 #include "support/datasets/numbered_bytes.hpp"
 #include "support/http/mounted.hpp"
 #include "support/http/server.hpp"
+#include "unit/remote/played_server.hpp"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
 
 using namespace feedline;
 using namespace feedline::test;
@@ -36,58 +36,10 @@ using outcome = detail::direct_connections::outcome;
 
 namespace {
 
-/// A server whose side of each connection is played by the test, step by step.
-class played_server {
- public:
-  played_server() {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    REQUIRE(::bind(listening_, reinterpret_cast<sockaddr*>(&at), size) == 0);
-    REQUIRE(::listen(listening_, 8) == 0);
-    REQUIRE(::getsockname(listening_, reinterpret_cast<sockaddr*>(&at), &size) == 0);
-    port_ = ntohs(at.sin_port);
-  }
-  played_server(const played_server&) = delete;
-  played_server& operator=(const played_server&) = delete;
-  ~played_server() {
-    close();
-    stop();
-  }
-
-  [[nodiscard]] int port() const { return port_; }
-  void accept() { connection_ = ::accept(listening_, nullptr, nullptr); }
-  [[nodiscard]] std::string take_request() const {
-    std::string all;
-    while (!all.ends_with("\r\n\r\n")) {
-      char one = 0;
-      if (::recv(connection_, &one, 1, 0) != 1) break;
-      all += one;
-    }
-    return all;
-  }
-  void send(std::string_view text) const {
-    REQUIRE(::send(connection_, text.data(), text.size(), MSG_NOSIGNAL) == std::ssize(text));
-  }
-  void close() {
-    if (connection_ >= 0) ::close(connection_);
-    connection_ = -1;
-  }
-  void stop() {
-    if (listening_ >= 0) ::close(listening_);
-    listening_ = -1;
-  }
-
- private:
-  int listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  int connection_ = -1;
-  int port_ = 0;
-};
-
 /// Wants some bytes, of which it drops those between two parts.
 struct asker final : detail::direct_receiver {
   [[nodiscard]] next take_head(std::string_view text) override {
+    if (lacks_memory) throw std::bad_alloc{};
     head = text;
     return then;
   }
@@ -106,6 +58,7 @@ struct asker final : detail::direct_receiver {
   std::size_t got = 0;
   std::string head;
   next then = next::body;
+  bool lacks_memory = false;
   int sent = 0;
 
   [[nodiscard]] std::string text() const {
@@ -291,6 +244,46 @@ TEST_CASE("direct connections: what no request asked for is not taken for an ans
   server.send(std::string{good} + "abcdefghij");
   CHECK(client.run() == outcome::whole);
   CHECK(again.text() == "abcd---hij");
+}
+
+TEST_CASE("direct connections: a request without memory ends alone", "[remote][host]") {
+  played_server server;
+  played_client client{server};
+  asker other;
+  const auto first = client.begin(other);
+  server.accept();
+  client.connected(first);
+  (void)server.take_request();
+  played_server::connection kept = server.keep();
+
+  asker by;
+  by.lacks_memory = true;
+  const auto socket = client.begin(by);
+  server.accept();
+  client.connected(socket);
+  (void)server.take_request();
+  server.send(std::string{good} + "0123456789");
+  CHECK(client.run() == outcome::no_memory);
+  client.all.end(*socket);
+
+  kept.send(std::string{good} + "abcdefghij");
+  CHECK(client.run() == outcome::whole);
+  CHECK(other.text() == "abcd---hij");
+}
+
+TEST_CASE("direct connections: a server that accepts no more connections is libcurl's to reach",
+          "[remote][host]") {
+  played_server server{0};
+  played_client client{server};
+  std::vector<std::unique_ptr<asker>> waiting;
+  // Those that the system accepts for the server connect, although it does not take them.
+  for (int i = 0; i < 10 && client.servers.find(client.address().server); ++i) {
+    const auto socket = client.begin(*waiting.emplace_back(std::make_unique<asker>()));
+    REQUIRE(socket);
+    REQUIRE(client.all.on_event(*socket));
+    client.all.end(*socket);
+  }
+  CHECK_FALSE(client.servers.find(client.address().server));
 }
 
 TEST_CASE("direct connections: a server that has gone is libcurl's to find", "[remote][host]") {
