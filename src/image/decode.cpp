@@ -2,7 +2,6 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
-#include "detail/image_side.hpp"
 #include "detail/log.hpp"
 #include "image/all_readers.hpp"
 #include "image/damage_count.hpp"
@@ -14,7 +13,6 @@
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cassert>
 #include <optional>
@@ -37,20 +35,12 @@ struct image_worker {
   std::vector<std::byte> shown;      ///< an image before it is padded
 };
 
-/// @param box Its sides are at most 65,535, as those of `image_geometry::source_of` are.
-source_window window_at(const image_box& box) {
-  return {static_cast<std::uint16_t>(box.top), static_cast<std::uint16_t>(box.left),
-          static_cast<std::uint16_t>(box.extents.height),
-          static_cast<std::uint16_t>(box.extents.width)};
-}
-
 class image_decoder final : public sized_decoder {
  public:
   explicit image_decoder(const image_options& options)
       : options_{checked_image_options(options)},
         geometry_{options_},
-        steps_{block_step{.filter = block_filter::image,
-                          .image = row_on_device(options_, geometry_.largest())}},
+        step_{.filter = block_filter::image, .image = row_on_device(options_, geometry_.largest())},
         workers_{[checked = options_, told = palette_told_] {
           return std::make_unique<image_worker>(checked, told);
         }} {}
@@ -97,11 +87,7 @@ class image_decoder final : public sized_decoder {
     });
   }
 
-  std::span<const block_step> steps() const noexcept override {
-    const image_extents largest = geometry_.largest();
-    if (!is_image_side(largest.height) || !is_image_side(largest.width)) return {};
-    return steps_;
-  }
+  std::span<const block_step> steps() const noexcept override { return steps_on_device(step_); }
 
   /// Images that must be refused are not left to devices: decoding them gives the reason.
   std::optional<encoded_blocks::stored_block> for_device(
@@ -112,20 +98,9 @@ class image_decoder final : public sized_decoder {
       return std::nullopt;
     }
     encoded_blocks::stored_block& block = described->block;
-    const image_extents original{block.height, block.width};
-    const orientation turns = orientation_of(file);
-    try {
-      const placed_image placed = geometry_.place(turns.turned(original), context);
-      block.window = image_geometry::source_of(placed);
-      if (block.window.height != 0)
-        block.window = window_at(turns.as_stored(box_of(block.window), original));
-      block.in_row = geometry_.in_row(placed);
-      block.orientation = static_cast<std::uint8_t>(turns.number());
-      count_padding(options_, placed);
-    } catch (const image_error&) {
+    if (!place_for_device(block, options_, geometry_, orientation_of(file), context))
       return std::nullopt;
-    }
-    if (described->has_palette) report_palette(*palette_told_, original);
+    if (described->has_palette) report_palette(*palette_told_, {block.height, block.width});
     if (described->has_stray_bytes) count_damaged(options_, "stray bytes between its segments");
     return block;
   }
@@ -182,7 +157,7 @@ class image_decoder final : public sized_decoder {
   image_options options_;
   image_geometry geometry_;
   batch_sizes_ptr sizes_ = sizes_of(options_);
-  std::array<block_step, 1> steps_;
+  block_step step_;
   std::shared_ptr<std::atomic<bool>> palette_told_ = std::make_shared<std::atomic<bool>>(false);
   mutable std::atomic<bool> orientation_told_{false};
   mutable images_left_to_readers left_;

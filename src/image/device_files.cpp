@@ -2,8 +2,10 @@
 
 #include "codecs/jpeg/frame.hpp"
 #include "codecs/png/frame.hpp"
+#include "detail/image_side.hpp"
 #include "detail/log.hpp"
 #include "image/damage_count.hpp"
+#include "image/place_pixels.hpp"
 #include "io/file_magic.hpp"
 
 #include <algorithm>
@@ -94,8 +96,31 @@ image_row row_on_device(const image_options& options, image_extents largest) {
   return row;
 }
 
+std::span<const block_step> steps_on_device(const block_step& only) noexcept {
+  if (!is_image_side(only.image.height) || !is_image_side(only.image.width)) return {};
+  return {&only, 1};
+}
+
 std::optional<device_file> describe_for_device(std::span<const std::byte> file) {
   return is_png(file) ? describe_png(file) : describe_jpeg(file);
+}
+
+bool place_for_device(encoded_blocks::stored_block& file, const image_options& options,
+                      const image_geometry& geometry, image_turn turns,
+                      const sample_context& context) {
+  const image_extents original{file.height, file.width};
+  try {
+    const placed_image placed = geometry.place(turns.turned(original), context);
+    file.window = image_geometry::source_of(placed);
+    if (file.window.height != 0)
+      file.window = window_at(turns.as_stored(box_of(file.window), original));
+    file.in_row = geometry.in_row(placed);
+    file.orientation = static_cast<std::uint8_t>(turns.number());
+    count_padding(options, placed);
+  } catch (const image_error&) {
+    return false;
+  }
+  return true;
 }
 
 std::string kind_left_to_readers(std::span<const std::byte> file) {

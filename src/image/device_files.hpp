@@ -3,7 +3,8 @@
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/image/decode.hpp>
 
-#include "image/resize/geometry.hpp"
+#include "image/image_geometry.hpp"
+#include "image/resize/image_turn.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -16,6 +17,8 @@ namespace feedline::detail {
 
 /// The row that a device makes of an image. @param largest Extents of the largest sample.
 [[nodiscard]] image_row row_on_device(const image_options& options, image_extents largest);
+/// A decoder's only step, for devices; none if its row is larger than theirs may be.
+[[nodiscard]] std::span<const block_step> steps_on_device(const block_step& only) noexcept;
 
 /// A file that a device can decode, as `encoded_blocks::read` describes it, without its window.
 struct device_file {
@@ -27,6 +30,12 @@ struct device_file {
 
 /// @return Empty if readers have to decode the file, or say what is wrong with it.
 [[nodiscard]] std::optional<device_file> describe_for_device(std::span<const std::byte> file);
+
+/// Completes the description of a file: how it is turned, the window of it that is used, and where
+/// this goes in the row. @return False if images of this size are refused.
+[[nodiscard]] bool place_for_device(encoded_blocks::stored_block& file,
+                                    const image_options& options, const image_geometry& geometry,
+                                    image_turn turns, const sample_context& context);
 
 /// The kind of a file that devices leave to readers, such as "a progressive JPEG".
 [[nodiscard]] std::string kind_left_to_readers(std::span<const std::byte> file);

@@ -2,7 +2,6 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
-#include "detail/image_side.hpp"
 #include "image/device_files.hpp"
 #include "image/image_options.hpp"
 #include "image/orientation.hpp"
@@ -13,7 +12,6 @@
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstring>
 #include <optional>
@@ -48,7 +46,7 @@ class mask_decoder final : public sized_decoder {
   explicit mask_decoder(const image_options& options)
       : options_{checked_image_options(options)},
         geometry_{options_},
-        steps_{step_of(options_, geometry_.largest())} {}
+        step_{step_of(options_, geometry_.largest())} {}
 
   field describe(std::span<const std::byte>) const override {
     field made{{}, element_type::u8, {geometry_.largest().height, geometry_.largest().width}};
@@ -78,11 +76,7 @@ class mask_decoder final : public sized_decoder {
     });
   }
 
-  std::span<const block_step> steps() const noexcept override {
-    const image_extents largest = geometry_.largest();
-    if (!is_image_side(largest.height) || !is_image_side(largest.width)) return {};
-    return steps_;
-  }
+  std::span<const block_step> steps() const noexcept override { return steps_on_device(step_); }
 
   /// Masks that must be refused are not left to devices: decoding them gives the reason.
   std::optional<encoded_blocks::stored_block> for_device(
@@ -94,16 +88,8 @@ class mask_decoder final : public sized_decoder {
     }
     const bool turns = options_.follow_orientation && !orientation::of(file).is_upright();
     if (turns || !described->has_indices) return std::nullopt;
-    encoded_blocks::stored_block& block = described->block;
-    try {
-      const placed_image placed = geometry_.place({block.height, block.width}, context);
-      block.window = image_geometry::source_of(placed);
-      block.in_row = geometry_.in_row(placed);
-      count_padding(options_, placed);
-    } catch (const image_error&) {
-      return std::nullopt;
-    }
-    return block;
+    if (!place_for_device(described->block, options_, geometry_, {}, context)) return std::nullopt;
+    return described->block;
   }
 
   std::string left_to_readers(std::span<const std::byte> file) const override {
@@ -175,7 +161,7 @@ class mask_decoder final : public sized_decoder {
   image_options options_;
   image_geometry geometry_;
   batch_sizes_ptr sizes_ = sizes_of(options_);
-  std::array<block_step, 1> steps_;
+  block_step step_;
   mutable images_left_to_readers left_;
   mutable scratch_pool<mask_worker> workers_{[] { return std::make_unique<mask_worker>(); }};
 };

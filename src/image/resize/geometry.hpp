@@ -82,6 +82,13 @@ struct resample_window {
     const source_window& window) noexcept {
   return {window.top, window.left, {window.height, window.width}};
 }
+/// @param box Its sides are at most 65,535, as those of `image_geometry::source_of` are.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr source_window window_at(
+    const image_box& box) noexcept {
+  return {static_cast<std::uint16_t>(box.top), static_cast<std::uint16_t>(box.left),
+          static_cast<std::uint16_t>(box.extents.height),
+          static_cast<std::uint16_t>(box.extents.width)};
+}
 
 /// Whether a window has pixels, and all of them are the image's.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr bool is_within(const source_window& window,
