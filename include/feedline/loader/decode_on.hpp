@@ -15,9 +15,9 @@ enum class decode_on : std::uint8_t {
   /// The device if it can, else reader threads; `loader_plan::decode_note` then says why, and also
   /// if the device does only a part. Blocks cross the bus as they are stored, once an epoch. This
   /// needs a dataset whose rows are stored in such blocks, placement `stream`, and an error policy
-  /// that ends the epoch at once. If a block has several samples, it also needs an order that takes
-  /// blocks window after window: `sequential` without `shard`, or `shuffle` with `within` and one
-  /// lane. `next` then waits until a slot's blocks are decoded, because only then is it known
+  /// with which the epoch ends at once. If a block has several samples, it also needs an order with
+  /// one window of blocks after the other: `sequential` without `shard`, or `shuffle` with `within`
+  /// and one lane. `next` then waits until a slot's blocks are decoded: only then is it known
   /// whether they are intact.
   device,
   /// Like `device`, but reader threads decode where the device may not be faster: if an epoch has

@@ -1,6 +1,6 @@
-/// Fuzz target of sparse rows that become dense: the first four bytes tell the types and the number
-/// of columns, the others are a block. Any block is a row or none; numbers in a chunk and in the
-/// block give the same; and the row holds all values.
+/// Fuzz target of sparse rows that become dense: the first four bytes tell the types and how many
+/// columns there are, the others are a block. Any block is a row or none; numbers in a chunk and in
+/// the block give the same; and the row holds all values.
 
 #include "dataset/sparse/sparse_row.hpp"
 
