@@ -102,8 +102,9 @@ programs/convert/attributes"
   "programs/convert/work: io io/local programs/convert/output"
   "programs/convert: detail dataset formats hdf5 sampler device loader programs/inputs \
 programs/words programs/convert/attributes programs/convert/work programs/convert/output"
+  "programs/doctor/decoding: dataset arrays"
   "programs/doctor: detail detail/json io io/local dataset arrays ragged image formats hdf5 \
-sampler device statistics loader cuda programs/inputs programs/words"
+sampler device statistics loader cuda programs/inputs programs/words programs/doctor/decoding"
   "python/interpreter: detail"
   "python: detail io dataset ragged packing image formats sampler device statistics loader remote \
     cuda transform/options python/interpreter"

@@ -1,4 +1,4 @@
-#include "programs/doctor/chunk_use.hpp"
+#include "programs/doctor/decoding/chunk_use.hpp"
 #include "programs/doctor/windows.hpp"
 #include "programs/doctor_runs.hpp"
 #include "support/files/zarr_folder.hpp"

@@ -3,7 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/formats/open.hpp>
 
-#include "programs/doctor/chunk_use.hpp"
+#include "programs/doctor/decoding/chunk_use.hpp"
 #include "programs/doctor/findings.hpp"
 #include "programs/doctor/request.hpp"
 

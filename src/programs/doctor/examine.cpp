@@ -7,7 +7,7 @@
 
 #include "detail/threads.hpp"
 #include "programs/doctor/code.hpp"
-#include "programs/doctor/image_decoding.hpp"
+#include "programs/doctor/decoding/images.hpp"
 #include "programs/doctor/measure.hpp"
 #include "programs/words/units.hpp"
 

@@ -6,8 +6,8 @@
 #include <feedline/statistics/statistics.hpp>
 #include <feedline/statistics/trace.hpp>
 
-#include "programs/doctor/chunk_use.hpp"
-#include "programs/doctor/image_decoding.hpp"
+#include "programs/doctor/decoding/chunk_use.hpp"
+#include "programs/doctor/decoding/images.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "programs/doctor/image_decoding.hpp"
+#include "programs/doctor/decoding/images.hpp"
 
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/error.hpp>

@@ -1,4 +1,4 @@
-#include "programs/doctor/chunk_use.hpp"
+#include "programs/doctor/decoding/chunk_use.hpp"
 
 #include <algorithm>
 
