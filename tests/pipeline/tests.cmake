@@ -68,8 +68,8 @@ set_source_files_properties(pipeline/mixing/mixing_test.cpp pipeline/mixing/unre
   COMPILE_OPTIONS "-ffp-contract=off")
 
 feedline_add_tests(feedline_packing_tests SOURCES
-  pipeline/packed_values_test.cpp
-  pipeline/packing_test.cpp
+  pipeline/packing/rows_test.cpp
+  pipeline/packing/values_test.cpp
 )
 
 feedline_add_tests(feedline_queue_tests SOURCES

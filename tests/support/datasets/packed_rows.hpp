@@ -23,13 +23,15 @@ class numbered_elements final : public ragged_dataset {
  public:
   using lengths = std::vector<std::uint32_t>;
 
-  /// @param bad A sample that cannot be read.
+  /// @param bad A sample that cannot be read. @param times How often the lengths come.
   numbered_elements(std::string name, lengths of, std::int64_t plus = 0,
-                    std::optional<std::uint64_t> bad = {})
-      : name_{std::move(name)}, lengths_{std::move(of)}, plus_{plus}, bad_{bad} {}
-  std::uint64_t size() const override { return lengths_.size(); }
+                    std::optional<std::uint64_t> bad = {}, std::uint64_t times = 1)
+      : name_{std::move(name)}, lengths_{std::move(of)}, plus_{plus}, bad_{bad}, times_{times} {}
+  std::uint64_t size() const override { return times_ * lengths_.size(); }
   field element() const override { return {name_, element_type::i64, {}}; }
-  std::uint64_t length(sample_index sample) const override { return lengths_[sample.value]; }
+  std::uint64_t length(sample_index sample) const override {
+    return lengths_[sample.value % lengths_.size()];
+  }
 
  private:
   void do_read(std::span<const element_run> runs) const override {
@@ -48,6 +50,7 @@ class numbered_elements final : public ragged_dataset {
   lengths lengths_;
   std::int64_t plus_;
   std::optional<std::uint64_t> bad_;
+  std::uint64_t times_;
 };
 
 /// Short and long samples, and empty ones, also several in a row.

@@ -9,6 +9,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/sanitized.hpp"
+#include "support/datasets/packed_rows.hpp"
 #include "support/datasets/ragged_samples.hpp"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -28,34 +30,7 @@ using namespace feedline::test;
 
 namespace {
 
-using lengths = std::vector<std::uint32_t>;
-
-/// Element i of sample s is s × 1000 + i + `plus`.
-class counted final : public ragged_dataset {
- public:
-  counted(std::string name, lengths of, std::int64_t plus = 0, std::uint64_t times = 1)
-      : name_{std::move(name)}, lengths_{std::move(of)}, plus_{plus}, times_{times} {}
-  std::uint64_t size() const override { return times_ * lengths_.size(); }
-  field element() const override { return {name_, element_type::i64, {}}; }
-  std::uint64_t length(sample_index sample) const override {
-    return lengths_[sample.value % lengths_.size()];
-  }
-
- private:
-  void do_read(std::span<const element_run> runs) const override {
-    for (const element_run& run : runs)
-      for (std::size_t i = 0; i < run.out.size() / 8; ++i) {
-        const auto value =
-            static_cast<std::int64_t>(run.sample.value * 1000 + run.first + i) + plus_;
-        std::memcpy(run.out.data() + i * 8, &value, 8);
-      }
-  }
-
-  std::string name_;
-  lengths lengths_;
-  std::int64_t plus_;
-  std::uint64_t times_;  ///< how often the lengths come
-};
+using lengths = numbered_elements::lengths;
 
 /// Lengths like those of web pages: logarithms have a normal distribution, with a median of 500.
 lengths documents(std::uint64_t count) {
@@ -69,7 +44,7 @@ lengths documents(std::uint64_t count) {
 }
 
 ragged_dataset_ptr ragged(lengths of, std::int64_t plus = 0, std::string name = "token") {
-  return std::make_shared<const counted>(std::move(name), std::move(of), plus);
+  return std::make_shared<const numbered_elements>(std::move(name), std::move(of), plus);
 }
 
 /// How often each element of each sample is in the plan's rows; fails if a row has too many.
@@ -110,8 +85,9 @@ TEST_CASE("pack together: ten million documents fill more than 99 % of their row
   const std::uint64_t times = sanitized ? 2 : 10;  // without optimization: one million
 #endif
   const lengths of = documents(100'000);
-  const auto rows = pack_together({std::make_shared<const counted>("token", of, 0, times)},
-                                  {.capacity = {4096}, .seed = 1, .longer = pack_longer::split});
+  const auto rows = pack_together(
+      {std::make_shared<const numbered_elements>("token", of, 0, std::nullopt, times)},
+      {.capacity = {4096}, .seed = 1, .longer = pack_longer::split});
   CHECK(rows->padding_share() < 0.01);
   const auto elements = times * std::accumulate(of.begin(), of.end(), std::uint64_t{0});
   CHECK(static_cast<double>(elements) > 0.99 * 4096 * static_cast<double>(rows->size()));
