@@ -1,5 +1,6 @@
 /// Images decoded by the GPU are those of the CPU's decoder at full size, to the bit.
 
+#include "gpu/decode/compared_images.hpp"
 #include "gpu/decode/decoded_images.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
@@ -32,17 +33,6 @@ arriving_image smooth_jpeg(std::uint16_t height, std::uint16_t width) {
         128 + 100 * std::sin(0.02 * static_cast<double>(y + x * (i % 3 + 1))));
   }
   return {jpeg_bytes(image, {.quality = 95}), height, width};
-}
-
-/// Decodes on both sides, and compares all rows.
-void check_images(const std::string& what, const image_row& row,
-                  const std::vector<arriving_image>& images) {
-  const decoded_images got = decode_on_gpu(row, images);
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    CAPTURE(what, i, images[i].height, images[i].width);
-    CHECK(got.good[i]);
-    CHECK((got.rows[i] == decode_on_cpu(row, images[i].stored, images[i].window)));
-  }
 }
 
 /// Cuts a window out of each of `small` and `large` images of every sampling.

@@ -1,6 +1,7 @@
 /// PNGs decoded by the GPU are those of the CPU's decoder, to the bit, and damage is found.
 
 #include "codecs/png/frame.hpp"
+#include "gpu/decode/compared_images.hpp"
 #include "gpu/decode/decoded_images.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
@@ -40,29 +41,6 @@ std::optional<byte_vector> on_cpu(const image_row& row, const arriving_image& im
   } catch (const std::exception&) {
     return std::nullopt;
   }
-}
-
-/// Decodes on both sides, and compares all rows.
-void check_images(const std::string& what, const image_row& row,
-                  const std::vector<arriving_image>& images) {
-  const decoded_images got = decode_on_gpu(row, images);
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    CAPTURE(what, i, images[i].height, images[i].width);
-    CHECK(got.good[i]);
-    CHECK((got.rows[i] == decode_on_cpu(row, images[i].stored, images[i].window)));
-  }
-}
-
-std::uint16_t up_to(std::mt19937& random, std::uint32_t most) {
-  return static_cast<std::uint16_t>(1 + random() % most);
-}
-
-void draw_window(std::mt19937& random, arriving_image& image) {
-  source_window& window = image.window;
-  window.top = static_cast<std::uint16_t>(up_to(random, image.height) - 1);
-  window.left = static_cast<std::uint16_t>(up_to(random, image.width) - 1);
-  window.height = up_to(random, image.height - window.top);
-  window.width = up_to(random, image.width - window.left);
 }
 
 /// Decodes PNGs and JPEGs in turn, and one PNG of the given size among them.
