@@ -6,6 +6,7 @@
 #include "io/file_system.hpp"
 #include "remote/cache/object_cache.hpp"
 #include "remote/direct/servers.hpp"
+#include "remote/request/awaited.hpp"
 #include "remote/request/transfer_loop.hpp"
 #include "remote/request/transfer_queue.hpp"
 #include "support/checks/catch.hpp"
@@ -15,6 +16,7 @@
 #include "support/http/mounted.hpp"
 #include "support/http/server.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,9 +24,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,7 +50,7 @@ constexpr std::uint64_t blocks = 1000;
 /// A server of one object in a process of its own, whose memory does not fail.
 class server_process {
  public:
-  explicit server_process(std::size_t bytes) {
+  explicit server_process(std::size_t bytes, std::chrono::microseconds latency = {}) {
     std::array<int, 2> told{};
     std::array<int, 2> ends{};
     REQUIRE(::pipe(told.data()) == 0);
@@ -55,6 +60,7 @@ class server_process {
       ::close(ends[1]);
       http_server server;
       server.put("/x", numbered(bytes), "\"v\"");
+      server.set_latency(latency);
       const int port = server.port();
       char one = 0;
       const bool is_told = ::write(told[1], &port, sizeof port) == sizeof port;
@@ -228,6 +234,53 @@ TEST_CASE("faults: a server is not remembered for direct connections if there is
   CHECK_FALSE(servers.has(server));
   servers.add(server, "127.0.0.1", 80);
   CHECK(servers.has(server));
+}
+
+TEST_CASE("faults: half of the files that may be open are left to others, whatever is requested",
+          "[remote][faults][host]") {
+  if (thread_sanitized) {
+    WARN("skipped: ThreadSanitizer starts no thread in a child of fork");
+    return;
+  }
+  constexpr int requests = 60;
+  constexpr std::uint64_t apart = 200'000;
+  constexpr std::size_t bytes = 40'000;
+  const server_process server{requests * apart, std::chrono::milliseconds{100}};
+  const pid_t child = ::fork();  // its requests are the first ones of a process
+  if (child == 0) {
+    const auto open_files = [] {
+      return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {});
+    };
+    const rlimit files{2 * requests, 2 * requests};
+    (void)::setrlimit(RLIMIT_NOFILE, &files);
+    detail::transfer_queue::set_second_requests(false);
+    (void)detail::transfer_loop::of_this_process();
+    const auto before = open_files();
+    const auto target = std::make_shared<const detail::remote_target>(
+        detail::remote_target{.url = server.address()});
+    std::vector<std::byte> out(requests * bytes);
+    const auto request_all = [&](detail::wanted_bytes wanted, std::uint64_t step) {
+      detail::awaited all;
+      for (std::size_t i = 0; i < requests; ++i, wanted.begin += step)
+        all.submit(target, wanted, std::span{out}.subspan(i * bytes, bytes));
+      all.wait();
+      return std::ranges::all_of(all.all(), [](const auto& each) {
+        return each->fault.fault == detail::remote_fault::none;
+      });
+    };
+    const bool is_open = request_all({.bytes = bytes}, 0);  // libcurl makes these
+    const bool is_read = request_all({.what = detail::wanted_bytes::kind::range,
+                                      .bytes = bytes,
+                                      .pin = {.size = requests * apart, .etag = "\"v\""}},
+                                     apart);
+    // Each group of libcurl's has some descriptors of its own, besides its connections.
+    const bool is_half = open_files() - before < requests + 30;
+    ::_exit(!is_open ? 1 : !is_read ? 2 : !is_half ? 3 : 0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("faults: a remote object is right or refused, whichever allocation fails",

@@ -116,6 +116,7 @@ direct_connections::connection* direct_connections::connect(std::string_view ser
     throw;
   }
   by_socket_[number] = std::move(made);
+  room_.opened();
   connection& it = *by_socket_[number];
   if (::connect(socket, reinterpret_cast<const sockaddr*>(&at->address), at->bytes) == 0)
     it.is_connected = true;
@@ -311,7 +312,20 @@ void direct_connections::close(connection& it) noexcept {
   epoll_event unused{};
   (void)::epoll_ctl(epoll_, EPOLL_CTL_DEL, it.socket, &unused);
   ::close(it.socket);
+  room_.closed();
   by_socket_[static_cast<std::size_t>(it.socket)].reset();
+}
+
+bool direct_connections::has_idle(std::string_view server) const noexcept {
+  const auto found = idle_.find(server);
+  return found != idle_.end() && !found->second.empty();
+}
+
+void direct_connections::close_idle() noexcept {
+  for (auto& [server, sockets] : idle_) {
+    for (const int socket : sockets) close(*by_socket_[static_cast<std::size_t>(socket)]);
+    sockets.clear();
+  }
 }
 
 void direct_connections::clear() noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "remote/direct/connection_room.hpp"
 #include "remote/direct/receiver.hpp"
 #include "remote/direct/servers.hpp"
 
@@ -25,8 +26,9 @@ namespace feedline::detail {
 /// request that failed. One thread.
 class direct_connections {
  public:
-  /// @param epoll, servers Borrowed.
-  direct_connections(int epoll, direct_servers& servers) : epoll_{epoll}, servers_{servers} {}
+  /// @param epoll, servers, room Borrowed.
+  direct_connections(int epoll, direct_servers& servers, connection_room& room)
+      : epoll_{epoll}, servers_{servers}, room_{room} {}
   direct_connections(const direct_connections&) = delete;
   direct_connections& operator=(const direct_connections&) = delete;
   ~direct_connections() { clear(); }
@@ -67,6 +69,9 @@ class direct_connections {
   /// A request that ended since it was asked last.
   [[nodiscard]] std::optional<ended> next_ended() noexcept;
 
+  /// Whether a request needs no new connection.
+  [[nodiscard]] bool has_idle(std::string_view server) const noexcept;
+  void close_idle() noexcept;
   /// Closes all connections, while there are no requests.
   void clear() noexcept;
 
@@ -104,6 +109,7 @@ class direct_connections {
 
   const int epoll_;
   direct_servers& servers_;
+  connection_room& room_;
   std::array<char, head_part> part_ = {};
   std::vector<std::unique_ptr<connection>> by_socket_;
   std::map<std::string, std::vector<int>, std::less<>> idle_;  ///< sockets, the last used one last

@@ -24,21 +24,33 @@ std::size_t connection_groups::free_group() {
     if (groups_[i]->running < group_requests) return i;
   auto made = std::make_unique<group>();
   made->owner = this;
-  made->multi.reset(curl_multi_init());
-  if (!made->multi) throw std::bad_alloc{};
-  CURLM* const multi = made->multi.get();
-  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, max_connections);
-  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &connection_groups::on_socket);
-  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, static_cast<void*>(made.get()));
-  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &connection_groups::on_timer);
-  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, static_cast<void*>(made.get()));
   groups_.push_back(std::move(made));
   return groups_.size() - 1;
+}
+
+void connection_groups::open(group& it) {
+  it.multi.reset(curl_multi_init());
+  if (!it.multi) throw std::bad_alloc{};
+  CURLM* const multi = it.multi.get();
+  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, max_connections);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &connection_groups::on_socket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, static_cast<void*>(&it));
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &connection_groups::on_timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, static_cast<void*>(&it));
+}
+
+void connection_groups::close_idle() noexcept {
+  for (const auto& each : groups_) {
+    if (each->running != 0) continue;
+    each->multi.reset();
+    each->timer = clock::time_point::max();
+  }
 }
 
 std::size_t connection_groups::begin(CURL* easy) {
   const std::size_t number = free_group();
   group& in = *groups_[number];
+  if (!in.multi) open(in);
   if (curl_multi_add_handle(in.multi.get(), easy) != CURLM_OK) throw std::bad_alloc{};
   ++in.running;
   return number;
@@ -99,7 +111,9 @@ void connection_groups::forget(int socket) noexcept {
 
 int connection_groups::on_open(void* self, curl_socket_t socket, curlsocktype) {
   try {
-    static_cast<connection_groups*>(self)->at(socket) = {.is_connection = true};
+    auto& its = *static_cast<connection_groups*>(self);
+    its.at(socket) = {.is_connection = true};
+    its.room_.opened();
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; it does not stay with epoll
   }
   return CURL_SOCKOPT_OK;
@@ -109,6 +123,7 @@ int connection_groups::on_close(void* self, curl_socket_t socket) {
   auto& its = *static_cast<connection_groups*>(self);
   if (const auto number = static_cast<std::size_t>(socket); number < its.sockets_.size()) {
     its.forget(socket);
+    if (its.sockets_[number].is_connection) its.room_.closed();
     its.sockets_[number] = {};
   }
   return ::close(socket);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "remote/direct/connection_room.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +19,9 @@ class connection_groups {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// @param epoll Borrowed.
-  explicit connection_groups(int epoll) : epoll_{epoll}, sockets_(usual_sockets) {}
+  /// @param epoll, room Borrowed.
+  connection_groups(int epoll, connection_room& room)
+      : epoll_{epoll}, room_{room}, sockets_(usual_sockets) {}
   connection_groups(const connection_groups&) = delete;
   connection_groups& operator=(const connection_groups&) = delete;
   ~connection_groups() = default;
@@ -39,6 +42,8 @@ class connection_groups {
 
   /// Closes all connections, while there are no requests.
   void clear() noexcept { groups_.clear(); }
+  /// Closes the connections of groups without requests.
+  void close_idle() noexcept;
   /// CURLOPT_SOCKOPTFUNCTION. @param self The `connection_groups`.
   static int on_open(void* self, curl_socket_t socket, curlsocktype purpose);
   /// CURLOPT_CLOSESOCKETFUNCTION. @param self The `connection_groups`.
@@ -52,7 +57,7 @@ class connection_groups {
   };
   struct group {
     connection_groups* owner = nullptr;
-    std::unique_ptr<CURLM, multi_end> multi = nullptr;
+    std::unique_ptr<CURLM, multi_end> multi = nullptr;   ///< null: it has no connections
     clock::time_point timer = clock::time_point::max();  ///< when libcurl wants to be called
     int running = 0;                                     ///< requests
   };
@@ -70,11 +75,13 @@ class connection_groups {
   static int on_timer(CURLM* multi, long ms, void* of);
 
   [[nodiscard]] std::size_t free_group();
+  static void open(group& it);
   void watch(curl_socket_t socket, group& by, int what);
   [[nodiscard]] watched& at(curl_socket_t socket);
   void forget(int socket) noexcept;
 
   const int epoll_;
+  connection_room& room_;
   std::vector<watched> sockets_;  ///< one for each number of a descriptor
   std::vector<std::unique_ptr<group>> groups_;
 };

@@ -28,16 +28,18 @@ constexpr std::chrono::milliseconds look_every = 10ms;
 
 }  // namespace
 
-request_thread::request_thread(transfer_queue& queue, direct_servers& servers, std::size_t number,
+request_thread::request_thread(transfer_queue& queue, direct_servers& servers,
+                               connection_room& room, std::size_t number,
                                std::function<void(std::size_t)> wake_other)
     : queue_{queue},
       servers_{servers},
+      room_{room},
       number_{number},
       wake_other_{std::move(wake_other)},
       events_{::epoll_create1(EPOLL_CLOEXEC)},
       wakes_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-      connections_{events_},
-      direct_{events_, servers_},
+      connections_{events_, room},
+      direct_{events_, servers_, room},
       surroundings_{.on_open = &connection_groups::on_open,
                     .on_close = &connection_groups::on_close,
                     .sockets = &connections_} {
@@ -176,6 +178,7 @@ void request_thread::begin_attempt(const transfer_ptr& of, attempt::role as) {
     handle.easy.reset(curl_easy_init());
     if (!handle.easy) throw std::bad_alloc{};
   }
+  if (!room_.is_left()) direct_.close_idle();
   running_.push_back(
       std::make_unique<attempt>(of, std::move(handle), as, running_.size(), surroundings_));
   try {
@@ -188,10 +191,18 @@ void request_thread::begin_attempt(const transfer_ptr& of, attempt::role as) {
   counters().requests.fetch_add(1, std::memory_order_relaxed);
 }
 
+/// Room for one more connection. @return False: requests in flight have all.
+bool request_thread::make_room() noexcept {
+  if (!room_.is_left()) connections_.close_idle();
+  if (!room_.is_left()) direct_.close_idle();
+  return room_.is_left();
+}
+
 /// @return False: libcurl is to make it.
 bool request_thread::begin_direct(const transfer_ptr& of) {
   const auto to = attempt::direct_to(*of);
   if (!to || !servers_.find(to->server)) return false;
+  if (!direct_.has_idle(to->server) && !make_room()) return false;
   running_.push_back(std::make_unique<attempt>(of, running_.size()));
   std::optional<int> socket;
   try {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "remote/direct/connection_room.hpp"
 #include "remote/direct/connections.hpp"
 #include "remote/request/answer_times.hpp"
 #include "remote/request/attempt.hpp"
@@ -32,10 +33,10 @@ namespace feedline::detail {
 /// Threads: `start` and `join` by one, `wake` by any.
 class request_thread {
  public:
-  /// @param number Its number in the queue. @param wake_other Wakes another one. Queue and servers
-  /// are borrowed. @throws std::bad_alloc if there is no memory, or no file descriptor.
-  request_thread(transfer_queue& queue, direct_servers& servers, std::size_t number,
-                 std::function<void(std::size_t)> wake_other);
+  /// @param number Its number in the queue. @param wake_other Wakes another one. Queue, servers and
+  /// room are borrowed. @throws std::bad_alloc if there is no memory, or no file descriptor.
+  request_thread(transfer_queue& queue, direct_servers& servers, connection_room& room,
+                 std::size_t number, std::function<void(std::size_t)> wake_other);
   request_thread(const request_thread&) = delete;
   request_thread& operator=(const request_thread&) = delete;
   ~request_thread();
@@ -64,6 +65,7 @@ class request_thread {
   void begin(const transfer_ptr& wanted) noexcept;
   void begin_attempt(const transfer_ptr& of, attempt::role as);
   [[nodiscard]] bool begin_direct(const transfer_ptr& of);
+  [[nodiscard]] bool make_room() noexcept;
   void end_finished();
   void end_direct(const direct_connections::ended& ended);
   [[nodiscard]] static answer_verdict verdict_of(attempt& ended, CURLcode code) noexcept;
@@ -82,6 +84,7 @@ class request_thread {
 
   transfer_queue& queue_;
   direct_servers& servers_;
+  connection_room& room_;
   const std::size_t number_;
   const std::function<void(std::size_t)> wake_other_;
   const int events_;  ///< epoll

@@ -48,7 +48,7 @@ void transfer_loop::set_threads(int count) noexcept {
 transfer_loop::transfer_loop() : max_threads_{threads_of_process()}, queue_{max_threads_} {
   for (std::size_t i = 0; i < max_threads_; ++i)
     threads_.push_back(std::make_unique<request_thread>(
-        queue_, servers_, i, [this](std::size_t other) { threads_[other]->wake(); }));
+        queue_, servers_, room_, i, [this](std::size_t other) { threads_[other]->wake(); }));
 }
 
 void transfer_loop::submit(const transfer_ptr& wanted, urgency when) {

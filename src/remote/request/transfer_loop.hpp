@@ -45,6 +45,7 @@ class transfer_loop {
   const std::size_t max_threads_;
   transfer_queue queue_;
   direct_servers servers_;
+  connection_room room_;
   std::vector<std::unique_ptr<request_thread>> threads_;  ///< all are made, some are started
   std::atomic<std::size_t> started_{0};
   std::mutex starting_;

@@ -1,9 +1,8 @@
 #include "remote/request/transfer_queue.hpp"
 
 #include "io/far_reads.hpp"
+#include "remote/direct/connection_room.hpp"
 #include "remote/request/counts.hpp"
-
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,13 +21,9 @@ constexpr std::size_t first_hedges = 4;
 /// How often the limit of open files is looked at.
 constexpr std::size_t takes_a_look = 64;
 
-/// Number of requests that may be in flight, each by a connection of its own: others have half of
-/// the files that this process may open.
+/// Number of requests that may be in flight, each by a connection of its own.
 int allowed_in_flight() noexcept {
-  rlimit files{};
-  const int wanted = max_in_flight.load(std::memory_order_relaxed);
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
-  return std::min(wanted, static_cast<int>(std::clamp<rlim_t>(files.rlim_cur / 2, 1, 1'000'000)));
+  return std::min(max_in_flight.load(std::memory_order_relaxed), connection_room::most());
 }
 
 }  // namespace

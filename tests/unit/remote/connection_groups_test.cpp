@@ -34,7 +34,8 @@ std::size_t drop(const char*, std::size_t, std::size_t bytes, void*) {
 /// A thread's epoll and connections, driven by hand.
 struct driven {
   const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
-  connection_groups groups{epoll};
+  connection_room room;
+  connection_groups groups{epoll, room};
 
   driven() = default;
   driven(const driven&) = delete;

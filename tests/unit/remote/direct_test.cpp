@@ -106,7 +106,8 @@ class played_client {
 
   int epoll = ::epoll_create1(EPOLL_CLOEXEC);
   detail::direct_servers servers;
-  direct_connections all{epoll, servers};
+  detail::connection_room room;
+  direct_connections all{epoll, servers, room};
   std::string url;
 };
 
