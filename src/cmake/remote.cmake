@@ -27,10 +27,10 @@ add_library(feedline_remote
   remote/object_files.cpp
   remote/request/attempt.cpp
   remote/request/attempt_direct.cpp
+  remote/request/attempt_options.cpp
   remote/request/connection_groups.cpp
   remote/request/counts.cpp
   remote/request/credential_services.cpp
-  remote/request/percent.cpp
   remote/request/plain_request.cpp
   remote/request/request_thread.cpp
   remote/request/request_thread_ends.cpp

@@ -100,6 +100,8 @@ class attempt final : public direct_receiver {
   void sends() noexcept override { sent_ = clock::now(); }
 
  private:
+  static constexpr long max_redirects = 5;
+
   static std::size_t on_header(const char* line, std::size_t, std::size_t bytes, void* self);
   static std::size_t on_body(const char* data, std::size_t, std::size_t bytes, void* self);
 
