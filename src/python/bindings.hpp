@@ -40,6 +40,7 @@ void bind_ragged(nb::module_& module);
 void bind_ragged_samples(nb::module_& module);
 void bind_samplers(nb::module_& module);
 void bind_image_operations(nb::module_& module);
+void bind_transforms(nb::module_& module);
 void bind_loader_options(nb::module_& module);
 void bind_reports(nb::module_& module);
 void bind_statistics(nb::module_& module);
