@@ -54,9 +54,9 @@ bool attempt::take(const char* data, std::size_t bytes) {
     if (!was_cut_) text_.append(data, bytes);
     return !was_cut_;
   }
-  const std::uint64_t room =
+  const std::uint64_t missing =
       std::min<std::uint64_t>(of_->out.bytes(), body_bytes(answer_).value_or(0)) - got_;
-  if (bytes > room) {
+  if (bytes > missing) {
     verdict_ = {remote_fault::wrong_length, "the server sends more bytes than it says"};
     was_cut_ = true;
     return false;
