@@ -54,8 +54,9 @@ transform/operations"
   "hdf5/filter: detail"
   "hdf5/format: detail io"
   "hdf5/library: detail io io/local dataset arrays hdf5 hdf5/filter hdf5/format"
-  "hdf5/rows: detail io rows dataset dataset/memory rows/decoded arrays hdf5 hdf5/filter \
-hdf5/format hdf5/library"
+  "hdf5/attributes: detail arrays hdf5/library"
+  "hdf5/rows: detail io rows dataset dataset/memory rows/decoded arrays hdf5 hdf5/attributes \
+hdf5/filter hdf5/format hdf5/library"
   "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
   "formats/zarr/stores: detail io formats/npy"
   "formats/zarr: detail io rows dataset dataset/memory rows/decoded arrays hdf5/filter formats \
@@ -96,7 +97,7 @@ codecs/zstd codecs/lz4 codecs/blosc cuda cuda/kernel cuda/decode/jpeg cuda/decod
   "programs/inputs: io remote dataset formats"
   "programs/words:"
   "programs/convert/attributes: detail dataset formats formats/zarr formats/zarr/stores \
-hdf5/library"
+hdf5/attributes hdf5/library"
   "programs/convert/output: detail io io/local dataset formats hdf5 hdf5/library loader \
 programs/convert/attributes"
   "programs/convert/work: io io/local programs/convert/output"

@@ -14,8 +14,9 @@ inline namespace FEEDLINE_ABI {
 
 /// Opens datasets of one HDF5 or NetCDF4 file as arrays of N dimensions, for `make_windows`.
 ///
-/// Dimensions have the names of their dimension scales, as NetCDF and xarray write them, or their
-/// labels. `array_spec::packing` has the attributes scale_factor, add_offset, _FillValue,
+/// Dimensions have the names of their dimension scales, as NetCDF, h5py and xarray write them, or
+/// their labels. A warning says if a scale does not exist or has another extent, so that a name is
+/// missing. `array_spec::packing` has the attributes scale_factor, add_offset, _FillValue,
 /// missing_value and _Unsigned, which `unpack` applies. MATLAB's arrays have MATLAB's last
 /// dimension first, and axis -1 is MATLAB's first one.
 ///

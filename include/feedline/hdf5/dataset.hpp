@@ -43,7 +43,8 @@ struct hdf5_listing {
   /// `open_hdf5_ragged`.
   bool is_ragged = false;
   /// Reason why `open` leaves it out unless its name is given: it is a single value (one sample),
-  /// has no samples, or has references. Empty: `open` takes it.
+  /// has no samples, or has references; or it stands for a dimension of NetCDF-4 and has no values,
+  /// so that it cannot be opened. Empty: `open` takes it.
   std::string aside = {};
   /// Decoders of its chunks: "readers or devices", or "readers alone: " and the reason. Empty:
   /// there is nothing to decode.

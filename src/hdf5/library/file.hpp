@@ -41,6 +41,7 @@ struct hdf5_object {
   haddr_t key = HADDR_UNDEF;
 #endif
   H5O_type_t type = H5O_TYPE_UNKNOWN;  ///< though the library may be unable to open it
+  unsigned long file = 0;              ///< number of its file, among those that are open
 };
 
 /// Reads only the object's header. @param name Name of a link, or ".": the location itself.

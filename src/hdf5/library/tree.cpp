@@ -134,6 +134,7 @@ std::optional<hdf5_object> describe_object(const hdf5_session& /*hdf5*/, hid_t l
   object.key = info.addr;
 #endif
   object.type = info.type;
+  object.file = info.fileno;
   return object;
 }
 

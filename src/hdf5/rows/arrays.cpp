@@ -5,7 +5,8 @@
 #include "arrays/file_array.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
-#include "hdf5/library/array_attributes.hpp"
+#include "hdf5/attributes/array_attributes.hpp"
+#include "hdf5/attributes/dimensions.hpp"
 #include "hdf5/library/conventions.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/encoded_rows.hpp"
@@ -94,13 +95,16 @@ double weight_of(const hdf5_found_array& found) {
 }
 
 /// Adds what attributes say: names of dimensions and packing.
-void describe_array(const hdf5_session& hdf5, const hdf5_file& file, const std::string& path,
-                    array_spec& spec) {
+void describe_array(const hdf5_session& hdf5, const hdf5_file& file, hdf5_dimension_finder& finder,
+                    const std::string& path, array_spec& spec) {
   std::string member;
   const hdf5_dataset_id dataset = file.open_dataset(hdf5, path, &member);
-  const hdf5_space_id space{H5Dget_space(dataset.get())};
-  const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0));
-  spec.dimensions = dimension_names(hdf5, dataset.get(), rank);
+  if (is_netcdf_dimension(hdf5, dataset.get())) throw file.error(path, netcdf_dimension_refusal);
+  hdf5_dimensions dimensions = finder.find(dataset.get());
+  if (!dimensions.fault.empty())
+    log()->warn("{}: array '{}' lacks names of dimensions that attributes should give: {}",
+                printable(file.path()), printable(path), printable(dimensions.fault));
+  spec.dimensions = std::move(dimensions.names);
   if (!spec.dimensions.empty()) spec.dimensions.resize(spec.shape.size());
   if (member.empty()) spec.packing = packing_attributes(hdf5, dataset.get());
 }
@@ -155,11 +159,12 @@ std::vector<array_ptr> open_hdf5_arrays(const std::string& file,
     const detail::hdf5_session hdf5;
     const detail::hdf5_file opened{hdf5, file, options.external};
     detail::hdf5_open_context common{.conventions = value_conventions::ignore};
+    detail::hdf5_dimension_finder finder{hdf5};
     for (const std::string& path : datasets) {
       found.push_back(detail::find_hdf5_array(hdf5, opened, common, path));
       if (found.back().field.samples == 0)
         throw opened.error(path, "holds no values: its first dimension is 0");
-      detail::describe_array(hdf5, opened, path, found.back().spec);
+      detail::describe_array(hdf5, opened, finder, path, found.back().spec);
     }
     if (opened.driver()) opened.driver()->admit_no_more();
   }

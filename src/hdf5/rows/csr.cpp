@@ -1,9 +1,10 @@
 #include <feedline/hdf5/arrays.hpp>
 
-#include "hdf5/library/array_attributes.hpp"
+#include "hdf5/attributes/attribute.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
 
+#include <cstdint>
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -20,7 +21,7 @@ std::uint64_t columns_of(const std::string& path, const std::string& group,
   const detail::hdf5_object_id found{H5Oopen(whole.get(), group.c_str(), H5P_DEFAULT)};
   if (!found) throw file.error(group, "cannot be opened: " + hdf5.last_message());
   for (const char* const name : {"encoding-type", "h5sparse_format"}) {
-    const std::string form = detail::attribute_text(hdf5, found.get(), name);
+    const std::string form = detail::hdf5_attribute{hdf5, found.get(), name}.text();
     if (form == "csc_matrix" || form == "csc")
       throw file.error(group,
                        "is stored by columns (" + form +
@@ -28,7 +29,8 @@ std::uint64_t columns_of(const std::string& path, const std::string& group,
                            "scipy's tocsr, or anndata's X = X.tocsr(), and save it again");
   }
   for (const char* const name : {"shape", "h5sparse_shape"}) {
-    const auto shape = detail::attribute_integers(hdf5, found.get(), name);
+    const auto shape =
+        detail::hdf5_attribute{hdf5, found.get(), name}.integers<std::uint64_t>(H5T_NATIVE_UINT64);
     if (shape.size() == 2) return shape[1];
   }
   throw file.error(group,

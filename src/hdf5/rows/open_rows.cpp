@@ -1,6 +1,7 @@
 #include "hdf5/rows/open_rows.hpp"
 
 #include "detail/arithmetic.hpp"
+#include "hdf5/attributes/dimensions.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/map_chunks.hpp"
@@ -140,9 +141,12 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
 hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
                                hdf5_open_context& common, const hdf5_field& chosen) {
   auto column = open_column(hdf5, file, common, chosen);
-  if (common.conventions == value_conventions::refuse)
+  if (common.conventions == value_conventions::refuse) {
+    if (is_netcdf_dimension(hdf5, column.id()))
+      throw file.error(column.name(), netcdf_dimension_refusal);
     if (const auto why = column.convention(hdf5); !why.empty())
       throw file.error(column.name(), why);
+  }
   hdf5_resolved_field found{.name = column.name(),
                             .spec = column.spec(),
                             .samples = column.samples(),

@@ -54,6 +54,7 @@ feedline_add_tests(feedline_hdf5_tests
   unit/hdf5/conventions_test.cpp
   unit/hdf5/corpus_test.cpp
   unit/hdf5/dataset_test.cpp
+  unit/hdf5/dimensions_test.cpp
   unit/hdf5/external_files_test.cpp
   unit/hdf5/filter/filters_file_test.cpp
   unit/hdf5/filter/scaleoffset_test.cpp

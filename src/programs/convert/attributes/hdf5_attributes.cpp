@@ -1,4 +1,4 @@
-#include "hdf5/library/array_attributes.hpp"
+#include "hdf5/attributes/dimensions.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/handle.hpp"
 #include "programs/convert/attributes/attributes.hpp"
@@ -186,10 +186,9 @@ attributes read_hdf5_attributes(const std::string& file, const std::string& data
   }
   if (!member.empty()) return found;  // attributes are those of the records
   read_all(file, dataset, from.get(), true, found);
-  const hdf5_space_id space{H5Dget_space(from.get())};
-  const int rank = H5Sget_simple_extent_ndims(space.get());
-  found.dimensions = feedline::detail::dimension_names(hdf5, from.get(),
-                                                       static_cast<std::size_t>(std::max(rank, 0)));
+  auto dimensions = feedline::detail::hdf5_dimension_finder{hdf5}.find(from.get());
+  if (!dimensions.fault.empty()) tell_left_out(file, dataset, "DIMENSION_LIST", dimensions.fault);
+  found.dimensions = std::move(dimensions.names);
   return found;
 }
 
