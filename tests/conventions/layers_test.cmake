@@ -27,6 +27,7 @@ set(rooms
   "arrays/cut: dataset"
   "arrays: detail io rows dataset arrays/cut"
   "arrays/sparse: detail dataset dataset/sparse arrays"
+  "arrays/windows: detail dataset arrays arrays/cut"
   "ragged: detail io rows dataset"
   "queue: detail dataset"
   "transform/options: dataset"
@@ -59,8 +60,9 @@ transform/operations"
 hdf5/filter hdf5/format hdf5/library"
   "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
   "formats/zarr/stores: detail io formats/npy"
+  "formats/zarr/json: detail io"
   "formats/zarr: detail io rows dataset dataset/memory rows/decoded arrays hdf5/filter formats \
-formats/open formats/npy formats/zarr/stores"
+formats/open formats/npy formats/zarr/json formats/zarr/stores"
   "formats/columns: detail io rows dataset ragged image hdf5/filter formats formats/open"
   "formats/table: detail io rows dataset ragged formats"
   "formats/array_files: detail io dataset ragged formats formats/open formats/npy"
@@ -96,8 +98,8 @@ codecs/zstd codecs/lz4 codecs/blosc cuda cuda/kernel cuda/decode/jpeg cuda/decod
   "cuda/graphs: device batch cuda"
   "programs/inputs: io remote dataset formats"
   "programs/words:"
-  "programs/convert/attributes: detail dataset formats formats/zarr formats/zarr/stores \
-hdf5/attributes hdf5/library"
+  "programs/convert/attributes: detail dataset formats formats/zarr formats/zarr/json \
+formats/zarr/stores hdf5/attributes hdf5/library"
   "programs/convert/output: detail io io/local dataset formats hdf5 hdf5/library loader \
 programs/convert/attributes"
   "programs/convert/work: io io/local programs/convert/output"

@@ -3,7 +3,7 @@
 #include <feedline/arrays/array_source.hpp>
 
 #include "formats/zarr/array.hpp"
-#include "formats/zarr/json.hpp"
+#include "formats/zarr/json/document.hpp"
 
 namespace feedline::detail {
 

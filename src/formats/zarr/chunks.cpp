@@ -1,5 +1,3 @@
-// Over 250 lines: one class, which finds chunks in stores of both versions.
-
 #include "formats/zarr/chunks.hpp"
 
 #include <feedline/error.hpp>
@@ -8,7 +6,6 @@
 #include "detail/threads.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <limits>
 
@@ -20,27 +17,14 @@ namespace {
 constexpr std::uint64_t max_sparse_chunks = std::uint64_t{1} << 22;
 /// Limit of the cache of chunks.
 constexpr std::uint64_t max_chunks = 0xffff'fff0;
-/// Most objects that are asked for one by one, on servers without lists.
-constexpr std::uint64_t max_asked_objects = std::uint64_t{1} << 16;
-
-/// The number of elements of a grid; the largest number if it does not fit.
-std::uint64_t count_of(std::span<const std::uint64_t> grid) noexcept {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : grid) count = checked_multiply(count, extent).value_or(most);
-  return count;
-}
 
 }  // namespace
 
 zarr_chunks::zarr_chunks(zarr_store_ptr store, zarr_array array)
     : store_{std::move(store)}, array_{std::move(array)} {
-  const auto& outer = array_.shards ? array_.shards->shape : array_.chunk;
-  for (std::size_t i = 0; i < array_.shape.size(); ++i) {
+  for (std::size_t i = 0; i < array_.shape.size(); ++i)
     grid_.push_back(divide_up(array_.shape[i], array_.chunk[i]));
-    object_grid_.push_back(divide_up(array_.shape[i], outer[i]));
-  }
-  count_ = count_of(grid_);
+  count_ = elements_of_grid(grid_);
   if (count_ > max_chunks)
     throw dataset_error{{.path = store_->name(), .field = array_.path},
                         "has " + std::to_string(count_) + " chunks or more, and " +
@@ -50,7 +34,7 @@ zarr_chunks::zarr_chunks(zarr_store_ptr store, zarr_array array)
     require_backed({});
     return;
   }
-  const objects found = find_objects();
+  const auto found = objects_.find();
   require_backed(found);
   places_.resize(static_cast<std::size_t>(count_));
   if (array_.shards)
@@ -61,7 +45,7 @@ zarr_chunks::zarr_chunks(zarr_store_ptr store, zarr_array array)
 }
 
 /// A tiny store may claim any number of chunks, and a list of them would take that much memory.
-void zarr_chunks::require_backed(const objects& found) const {
+void zarr_chunks::require_backed(const zarr_objects::numbers& found) const {
   std::uint64_t bytes = max_sparse_chunks;
   for (const auto& each : found)
     if (__builtin_add_overflow(bytes, each.second, &bytes))
@@ -74,34 +58,16 @@ void zarr_chunks::require_backed(const objects& found) const {
                             "that were never written"};
 }
 
-std::vector<std::uint64_t> zarr_chunks::coordinates(std::uint64_t number,
-                                                    std::span<const std::uint64_t> grid) const {
-  std::vector<std::uint64_t> at(grid.size());
-  for (std::size_t i = grid.size(); i-- > 0; number /= grid[i]) at[i] = number % grid[i];
-  return at;
-}
-
-std::string zarr_chunks::key_at(std::span<const std::uint64_t> coordinates) const {
-  std::string key = array_.path;
-  if (!key.empty()) key += '/';
-  if (array_.keys.has_prefix) key += 'c';
-  for (std::size_t i = 0; i < coordinates.size(); ++i) {
-    if (i > 0 || array_.keys.has_prefix) key += array_.keys.separator;
-    key += std::to_string(coordinates[i]);
-  }
-  return key;
-}
-
 std::string zarr_chunks::key_of(std::uint64_t chunk) const {
-  auto at = coordinates(chunk, grid_);
+  auto at = grid_coordinates(chunk, grid_);
   if (array_.shards)
     for (std::size_t i = 0; i < at.size(); ++i) at[i] /= array_.shards->shape[i] / array_.chunk[i];
-  return key_at(at);
+  return objects_.key_at(at);
 }
 
 std::string zarr_chunks::describe(std::uint64_t chunk) const {
   std::string text = "chunk (";
-  const auto at = coordinates(chunk, grid_);
+  const auto at = grid_coordinates(chunk, grid_);
   for (std::size_t i = 0; i < at.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(at[i]);
   text += ')';
   if (are_known() && is_written(chunk)) {
@@ -111,77 +77,7 @@ std::string zarr_chunks::describe(std::uint64_t chunk) const {
   return text;
 }
 
-zarr_chunks::objects zarr_chunks::find_objects() const {
-  objects found;
-  if (store_->can_list()) {
-    std::string folder = array_.path;
-    if (array_.keys.has_prefix && array_.keys.separator == '/')
-      folder += folder.empty() ? "c" : "/c";
-    search(folder, 0, 0, found);
-    std::ranges::sort(found);
-    return found;
-  }
-  const std::uint64_t count = count_of(object_grid_);
-  if (count > max_asked_objects)
-    throw dataset_error{{.path = store_->name(), .field = array_.path},
-                        "has " + std::to_string(count) +
-                            " shards, on a server that has no lists of files, where " +
-                            std::to_string(max_asked_objects) +
-                            " are the most; copy the store, or write larger shards"};
-  found.resize(static_cast<std::size_t>(count));
-  parallel_for(
-      found.size(),
-      [&](std::size_t i) {
-        const auto object = store_->open(key_at(coordinates(i, object_grid_)));
-        found[i] = {i, object ? object->bytes : 0};
-      },
-      32);
-  std::erase_if(found, [](const auto& each) { return each.second == 0; });
-  return found;
-}
-
-/// The number of an object's name along an axis, added to `number`; false if it is no such name.
-bool zarr_chunks::number_of(const std::string& name, std::size_t axis,
-                            std::uint64_t& number) const {
-  std::uint64_t value = 0;
-  const auto read = std::from_chars(name.data(), name.data() + name.size(), value);
-  if (read.ec != std::errc{} || read.ptr != name.data() + name.size()) return false;
-  if (name.size() > 1 && name.front() == '0') return false;
-  if (value >= object_grid_[axis]) return false;  // left from before the array was made smaller
-  number = number * object_grid_[axis] + value;
-  return true;
-}
-
-/// Finds the objects below a folder. Each level of folders is an axis, if "/" separates them.
-void zarr_chunks::search(const std::string& folder, std::size_t axis, std::uint64_t number,
-                         objects& found) const {
-  const std::size_t rank = object_grid_.size();
-  const bool is_nested = array_.keys.separator == '/';
-  for (const folder_entry& entry : store_->list(folder)) {
-    std::uint64_t at = number;
-    if (is_nested) {
-      if (!number_of(entry.name, axis, at)) continue;
-      if (entry.is_folder && axis + 1 < rank)
-        search(folder.empty() ? entry.name : folder + '/' + entry.name, axis + 1, at, found);
-      else if (!entry.is_folder && axis + 1 == rank)
-        found.emplace_back(at, entry.bytes.value_or(0));
-      continue;
-    }
-    if (entry.is_folder) continue;
-    std::string rest = entry.name;
-    bool is_chunk = !array_.keys.has_prefix || rest.starts_with("c.");
-    if (is_chunk && array_.keys.has_prefix) rest.erase(0, 2);
-    for (std::size_t i = 0; is_chunk && i < rank; ++i) {
-      const std::size_t end = rest.find('.');
-      is_chunk =
-          (end == std::string::npos) == (i + 1 == rank) && number_of(rest.substr(0, end), i, at);
-      rest.erase(0, end == std::string::npos ? end : end + 1);
-    }
-    if (is_chunk) found.emplace_back(at, entry.bytes.value_or(0));
-  }
-}
-
-void zarr_chunks::place_shards(const objects& found) {
+void zarr_chunks::place_shards(const zarr_objects::numbers& found) {
   std::vector<std::uint64_t> in_shard;
   for (std::size_t i = 0; i < grid_.size(); ++i)
     in_shard.push_back(array_.shards->shape[i] / array_.chunk[i]);
@@ -191,17 +87,17 @@ void zarr_chunks::place_shards(const objects& found) {
       found.size(), [&](std::size_t i) { read_index(found, i, in_shard); }, 32);
 }
 
-void zarr_chunks::read_index(const objects& found, std::size_t place,
+void zarr_chunks::read_index(const zarr_objects::numbers& found, std::size_t place,
                              std::span<const std::uint64_t> in_shard) {
-  const auto at = coordinates(found[place].first, object_grid_);
-  const std::string key = key_at(at);
+  const auto at = grid_coordinates(found[place].first, objects_.grid());
+  const std::string key = objects_.key_at(at);
   const auto refusal = [&](const std::string& why) {
     return dataset_error{{.path = store_->path_of(key), .field = array_.path}, why};
   };
   const auto object = store_->open(key);
   if (!object) throw refusal("was deleted since it was listed; open the array again");
   shards_[place] = *object;
-  const std::uint64_t chunks = count_of(in_shard);
+  const std::uint64_t chunks = elements_of_grid(in_shard);
   const std::uint64_t sum_bytes = array_.shards->index_has_crc32c ? 4 : 0;
   if (chunks > (object->bytes - std::min(object->bytes, sum_bytes)) / 16)
     throw refusal("the shard has " + std::to_string(object->bytes) +
@@ -219,7 +115,7 @@ void zarr_chunks::read_index(const objects& found, std::size_t place,
   }
   for (std::uint64_t i = 0; i < chunks; ++i) {
     if (inner[i].object == zarr_chunk::none) continue;
-    const auto inside = coordinates(i, in_shard);
+    const auto inside = grid_coordinates(i, in_shard);
     std::uint64_t number = 0;
     bool is_inside = true;  // the last shard may extend past the array
     for (std::size_t axis = 0; axis < grid_.size(); ++axis) {

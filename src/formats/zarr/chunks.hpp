@@ -1,6 +1,7 @@
 #pragma once
 
 #include "formats/zarr/array.hpp"
+#include "formats/zarr/objects.hpp"
 #include "formats/zarr/stores/store.hpp"
 
 #include <cstddef>
@@ -8,7 +9,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -42,6 +42,8 @@ class zarr_chunks {
   /// @throws dataset_error: more chunks than a store of this size can have, damaged indexes of
   /// shards.
   zarr_chunks(zarr_store_ptr store, zarr_array array);
+  zarr_chunks(const zarr_chunks&) = delete;
+  zarr_chunks& operator=(const zarr_chunks&) = delete;
 
   [[nodiscard]] const zarr_array& array() const noexcept { return array_; }
   [[nodiscard]] const zarr_store& store() const noexcept { return *store_; }
@@ -77,25 +79,16 @@ class zarr_chunks {
   [[nodiscard]] std::string key_of(std::uint64_t chunk) const;
 
  private:
-  using objects = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  ///< number and bytes
-
-  [[nodiscard]] std::vector<std::uint64_t> coordinates(std::uint64_t number,
-                                                       std::span<const std::uint64_t> grid) const;
-  [[nodiscard]] std::string key_at(std::span<const std::uint64_t> coordinates) const;
-  [[nodiscard]] objects find_objects() const;
   [[nodiscard]] bool read_object(std::uint64_t chunk, const file_system::room& memory) const;
-  void search(const std::string& folder, std::size_t axis, std::uint64_t number,
-              objects& found) const;
-  [[nodiscard]] bool number_of(const std::string& name, std::size_t axis,
-                               std::uint64_t& number) const;
-  void require_backed(const objects& found) const;
-  void place_shards(const objects& found);
-  void read_index(const objects& found, std::size_t place, std::span<const std::uint64_t> in_shard);
+  void require_backed(const zarr_objects::numbers& found) const;
+  void place_shards(const zarr_objects::numbers& found);
+  void read_index(const zarr_objects::numbers& found, std::size_t place,
+                  std::span<const std::uint64_t> in_shard);
 
   zarr_store_ptr store_;
   zarr_array array_;
-  std::vector<std::uint64_t> grid_ = {};         ///< number of chunks along each axis
-  std::vector<std::uint64_t> object_grid_ = {};  ///< the same for shards, if there are any
+  zarr_objects objects_{*store_, array_};
+  std::vector<std::uint64_t> grid_ = {};  ///< number of chunks along each axis
   std::uint64_t count_ = 1;
   std::vector<zarr_chunk> places_ = {};
   std::vector<zarr_object> shards_ = {};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "formats/zarr/codecs.hpp"
-#include "formats/zarr/json.hpp"
+#include "formats/zarr/json/document.hpp"
 
 #include <optional>
 #include <string>

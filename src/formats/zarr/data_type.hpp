@@ -1,7 +1,7 @@
 #pragma once
 
 #include "formats/zarr/array.hpp"
-#include "formats/zarr/json.hpp"
+#include "formats/zarr/json/document.hpp"
 
 #include <cstddef>
 #include <string>

@@ -4,7 +4,7 @@
 
 #include "detail/printable.hpp"
 #include "detail/text.hpp"
-#include "formats/zarr/json.hpp"
+#include "formats/zarr/json/document.hpp"
 #include "formats/zarr/metadata.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /// Limits of what a sample takes on a device, by which memory is laid out there: no sample may need
 /// more pieces or chunks.
 
-#include "arrays/cut_windows.hpp"
+#include "arrays/windows/cut.hpp"
 
 #include <feedline/arrays/windows.hpp>
 

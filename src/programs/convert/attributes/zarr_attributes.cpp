@@ -1,6 +1,6 @@
 #include <feedline/error.hpp>
 
-#include "formats/zarr/json.hpp"
+#include "formats/zarr/json/document.hpp"
 #include "formats/zarr/stores/store.hpp"
 #include "programs/convert/attributes/attributes.hpp"
 #include "programs/convert/attributes/json_number.hpp"

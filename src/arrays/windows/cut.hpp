@@ -1,7 +1,7 @@
 #pragma once
 
 #include "arrays/box_list.hpp"
-#include "arrays/window_plan.hpp"
+#include "arrays/windows/plan.hpp"
 #include "dataset/window_blocks.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "arrays/cut_windows.hpp"
+#include "arrays/windows/cut.hpp"
 
 #include <feedline/error.hpp>
 

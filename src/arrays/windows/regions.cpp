@@ -1,4 +1,4 @@
-#include "arrays/window_regions.hpp"
+#include "arrays/windows/regions.hpp"
 
 #include <feedline/error.hpp>
 

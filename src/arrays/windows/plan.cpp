@@ -1,9 +1,9 @@
-#include "arrays/window_plan.hpp"
+#include "arrays/windows/plan.hpp"
 
 #include <feedline/error.hpp>
 
 #include "arrays/box_list.hpp"
-#include "arrays/window_regions.hpp"
+#include "arrays/windows/regions.hpp"
 #include "dataset/choose_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/known_value.hpp"

@@ -1,4 +1,4 @@
-#include "arrays/window_axis.hpp"
+#include "arrays/windows/axis.hpp"
 
 #include <feedline/error.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <feedline/dataset/chunking.hpp>
 
-#include "arrays/window_plan.hpp"
+#include "arrays/windows/plan.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include <feedline/arrays/windows.hpp>
 
-#include "arrays/window_axis.hpp"
+#include "arrays/windows/axis.hpp"
 
 #include <cstddef>
 #include <cstdint>

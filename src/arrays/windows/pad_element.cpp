@@ -1,6 +1,6 @@
 #include <feedline/error.hpp>
 
-#include "arrays/window_plan.hpp"
+#include "arrays/windows/plan.hpp"
 #include "detail/half.hpp"
 #include "detail/text.hpp"
 

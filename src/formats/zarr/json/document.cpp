@@ -1,6 +1,6 @@
 #ifdef FEEDLINE_HAS_JSON
 
-#include "formats/zarr/json.hpp"
+#include "formats/zarr/json/document.hpp"
 
 #include <feedline/error.hpp>
 
