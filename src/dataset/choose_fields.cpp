@@ -3,6 +3,7 @@
 #include <feedline/dataset/select.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/composed.hpp"
 #include "dataset/composed_blocks.hpp"
 #include "dataset/sized_fields.hpp"
 #include "rows/scratch_pool.hpp"
@@ -31,14 +32,18 @@ bool is_all_in_order(std::span<const std::size_t> places, const std::vector<fiel
 dataset_ptr named(dataset_ptr of, std::vector<field> fields);
 
 /// Some fields of another dataset, perhaps under other names.
-class chosen_fields final : public dataset {
+class chosen_fields final : public dataset, public has_made_fields {
  public:
   chosen_fields(dataset_ptr of, std::vector<field> fields, std::vector<std::size_t> places)
       : of_{std::move(of)},
         all_{of_->fields()},
         fields_{std::move(fields)},
         places_{std::move(places)},
-        all_in_order_{is_all_in_order(places_, all_)} {}
+        is_skipped_(all_.size()),
+        all_in_order_{is_all_in_order(places_, all_)} {
+    for (const made_field& each : made_fields_of(*of_))
+      is_skipped_[each.place] = std::ranges::count(places_, each.place) == 0;
+  }
 
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return fields_; }
@@ -52,6 +57,16 @@ class chosen_fields final : public dataset {
 
   std::shared_ptr<const encoded_blocks> encoded() const override {
     return all_in_order_ ? of_->encoded() : make_chosen_blocks(of_->encoded(), places_);
+  }
+
+  std::vector<made_field> made_fields() const override { return split_made().all; }
+
+  std::string made_note() const override {
+    std::string notes = made_note_of(*of_);
+    for (const made_field& each : split_made().some)
+      add_made_note(notes, '\'' + fields_[each.place].name + "': select leaves out '" +
+                               all_[each.offsets].name + "', which devices make it from");
+    return notes;
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {
@@ -77,6 +92,25 @@ class chosen_fields final : public dataset {
   }
 
  private:
+  /// Fields that a device can make, and, with the other dataset's offsets, those whose offsets are
+  /// not among the chosen fields.
+  [[nodiscard]] parts_made split_made() const {
+    parts_made made;
+    for (made_field each : made_fields_of(*of_)) {
+      const auto place = std::ranges::find(places_, each.place);
+      const auto offsets = std::ranges::find(places_, each.offsets);
+      if (place == places_.end()) continue;
+      each.place = static_cast<std::size_t>(place - places_.begin());
+      if (offsets == places_.end()) {
+        made.some.push_back(each);
+        continue;
+      }
+      each.offsets = static_cast<std::size_t>(offsets - places_.begin());
+      made.all.push_back(each);
+    }
+    return made;
+  }
+
   void do_read(const read_request& request) const override {
     if (all_in_order_) return of_->read(request);
     const auto memory = scratch_.take();
@@ -84,7 +118,7 @@ class chosen_fields final : public dataset {
     std::vector<std::span<std::byte>> spans(all_.size());
     for (std::size_t i = 0; i < places_.size(); ++i) spans[places_[i]] = request.out[i];
     for (std::size_t place = 0; place < all_.size(); ++place) {
-      if (std::find(places_.begin(), places_.end(), place) != places_.end()) continue;
+      if (is_skipped_[place] || std::ranges::count(places_, place) != 0) continue;
       (*memory)[place].resize(request.samples.size() *
                               sample_bytes(all_[place], request.context.size()));
       spans[place] = (*memory)[place];
@@ -96,6 +130,7 @@ class chosen_fields final : public dataset {
   std::vector<field> all_;
   std::vector<field> fields_;
   std::vector<std::size_t> places_;  ///< index of each chosen field among all
+  std::vector<bool> is_skipped_;     ///< for each of all fields: not chosen, and need not be read
   bool all_in_order_;                ///< all fields are chosen in order: only names can differ
   mutable scratch_pool<unwanted> scratch_{[] { return std::make_unique<unwanted>(); }};
 };

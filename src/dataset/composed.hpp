@@ -1,16 +1,23 @@
 #pragma once
 
 #include <feedline/dataset/chunking.hpp>
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/made_fields.hpp>
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -59,6 +66,63 @@ namespace feedline::detail {
       .samples = samples,
       .bytes = static_cast<std::size_t>(bytes.value_or(std::numeric_limits<std::size_t>::max())),
       .kept = chunks.kept / touched};
+}
+
+// Fields that devices make (`has_made_fields`) of the datasets that another one is made of.
+
+/// @return Empty: the dataset has no such fields.
+[[nodiscard]] inline std::vector<made_field> made_fields_of(const dataset& of) {
+  const auto* const made = dynamic_cast<const has_made_fields*>(&of);
+  return made == nullptr ? std::vector<made_field>{} : made->made_fields();
+}
+
+[[nodiscard]] inline std::string made_note_of(const dataset& of) {
+  const auto* const made = dynamic_cast<const has_made_fields*>(&of);
+  return made == nullptr ? std::string{} : made->made_note();
+}
+
+/// Adds a note to others, unless it is empty or one of them.
+inline void add_made_note(std::string& notes, std::string_view note) {
+  if (note.empty() || notes.find(note) != std::string::npos) return;
+  if (!notes.empty()) notes += "; ";
+  notes += note;
+}
+
+/// The notes of all parts.
+[[nodiscard]] inline std::string made_note_of(std::span<const dataset_ptr> parts) {
+  std::string notes;
+  for (const dataset_ptr& part : parts) add_made_note(notes, made_note_of(*part));
+  return notes;
+}
+
+/// The names of such fields: "'token_position', 'token_mask'".
+[[nodiscard]] inline std::string made_names(const std::vector<made_field>& made,
+                                            const std::vector<field>& fields) {
+  std::string names;
+  for (const made_field& each : made)
+    names += (names.empty() ? "'" : ", '") + fields[each.place].name + '\'';
+  return names;
+}
+
+/// Such fields of datasets that all have the same fields.
+struct parts_made {
+  std::vector<made_field> all = {};   ///< fields that a device can make for each dataset
+  std::vector<made_field> some = {};  ///< fields that it can make for some datasets only
+};
+
+[[nodiscard]] inline parts_made made_fields_of(std::span<const dataset_ptr> parts) {
+  const auto has = [](const std::vector<made_field>& fields, const made_field& one) {
+    return std::ranges::find(fields, one) != fields.end();
+  };
+  parts_made made{.all = made_fields_of(*parts.front())};
+  for (const dataset_ptr& part : parts) {
+    const std::vector<made_field> own = made_fields_of(*part);
+    for (const made_field& each : own)
+      if (!has(made.some, each)) made.some.push_back(each);
+    std::erase_if(made.all, [&](const made_field& each) { return !has(own, each); });
+  }
+  std::erase_if(made.some, [&](const made_field& each) { return has(made.all, each); });
+  return made;
 }
 
 }  // namespace feedline::detail

@@ -20,7 +20,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-class concatenation final : public dataset {
+class concatenation final : public dataset, public has_made_fields {
  public:
   /// @param ends Where each part ends: the sum of the sizes up to and with it.
   /// @param fields The parts' fields, with the names of classes that some of them have.
@@ -85,6 +85,18 @@ class concatenation final : public dataset {
     std::vector<std::shared_ptr<const encoded_blocks>> of_parts;
     for (const dataset_ptr& part : parts_) of_parts.push_back(part->encoded());
     return detail::make_blocks_in_line(std::move(of_parts), ends_, fields_.size());
+  }
+
+  std::vector<made_field> made_fields() const override {
+    return detail::made_fields_of(parts_).all;
+  }
+
+  std::string made_note() const override {
+    std::string notes = detail::made_note_of(parts_);
+    if (const auto some = detail::made_fields_of(parts_).some; !some.empty())
+      detail::add_made_note(notes, detail::made_names(some, fields_) +
+                                       ": readers make them in some parts of the concatenation");
+    return notes;
   }
 
   /// There may be many thousands of parts, so they are asked now and then, some at a time.

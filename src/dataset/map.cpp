@@ -26,7 +26,7 @@ constexpr std::size_t buffer_alignment = 64;
 
 /// @tparam Transform `sample_transform`, or `sample_augmentation`.
 template <class Transform>
-class mapped_dataset final : public dataset {
+class mapped_dataset final : public dataset, public has_made_fields {
  public:
   mapped_dataset(dataset_ptr of, std::vector<std::size_t> in_row_bytes, std::vector<field> fields,
                  std::vector<std::size_t> out_row_bytes, Transform transform)
@@ -46,6 +46,14 @@ class mapped_dataset final : public dataset {
   unsigned reads_in_processes() const override { return of_->reads_in_processes(); }
   bool varies_by_epoch() const override { return uses_context || of_->varies_by_epoch(); }
   chunking chunks() const override { return of_->chunks(); }
+  std::vector<made_field> made_fields() const override { return {}; }
+  std::string made_note() const override {
+    std::string notes = detail::made_note_of(*of_);
+    if (const auto made = detail::made_fields_of(*of_); !made.empty())
+      detail::add_made_note(notes, detail::made_names(made, of_->fields()) +
+                                       ": the function of a map is given them by readers");
+    return notes;
+  }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {

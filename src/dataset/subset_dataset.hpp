@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,10 +63,8 @@ class subset_dataset final : public dataset, public has_made_fields {
       return chosen.value;
     });
   }
-  std::vector<made_field> made_fields() const override {
-    const auto* const made = dynamic_cast<const has_made_fields*>(of_.get());
-    return made == nullptr ? std::vector<made_field>{} : made->made_fields();
-  }
+  std::vector<made_field> made_fields() const override { return made_fields_of(*of_); }
+  std::string made_note() const override { return made_note_of(*of_); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   bool hints_ranges() const noexcept override { return of_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override try {

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
+#include "dataset/composed.hpp"
 #include "dataset/composed_blocks.hpp"
 #include "dataset/sized_fields.hpp"
 
@@ -13,7 +14,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
 
-class joined final : public dataset {
+class joined final : public dataset, public has_made_fields {
  public:
   explicit joined(std::vector<dataset_ptr> parts) : parts_{std::move(parts)} {
     for (const dataset_ptr& part : parts_) counts_.push_back(part->fields().size());
@@ -67,6 +68,20 @@ class joined final : public dataset {
   std::shared_ptr<const encoded_blocks> encoded() const override {
     return detail::make_joined_blocks(parts_);
   }
+
+  std::vector<made_field> made_fields() const override {
+    std::vector<made_field> all;
+    std::size_t before = 0;
+    for (std::size_t part = 0; part < parts_.size(); before += counts_[part++])
+      for (made_field& each : detail::made_fields_of(*parts_[part])) {
+        each.place += before;
+        each.offsets += before;
+        all.push_back(each);
+      }
+    return all;
+  }
+
+  std::string made_note() const override { return detail::made_note_of(parts_); }
 
   bool wants_prefetch() const noexcept override {
     return std::ranges::any_of(parts_, &dataset::wants_prefetch);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -25,11 +26,14 @@ struct made_field {
   std::size_t place = 0;    ///< index of the field, which has one extent
   std::size_t offsets = 0;  ///< index of the field with the samples' offsets
   packed_values values = packed_values::positions;
+
+  friend bool operator==(const made_field&, const made_field&) = default;
 };
 
-/// A dataset with such fields also derives from this class. If a device makes fields
-/// (`loader_plan::made_on_device`), `dataset::read` gets no bytes for them in `read_request::out`,
-/// and must leave them out.
+/// A dataset with such fields also derives from this class. If a device makes some of them
+/// (`loader_plan::made_on_device`), or `select` leaves some out, `dataset::read` gets no bytes for
+/// these in `read_request::out`, and must not write them. A dataset that is made of others tells
+/// theirs: `subset`, `zip`, `select` and `concatenate` do.
 class has_made_fields {
  public:
   has_made_fields() = default;
@@ -40,6 +44,10 @@ class has_made_fields {
   /// Constant for the dataset's life; empty: there are none. Called by the thread that creates a
   /// loader, which throws usage_error if a field's type or shape does not fit.
   [[nodiscard]] virtual std::vector<made_field> made_fields() const = 0;
+
+  /// For `loader_plan::made_note`: which fields of the datasets that this one is made of a device
+  /// could make, and why it cannot in this one. Empty: there are none. Called by the same thread.
+  [[nodiscard]] virtual std::string made_note() const { return {}; }
 };
 
 }  // namespace FEEDLINE_ABI

@@ -58,12 +58,13 @@ made_choice choose_made_fields(const dataset& dataset, const device_capabilities
   const auto* const known = dynamic_cast<const has_made_fields*>(&dataset);
   if (known == nullptr) return {};
   const std::vector<made_field> all = known->made_fields();
-  if (all.empty()) return {};
+  std::string notes = known->made_note();
+  if (all.empty() && notes.empty()) return {};
   const std::vector<field> fields = dataset.fields();
   for (const made_field& each : all) check(each, fields);
   if (std::string why = obstacle_of(dataset, device, options.placement); !why.empty())
     return {.why_not = std::move(why)};
-  made_choice chosen;
+  made_choice chosen{.why_not = std::move(notes)};
   for (const made_field& each : all) {
     const std::string& name = fields[each.place].name;
     const std::string why = obstacle_of(name, options);

@@ -1,6 +1,12 @@
 /// Positions, documents and masks of packed rows that a device makes from their offsets.
 
+#include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/made_fields.hpp>
+#include <feedline/dataset/map.hpp>
+#include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/select.hpp>
+#include <feedline/dataset/subset.hpp>
+#include <feedline/dataset/zip.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
@@ -14,9 +20,11 @@
 #include "support/devices/packed_values_check.hpp"
 #include "support/devices/scripted_device.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,6 +96,68 @@ TEST_CASE("packed values: readers make those that the device cannot, and the pla
   CHECK(planned(plain).made_on_device.empty());
   CHECK(planned(plain).made_note.empty());
   CHECK_FALSE(planned(plain).assembled);
+}
+
+TEST_CASE("packed values: the plan says what a device cannot make of a dataset made of others",
+          "[packing][host]") {
+  const auto rows = packed_rows(64);
+  const auto size = static_cast<std::size_t>(rows->size());
+  const dataset_ptr numbers =
+      make_memory_dataset({own("number", std::vector<std::int32_t>(size, 7))});
+
+  const loader_plan renamed =
+      planned(select(zip({numbers, rows}), {{"token_mask", "mask"}, {"token_offsets", "ends"}}));
+  CHECK(renamed.made_on_device == names{"mask"});
+  CHECK(renamed.made_note.empty());
+
+  const loader_plan without_offsets =
+      planned(select(rows, {{"token"}, {"token_mask", "mask"}, {"token_document"}}));
+  CHECK(without_offsets.made_on_device.empty());
+  CHECK(without_offsets.made_note ==
+        "'token_document': select leaves out 'token_offsets', which devices make it from; "
+        "'token_mask': select leaves out 'token_offsets', which devices make it from");
+  CHECK(planned(select(rows, {{"token"}, {"label"}})).made_note.empty());
+
+  const auto copy = [](sample_index, auto in, auto out) {
+    for (std::size_t i = 0; i < out.size(); ++i) std::ranges::copy(in[i], out[i].begin());
+  };
+  const dataset_ptr mapped = map(rows, rows->fields(), copy);
+  const loader_plan after_map = planned(subset(zip({numbers, mapped}), sample_index{1}, size - 2));
+  CHECK(after_map.made_on_device.empty());
+  CHECK(after_map.made_note ==
+        "'token_position', 'token_document', 'token_mask': the function of a map is given them by "
+        "readers");
+  CHECK(planned(mapped, copies).made_note == "plain does not make fields from offsets");
+
+  const loader_plan some = planned(concatenate({rows, mapped, rows}));
+  CHECK(some.made_on_device.empty());
+  CHECK(some.made_note == after_map.made_note + "; " + after_map.made_note.substr(0, 48) +
+                              ": readers make them in some parts of the concatenation");
+}
+
+TEST_CASE("packed values: a dataset is not asked for those that select leaves out",
+          "[packing][host]") {
+  class counted final : public dataset, public has_made_fields {
+   public:
+    std::uint64_t size() const override { return 10; }
+    std::vector<field> fields() const override {
+      return {{"row", element_type::i32, {8}},
+              {"offsets", element_type::i32, {3}},
+              {"mask", element_type::u8, {8}}};
+    }
+    std::vector<made_field> made_fields() const override { return {{2, 1, packed_values::mask}}; }
+
+   private:
+    void do_read(const read_request& request) const override {
+      CHECK(request.out[0].size() == 4 * 8 * request.samples.size());
+      CHECK(request.out[1].size() == 4 * 3 * request.samples.size());
+      CHECK(request.out[2].empty());
+    }
+  };
+  const dataset_ptr some = select(std::make_shared<const counted>(), {{"row"}});
+  std::vector<std::byte> row(4 * 8 * 2);
+  const std::span<std::byte> out{row};
+  some->read(std::vector{sample_index{1}, sample_index{5}}, {&out, 1});
 }
 
 TEST_CASE("packed values: a dataset whose fields differ from what it describes is refused",

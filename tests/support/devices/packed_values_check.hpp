@@ -1,6 +1,10 @@
 #pragma once
 
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
+#include <feedline/dataset/zip.hpp>
 #include <feedline/device/host_device.hpp>
 
 #include "support/checks/catch.hpp"
@@ -115,6 +119,20 @@ inline void check_packed_values(const packed_values_device& by) {
     check_made_as_by_readers(by, subset(rows, sample_index{4}, rows->size() - 9), usual);
     check_made_as_by_readers(by, subset(rows, {sample_index{9}, sample_index{2}, sample_index{9}}),
                              {.batch_size = 2, .readers = 0});
+  }
+  SECTION("rows beside other fields, some of their fields, rows after other rows") {
+    const auto numbers = make_memory_dataset(
+        {own("number", std::vector<std::int32_t>(static_cast<std::size_t>(rows->size()), 7))});
+    const dataset_ptr beside = zip({numbers, rows});
+    check_made_as_by_readers(by, beside, usual);
+    check_made_as_by_readers(by,
+                             select(beside, {{"token_mask"},
+                                             {"token_position"},
+                                             {"number", "other"},
+                                             {"token_offsets", "offsets"},
+                                             {"token_document"}}),
+                             usual);
+    check_made_as_by_readers(by, concatenate({subset(rows, sample_index{4}, 9), rows}), usual);
   }
   SECTION("other fields are converted, or also kept on the host") {
     loader_options options = usual;
