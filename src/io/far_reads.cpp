@@ -13,6 +13,7 @@ constinit std::atomic<std::uint64_t> last_loader{0};
 constinit std::atomic<std::uint64_t> last_pass{0};
 constinit std::atomic<pass_listener*> of_passes{nullptr};
 constinit std::atomic<std::uint64_t> hint_bytes{0};
+constinit std::atomic<bool> are_requests{false};
 
 }  // namespace
 
@@ -68,6 +69,14 @@ std::uint64_t far_hint_bytes() noexcept {
 
 void set_far_hint_bytes(std::uint64_t bytes) noexcept {
   hint_bytes.store(bytes, std::memory_order_relaxed);
+}
+
+bool hints_are_requests() noexcept {
+  return are_requests.load(std::memory_order_relaxed);
+}
+
+void set_hints_are_requests() noexcept {
+  are_requests.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace feedline::detail

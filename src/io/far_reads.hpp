@@ -5,7 +5,7 @@
 
 namespace feedline::detail {
 
-// Loaders and storage of other machines tell each other of turns, waits, distances and hints that
+// Loaders and storage of other machines tell each other of turns, waits, distances, and hints that
 // are not wanted any more here, below all datasets between them.
 
 /// The loader that the calling thread reads for, so that requests of several loaders are made in
@@ -73,5 +73,10 @@ void add_network_wait(std::chrono::nanoseconds time) noexcept;
 /// and the latency of far storage ask for. 0: no storage of this process is far.
 [[nodiscard]] std::uint64_t far_hint_bytes() noexcept;
 void set_far_hint_bytes(std::uint64_t bytes) noexcept;
+
+/// Whether hints of this process become requests to other machines, which begin in the order of the
+/// hints: true from the first such file on.
+[[nodiscard]] bool hints_are_requests() noexcept;
+void set_hints_are_requests() noexcept;
 
 }  // namespace feedline::detail

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,9 @@ class hinted_blocks {
 /// Before a reader fills a request, it hints the samples between the last hint and some distance
 /// past its request, in pieces that readers take in turn: two batches, or as many bytes as the rate
 /// and the latency of far storage ask for. So at the start of an epoch all readers hint together,
-/// and later there is one piece a request. A sample is hinted once, before it is read. Near an
+/// and later there is one piece a request. Where hints become requests to other machines, one
+/// reader hints at a time, so that what is needed first is asked for first; others wait for it only
+/// if their own samples are not hinted yet. A sample is hinted once, before it is read. Near an
 /// epoch's end, what is left of the distance reaches into the epoch that follows in line, if there
 /// is one. If that is abandoned, its hints were in vain: no more bytes than the distance.
 ///
@@ -82,11 +85,17 @@ class read_ahead {
                     std::vector<sample_index>& samples) const noexcept;
 
  private:
-  /// Hints up to `target`, which may be beyond the epoch's end; not what comes before `earliest`.
-  void hint_to(epoch_pass& pass, std::uint64_t earliest, std::uint64_t target, std::uint64_t piece,
+  /// The part that a reader hints, by index among the samples or blocks of an epoch.
+  struct reach {
+    std::uint64_t earliest;  ///< nothing before it
+    std::uint64_t needed;    ///< end of what the reader is about to read
+    std::uint64_t target;    ///< end of all; may be beyond the epoch's end
+    std::uint64_t piece;     ///< number that is hinted by one call
+  };
+  void hint_to(epoch_pass& pass, const reach& how,
                std::vector<sample_index>& samples) const noexcept;
   void hint_all(epoch_pass& pass, std::uint64_t begin, std::uint64_t end, std::uint64_t piece,
-                std::vector<sample_index>& samples) const noexcept;
+                bool is_alone, std::vector<sample_index>& samples) const noexcept;
   void hint(const epoch_pass& pass, std::uint64_t begin, std::uint64_t end,
             std::vector<sample_index>& samples) const noexcept;
   [[nodiscard]] std::uint64_t first_of(const epoch_pass& pass) const noexcept {
@@ -103,7 +112,8 @@ class read_ahead {
                             ///< last one hinted, at least; more of them where storage is far
   std::uint64_t sample_bytes_;
   std::uint64_t piece_;
-  std::uint64_t in_flight_;  ///< the most samples taken by readers and not read yet
+  std::uint64_t in_flight_;     ///< the most samples taken by readers and not read yet
+  mutable std::mutex hinting_;  ///< held by the reader that hints, where hints become requests
 };
 
 }  // namespace feedline::detail

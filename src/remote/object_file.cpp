@@ -2,6 +2,7 @@
 
 #include <feedline/remote/mount.hpp>
 
+#include "io/far_reads.hpp"
 #include "remote/request/awaited.hpp"
 
 #include <algorithm>
@@ -81,6 +82,7 @@ object_file::object_file(const std::string& name, object_access access, object_p
       is_far_{is_far},
       identity_{identity_of(access_, pin_, version_of(pin_))} {
   walk_.get().kept = std::make_shared<const window>(window{.begin = 0, .bytes = std::move(head)});
+  set_hints_are_requests();
 }
 
 object_file::~object_file() {
