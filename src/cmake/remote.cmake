@@ -25,6 +25,7 @@ add_library(feedline_remote
   remote/object_file.cpp
   remote/object_file_blocks.cpp
   remote/object_files.cpp
+  remote/objects_ahead.cpp
   remote/request/attempt.cpp
   remote/request/attempt_direct.cpp
   remote/request/attempt_options.cpp

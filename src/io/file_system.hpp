@@ -67,7 +67,11 @@ class file_system {
   ///         short meanwhile.
   [[nodiscard]] virtual whole_file read_whole(const std::string& path, const room& memory) const;
   /// Asks for a file to be brought near. Returns without waiting for it.
-  virtual void will_need_whole(const std::string& path) const noexcept { (void)path; }
+  /// @param max_bytes About the most that it has; 0: unknown.
+  virtual void will_need_whole(const std::string& path, std::uint64_t max_bytes) const noexcept {
+    (void)path;
+    (void)max_bytes;
+  }
   /// In bytes; 0 if it cannot be told.
   [[nodiscard]] virtual std::uint64_t size_of(const std::string& path) const noexcept;
 };

@@ -1,6 +1,7 @@
 #include "remote/ahead_store.hpp"
 
 #include "io/far_reads.hpp"
+#include "remote/objects_ahead.hpp"
 #include "remote/request/counts.hpp"
 #include "remote/request/network_wait.hpp"
 #include "remote/request/per_process.hpp"
@@ -20,7 +21,10 @@ constexpr auto stale_after = 10s;
 constexpr std::uint64_t max_block = std::uint64_t{8} << 20;
 
 struct told_of_passes final : pass_listener {
-  void pass_ended(std::uint64_t pass) noexcept override { ahead_store::end_pass(pass); }
+  void pass_ended(std::uint64_t pass) noexcept override {
+    objects_ahead::end_pass(pass);
+    ahead_store::end_pass(pass);
+  }
 };
 
 }  // namespace

@@ -77,6 +77,8 @@ class object_file final : public byte_file, public cached_file {
 
   /// The version that it had when it was opened.
   [[nodiscard]] const object_pin& pin() const noexcept { return pin_; }
+  /// Whether its requests take so long that bytes should be fetched ahead.
+  [[nodiscard]] bool is_far() const noexcept { return is_far_; }
   /// Whether a read has seen that the object changed.
   [[nodiscard]] bool was_changed() const noexcept { return was_changed_.load(); }
 

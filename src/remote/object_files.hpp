@@ -4,10 +4,13 @@
 #include "remote/object_file.hpp"
 #include "remote/request/own_state.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -43,11 +46,14 @@ class object_files : public file_system {
   /// @param cache Null: nothing is kept.
   object_files(std::uint64_t max_ahead_bytes, std::shared_ptr<const cache_setting> cache)
       : max_ahead_bytes_{max_ahead_bytes}, cache_{std::move(cache)} {}
+  ~object_files() override;
 
   [[nodiscard]] byte_file_ptr open(const std::string& path, file_access how) const override;
   /// Makes one request, unless the file is large. None if it was opened lately and is small: it has
   /// the version of that opening.
   [[nodiscard]] whole_file read_whole(const std::string& path, const room& memory) const override;
+  /// Opens it ahead, once an object was seen to be far: its bytes come with that.
+  void will_need_whole(const std::string& path, std::uint64_t max_bytes) const noexcept override;
 
  protected:
   /// @throws dataset_error if the path names no object.
@@ -61,10 +67,14 @@ class object_files : public file_system {
 
  private:
   [[nodiscard]] object_access access_to(const std::string& path) const;
+  /// One that was hinted. @return False: it was not.
+  [[nodiscard]] bool read_ahead(const std::string& path, const room& memory,
+                                std::span<const std::byte>& out) const;
 
   const std::uint64_t max_ahead_bytes_;
   const std::shared_ptr<const cache_setting> cache_;
   mutable recent_objects recent_;
+  mutable std::atomic<bool> is_far_{false};  ///< whether the last opened object is
 };
 
 }  // namespace feedline::detail

@@ -47,7 +47,7 @@ namespace {
 constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t blocks = 1000;
 
-/// A server of one object in a process of its own, whose memory does not fail.
+/// A server of an object, at two addresses, in a process of its own, whose memory does not fail.
 class server_process {
  public:
   explicit server_process(std::size_t bytes, std::chrono::microseconds latency = {}) {
@@ -60,6 +60,7 @@ class server_process {
       ::close(ends[1]);
       http_server server;
       server.put("/x", numbered(bytes), "\"v\"");
+      server.put("/y", numbered(bytes), "\"v\"");
       server.set_latency(latency);
       const int port = server.port();
       char one = 0;
@@ -90,7 +91,8 @@ class server_process {
   std::string address_;
 };
 
-/// Opens the object and reads two parts of it, one of which was hinted.
+/// Opens the object and reads two parts of it, one of which was hinted. Reads the other one whole,
+/// which was hinted, too.
 bool is_right(const std::string& address, const std::vector<std::byte>& all) {
   const auto file = detail::open_file(address);
   std::array<std::vector<std::byte>, 2> out{std::vector<std::byte>(1000),
@@ -98,7 +100,16 @@ bool is_right(const std::string& address, const std::vector<std::byte>& all) {
   const std::array<std::uint64_t, 2> begins{9 * block_bytes + 50, 3 * block_bytes};
   file->will_need(begins[1], out[1].size());
   for (std::size_t i = 0; i < out.size(); ++i) file->read(begins[i], out[i]);
-  return std::ranges::equal(out[0], std::span{all}.subspan(begins[0], out[0].size())) &&
+  const std::string other = address.substr(0, address.size() - 1) + "y";
+  const auto files = detail::file_system_of(other);
+  files->will_need_whole(other, all.size() / 2);
+  std::vector<std::byte> whole;
+  (void)files->read_whole(other, [&](std::size_t bytes) {
+    whole.resize(bytes);
+    return std::span{whole};
+  });
+  return whole == all &&
+         std::ranges::equal(out[0], std::span{all}.subspan(begins[0], out[0].size())) &&
          std::ranges::equal(out[1], std::span{all}.subspan(begins[1], out[1].size()));
 }
 
@@ -292,7 +303,7 @@ TEST_CASE("faults: a remote object is right or refused, whichever allocation fai
   const bool is_cached = GENERATE(false, true);
   CAPTURE(is_cached);
   const temporary_directory folder;
-  const server_process server{16 * block_bytes};
+  const server_process server{16 * block_bytes, std::chrono::milliseconds{3}};
   const auto all = numbered(16 * block_bytes);
   int refused = 0;
   bool was_due = true;

@@ -9,7 +9,7 @@ void sample_files::prefetch(std::span<const sample_index> samples) const noexcep
     if (sample.value >= paths_.size()) continue;
     try {
       const std::string& path = paths_[sample.value];
-      file_system_of(path)->will_need_whole(path);
+      file_system_of(path)->will_need_whole(path, 0);
     } catch (...) {  // NOLINT(bugprone-empty-catch): a hint; reading reports faults
     }
   }

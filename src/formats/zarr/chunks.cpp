@@ -187,7 +187,10 @@ void zarr_chunks::require_unchanged(std::uint64_t chunk) const {
 
 void zarr_chunks::will_need(std::uint64_t chunk) const noexcept try {
   if (!is_written(chunk)) return;
-  if (!array_.shards) return store_->will_need(key_of(chunk));
+  // Codecs add some bytes to values that they cannot compress.
+  if (!array_.shards)
+    return store_->will_need(key_of(chunk),
+                             are_known() ? stored_bytes(chunk) : array_.chunk_bytes() + 1024);
   const zarr_chunk& place = places_[static_cast<std::size_t>(chunk)];
   shards_[place.object].file->will_need(place.begin, place.bytes);
 } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped

@@ -50,7 +50,7 @@ class file_values final : public coded_values {
     for (const sample_index sample : samples) {
       if (sample.value >= size()) continue;
       const std::string path = files_.path_of(sample.value);
-      file_system_of(path)->will_need_whole(path);
+      file_system_of(path)->will_need_whole(path, 0);
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }

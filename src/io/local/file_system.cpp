@@ -87,7 +87,8 @@ class local_file_system final : public file_system {
     return {bytes, was_in_memory};
   }
 
-  void will_need_whole(const std::string& path) const noexcept override {
+  void will_need_whole(const std::string& path,
+                       std::uint64_t /*max_bytes*/) const noexcept override {
     const descriptor file = open_with_room(path.c_str(), O_NONBLOCK);
     if (file.number() >= 0)
       static_cast<void>(::posix_fadvise(file.number(), 0, 0, POSIX_FADV_WILLNEED));

@@ -182,7 +182,7 @@ TEST_CASE("file systems: a whole file is read at once, here and in other storage
   CHECK(whole.was_in_memory == before.empty());
   CHECK(files->size_of(path) == 5000);
   CHECK(files->size_of(path + "/x") == 0);
-  files->will_need_whole(path);
+  files->will_need_whole(path, 0);
   std::vector<std::byte> streamed(6000);
   CHECK(files->stream({path, {}})->read(streamed) == 5000);
   const std::string missing = before + (folder.path() / "missing").string();

@@ -38,6 +38,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/manifest_test.cpp
   unit/remote/kept_index_test.cpp
   unit/remote/object_file_test.cpp
+  unit/remote/objects_ahead_test.cpp
   unit/remote/requests_test.cpp
   unit/remote/round_trips_test.cpp
   unit/remote/s3_test.cpp

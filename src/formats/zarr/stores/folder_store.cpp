@@ -88,9 +88,10 @@ class folder_store final : public zarr_store {
     return true;
   }
 
-  void will_need(const std::string& key) const noexcept override try {
+  void will_need(const std::string& key, std::uint64_t max_bytes) const noexcept override try {
     // Whole files are not ranges that a cache keeps.
-    if (range_recorder::of_this_thread() == nullptr) files_->will_need_whole(path_of(key));
+    if (range_recorder::of_this_thread() == nullptr)
+      files_->will_need_whole(path_of(key), max_bytes);
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
   bool is_cold() const noexcept override { return is_remote_ || is_cold_.exchange(false, relaxed); }

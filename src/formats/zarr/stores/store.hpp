@@ -65,7 +65,11 @@ class zarr_store {
   virtual bool read_whole(const std::string& key, std::uint64_t max_bytes,
                           const file_system::room& memory) const = 0;
   /// Asks for an object to be brought near.
-  virtual void will_need(const std::string& key) const noexcept { (void)key; }
+  /// @param max_bytes The most that it has.
+  virtual void will_need(const std::string& key, std::uint64_t max_bytes) const noexcept {
+    (void)key;
+    (void)max_bytes;
+  }
   /// Whether hints are useful.
   [[nodiscard]] virtual bool is_cold() const noexcept = 0;
   /// The file that holds the whole store; null if there is none.

@@ -78,7 +78,7 @@ class zip_store final : public zarr_store {
     return true;
   }
 
-  void will_need(const std::string& key) const noexcept override {
+  void will_need(const std::string& key, std::uint64_t /*max_bytes*/) const noexcept override {
     if (const auto found = parts_.find(key); found != parts_.end())
       file_->will_need(found->second.begin, found->second.bytes);
   }
