@@ -33,6 +33,7 @@ feedline_add_tests(feedline_remote_tests
   unit/remote/credentials_test.cpp
   unit/remote/direct_test.cpp
   unit/remote/faults_test.cpp
+  unit/remote/first_batch_test.cpp
   unit/remote/hint_order_test.cpp
   unit/remote/in_flight_limit_test.cpp
   unit/remote/manifest_test.cpp
