@@ -14,10 +14,9 @@ class connection_room {
  public:
   void opened() noexcept { open_.fetch_add(1, std::memory_order_relaxed); }
   void closed() noexcept { open_.fetch_sub(1, std::memory_order_relaxed); }
+  [[nodiscard]] int open() const noexcept { return open_.load(std::memory_order_relaxed); }
   /// Whether one more may be opened.
-  [[nodiscard]] bool is_left() const noexcept {
-    return open_.load(std::memory_order_relaxed) < most();
-  }
+  [[nodiscard]] bool is_left() const noexcept { return open() < most(); }
 
   /// As the limit of open files is now.
   [[nodiscard]] static int most() noexcept {

@@ -75,6 +75,30 @@ struct driven {
 
 }  // namespace
 
+TEST_CASE("connections: idle ones make room for others, and new ones are made when they are needed",
+          "[remote][host]") {
+  http_server server;
+  server.put("/x", std::vector<std::byte>(1000));
+  driven by;
+  const auto request = [&] {
+    auto easy = by.handle(server.address("/x"));
+    const std::size_t group = by.groups.begin(easy.get());
+    const CURLMsg* ended = nullptr;
+    while ((ended = by.groups.next_ended()) == nullptr) by.step();
+    CHECK(ended->data.result == CURLE_OK);
+    CHECK(by.room.open() == 1);
+    by.groups.close_idle();  // this one is not idle
+    CHECK(by.room.open() == 1);
+    by.groups.end(group, easy.get());
+  };
+  request();
+  by.groups.close_idle();
+  CHECK(by.room.open() == 0);
+  CHECK(by.known().empty());
+  request();
+  CHECK(server.connections() == 2);
+}
+
 TEST_CASE("connections: epoll forgets one that is closed, though another process has its socket",
           "[remote][host]") {
   http_server server;
