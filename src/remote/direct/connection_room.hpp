@@ -18,7 +18,7 @@ class connection_room {
   /// Whether one more may be opened.
   [[nodiscard]] bool is_left() const noexcept { return open() < most(); }
 
-  /// As the limit of open files is now.
+  /// Follows the limit of open files, which may change.
   [[nodiscard]] static int most() noexcept {
     rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY)
