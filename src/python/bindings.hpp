@@ -31,10 +31,12 @@ void bind_tfrecord(nb::module_& module);
 void bind_record_sets(nb::module_& module);
 void bind_array_record(nb::module_& module);
 void bind_image_sets(nb::module_& module);
+void bind_nd_arrays(nb::module_& module);
 void bind_windows(nb::module_& module);
 void bind_zarr(nb::module_& module);
-void bind_hdf5(nb::module_& module);    // where HDF5 is
-void bind_remote(nb::module_& module);  // where libcurl and pugixml are
+void bind_hdf5(nb::module_& module);         // where HDF5 is
+void bind_hdf5_arrays(nb::module_& module);  // the same
+void bind_remote(nb::module_& module);       // where libcurl and pugixml are
 void bind_queue(nb::module_& module);
 void bind_ragged(nb::module_& module);
 void bind_ragged_samples(nb::module_& module);

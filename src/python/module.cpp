@@ -42,9 +42,11 @@ NB_MODULE(_feedline, module) {
   bind_array_record(module);
   bind_parquet(module);
   bind_image_sets(module);
+  bind_nd_arrays(module);
   bind_windows(module);
   bind_zarr(module);
 #ifdef FEEDLINE_HAS_HDF5
+  bind_hdf5_arrays(module);
   bind_hdf5(module);
 #endif
 #ifdef FEEDLINE_HAS_REMOTE

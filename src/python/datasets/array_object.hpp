@@ -5,6 +5,10 @@
 
 #include "python/dataset_object.hpp"
 
+#include <cstdint>
+#include <string>
+#include <variant>
+
 namespace feedline::python {
 
 /// `Array`, and what it holds of Python.
@@ -20,5 +24,12 @@ struct window_field_object {
     for (const nb::object& each : held) report(each);
   }
 };
+
+/// An axis as Python gives it: its name or number.
+using axis_argument = std::variant<std::int64_t, std::string>;
+
+inline array_axis as_axis(const axis_argument& axis) {
+  return std::visit([](const auto& each) { return array_axis{each}; }, axis);
+}
 
 }  // namespace feedline::python
