@@ -25,6 +25,9 @@ array_spec checked(array_spec spec) {
   if (!spec.dimensions.empty() && spec.dimensions.size() != rank)
     refuse("has " + std::to_string(spec.dimensions.size()) + " names for " + std::to_string(rank) +
            " dimensions");
+  if (!spec.coordinates.empty() && spec.coordinates.size() != rank)
+    refuse("has coordinates for " + std::to_string(spec.coordinates.size()) + " of " +
+           std::to_string(rank) + " dimensions");
   for (std::size_t d = 0; d < spec.dimensions.size(); ++d)
     if (!spec.dimensions[d].empty() &&
         std::count(spec.dimensions.begin(), spec.dimensions.end(), spec.dimensions[d]) > 1)

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "arrays/box_list.hpp"
+#include "arrays/coordinates.hpp"
 #include "arrays/encoded_array.hpp"
 #include "arrays/index_runs.hpp"
 
@@ -156,7 +157,10 @@ array_ptr rename_array(array_ptr array, std::string name, std::vector<std::strin
   require_array("rename_array", array);
   array_spec spec = array->spec();
   if (!name.empty()) spec.name = std::move(name);
-  if (!dimensions.empty()) spec.dimensions = std::move(dimensions);
+  if (!dimensions.empty()) {
+    spec.dimensions = std::move(dimensions);
+    spec.coordinates.clear();
+  }
   return std::make_shared<const renamed_array>(std::move(spec), std::move(array));
 }
 
@@ -175,6 +179,8 @@ array_ptr choose_along(array_ptr array, const array_axis& axis,
                         std::to_string(spec.shape[position] - 1)};
   spec.shape[position] = indices.size();
   if (!spec.chunk.empty()) spec.chunk[position] = indices.size();
+  if (auto& along = spec.coordinates; !along.empty() && along[position])
+    along[position] = along[position]->choose(indices);
   return std::make_shared<const chosen_array>(std::move(spec), std::move(array), position,
                                               std::move(indices));
 }
@@ -186,6 +192,7 @@ array_ptr concatenate_arrays(std::vector<array_ptr> parts, const array_axis& axi
   const std::size_t position = axis_of("concatenate_arrays", spec, axis);
   spec.chunks_kept = 0;
   std::uint64_t extent = 0;
+  std::vector<std::shared_ptr<const detail::axis_coordinates>> joined;
   for (const array_ptr& part : parts) {
     const array_spec& own = part->spec();
     const auto refuse = [&](const std::string& why) {
@@ -202,12 +209,20 @@ array_ptr concatenate_arrays(std::vector<array_ptr> parts, const array_axis& axi
       refuse(
           "are packed differently, so equal stored numbers stand for different values; unpack "
           "each first");
+    joined.push_back(own.coordinates.empty() ? nullptr : own.coordinates[position]);
+    for (std::size_t d = 0; d < own.shape.size(); ++d)
+      if (const std::string why = detail::coordinate_difference(spec, d, own, d);
+          d != position && !why.empty())
+        refuse("have different coordinates along " + to_string(detail::axis_at(own, d)) + ": " +
+               why + ". " + detail::coordinate_remedy);
     if (own.chunk != spec.chunk) spec.chunk.clear();
     spec.chunks_kept += own.chunks_kept;
     if (__builtin_add_overflow(extent, own.shape[position], &extent))
       refuse("have more elements along " + to_string(axis) + " than 64 bits count");
   }
   spec.shape[position] = extent;
+  if (!spec.coordinates.empty())
+    spec.coordinates[position] = detail::axis_coordinates::join(joined);
   return std::make_shared<const joined_array>(std::move(spec), std::move(parts), position);
 }
 

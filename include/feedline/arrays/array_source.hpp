@@ -12,6 +12,10 @@
 #include <string_view>
 #include <vector>
 
+namespace feedline::detail {
+class axis_coordinates;
+}  // namespace feedline::detail
+
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
@@ -56,6 +60,9 @@ struct array_spec {
   std::vector<std::uint64_t> chunk = {};
   std::uint64_t chunks_kept = 0;  ///< maximum number of decoded chunks in memory
   value_packing packing = {};
+  /// Values of the dimension scale of each dimension, such as times: `make_windows` and
+  /// `concatenate_arrays` compare them. Null: they are not known. Empty: none is.
+  std::vector<std::shared_ptr<const detail::axis_coordinates>> coordinates = {};
 };
 
 /// "t2m: int16[time 8760, latitude 721, longitude 1440]".

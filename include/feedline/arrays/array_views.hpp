@@ -15,7 +15,8 @@ inline namespace FEEDLINE_ABI {
 /// Arrays that are made of others. None copies values: each passes reads on.
 
 /// The same array under another name, or with other names of its dimensions.
-/// @param name Empty: unchanged. @param dimensions One for each dimension. Empty: unchanged.
+/// @param name Empty: unchanged. @param dimensions One for each dimension; the array's coordinates
+/// are forgotten, so that it can be used beside arrays of others. Empty: unchanged.
 /// @throws usage_error if they are not as many as the dimensions, or two have the same name.
 [[nodiscard]] array_ptr rename_array(array_ptr array, std::string name,
                                      std::vector<std::string> dimensions = {});
@@ -27,8 +28,8 @@ inline namespace FEEDLINE_ABI {
                                      std::vector<std::uint64_t> indices);
 
 /// Arrays one after the other along an axis that they have, such as the files of several years. All
-/// other extents, the types and the packing are equal: `unpack` arrays first that are packed
-/// differently.
+/// other extents, the types, the packing and the coordinates along other axes are equal: `unpack`
+/// arrays first that are packed differently.
 /// @param parts At least one.
 /// @throws usage_error naming the parts that differ.
 [[nodiscard]] array_ptr concatenate_arrays(std::vector<array_ptr> parts, const array_axis& axis);

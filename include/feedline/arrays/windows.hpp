@@ -106,7 +106,9 @@ struct window_options {
 /// `stride` apart from the first one. With `pad` and `reflect`, they are 0, stride, 2 × stride, …
 /// An axis without a window is in each sample as a whole. Arrays that do not have a window's
 /// axis by name, such as coordinates or a map of heights, are the same at all its positions. All
-/// extents along one window's axis are equal.
+/// extents along one window's axis are equal, and so are the coordinates (values and units of
+/// dimension scales), where two arrays have some: two years, or two grids, are never one sample.
+/// The same holds along all axes of arrays that are stacked in one field.
 ///
 /// A chunk that several samples of a read need is decoded once, and kept while memory allows.
 /// `chunks()` follows the regions, or without them the chunks along the first axis:
@@ -118,10 +120,10 @@ struct window_options {
 /// others.
 /// @param windows At least one. @param fields At least one.
 /// @throws usage_error naming array, axis and value: no such axis, sizes, strides or steps of 0,
-/// windows larger than the array, extents or types that differ, no position left by the excluded
-/// ranges, more samples than 62 bits count, a pad that is no value of the type, regions along a
-/// window that cannot have them, draws that are not a multiple of the number of regions, at least
-/// 2 of each.
+/// windows larger than the array, extents, types or coordinates that differ, no position left by
+/// the excluded ranges, more samples than 62 bits count, a pad that is no value of the type,
+/// regions along a window that cannot have them, draws that are not a multiple of the number of
+/// regions, at least 2 of each.
 [[nodiscard]] dataset_ptr make_windows(std::vector<window> windows,
                                        std::vector<window_field> fields,
                                        const window_options& options = {});

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "arrays/box_list.hpp"
+#include "arrays/windows/one_grid.hpp"
 #include "arrays/windows/regions.hpp"
 #include "dataset/choose_fields.hpp"
 #include "detail/arithmetic.hpp"
@@ -238,6 +239,7 @@ window_plan plan_windows(std::vector<window> windows, const std::vector<window_f
                             .axes = std::move(drafted.arrays[a]),
                             .pad = {}});
   }
+  require_one_grid(plan, fields);
   plan.field_bytes = checked_row_bytes("make_windows", plan.fields);
   plan.samples = plan.draws;
   for (std::size_t w = 0; w < plan.windows.size(); ++w) {

@@ -39,6 +39,17 @@ bool is_scale(const hdf5_session& hdf5, hid_t dataset) {
   return hdf5_attribute{hdf5, dataset, "CLASS"}.text() == "DIMENSION_SCALE";
 }
 
+/// The values of a scale, if it has one dimension of numbers.
+hdf5_scale values_of(const hdf5_session& hdf5, hid_t scale, const std::string& path) {
+  const hdf5_type_id type{H5Dget_type(scale)};
+  const hdf5_space_id space{H5Dget_space(scale)};
+  const H5T_class_t kind = H5Tget_class(type.get());
+  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || H5Sget_simple_extent_ndims(space.get()) != 1 ||
+      is_netcdf_dimension(hdf5, scale))
+    return {};
+  return {path, hdf5_attribute{hdf5, scale, "units"}.text()};
+}
+
 /// Adds to what is wrong; one reason is enough to look at the file.
 void add_fault(hdf5_dimensions& found, std::string fault) {
   if (found.fault.empty()) found.fault = std::move(fault);
@@ -115,7 +126,7 @@ hdf5_dimension_finder::scale hdf5_dimension_finder::describe_scale(hid_t object)
   found.extent = extents[0];
   found.can_grow = max_extents[0] != extents[0];
   const bool is_dimension = is_netcdf_dimension(hdf5_, object);
-  found.has_values = !is_dimension && !found.path.empty();
+  found.values = values_of(hdf5_, object, found.path);
   found.name = last_name(found.path);
   if (found.name.empty() && !is_dimension)
     found.name = hdf5_attribute{hdf5_, object, "NAME"}.text();
@@ -145,7 +156,7 @@ void hdf5_dimension_finder::add_scale(const subject& of, std::size_t dimension, 
                                 " elements, but its scale '" + printable(from.path) + "' has " +
                                 std::to_string(from.extent));
   found.names[dimension] = from.name;
-  if (from.has_values && from.extent == extent) found.scales[dimension] = from.path;
+  if (from.extent == extent) found.scales[dimension] = from.values;
 }
 
 void hdf5_dimension_finder::add_attached(const subject& of, hdf5_dimensions& found) {
@@ -220,7 +231,7 @@ hdf5_dimensions hdf5_dimension_finder::find(hid_t dataset) {
   if (rank == 1 && is_scale(hdf5_, dataset)) {
     const std::string path = path_of_object(dataset);
     found.names = {last_name(path)};
-    if (!is_netcdf_dimension(hdf5_, dataset)) found.scales = {path};
+    found.scales = {values_of(hdf5_, dataset, path)};
   } else if (H5Aexists(dataset, "DIMENSION_LIST") > 0) {
     add_attached(of, found);
   } else {
@@ -231,7 +242,7 @@ hdf5_dimensions hdf5_dimension_finder::find(hid_t dataset) {
     if (found.names[d].empty()) found.names[d] = labels[d];
   found.names = without_namesakes(std::move(found.names));
   for (std::size_t d = 0; d < count; ++d)
-    if (found.names[d].empty()) found.scales[d].clear();
+    if (found.names[d].empty()) found.scales[d] = {};
   if (std::ranges::all_of(found.names, &std::string::empty)) found.names.clear();
   return found;
 }

@@ -13,13 +13,18 @@
 
 namespace feedline::detail {
 
+/// A dimension scale that has numbers as its values.
+struct hdf5_scale {
+  std::string path = {};   ///< in its file; "": there is none
+  std::string units = {};  ///< attribute `units`; "": it has none
+};
+
 /// Dimensions of a dataset, as attributes describe them.
 struct hdf5_dimensions {
   /// One for each, like `array_spec::dimensions`; empty: none has a name.
   std::vector<std::string> names = {};
-  /// Paths of the dimension scales in the dataset's file, one for each dimension; "": it has none
-  /// of its extent that has values.
-  std::vector<std::string> scales = {};
+  /// Scales of each dimension that have its extent, in the dataset's file.
+  std::vector<hdf5_scale> scales = {};
   /// Reason why a name is missing, if attributes are wrong: "dimension 1: DIMENSION_LIST leads to
   /// no object". Empty: they are right.
   std::string fault = {};
@@ -43,7 +48,7 @@ class hdf5_dimension_finder {
     std::string name = {};
     hsize_t extent = 0;
     bool can_grow = false;
-    bool has_values = false;
+    hdf5_scale values = {};  ///< without a path: it has none
     std::string fault = {};  ///< it is no scale
   };
   /// A dataset whose dimensions are wanted.

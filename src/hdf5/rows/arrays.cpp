@@ -1,13 +1,16 @@
+#include <feedline/arrays/array_views.hpp>
 #include <feedline/hdf5/arrays.hpp>
 
 #include "arrays/chunked_array.hpp"
 #include "arrays/constant_array.hpp"
+#include "arrays/coordinates.hpp"
 #include "arrays/file_array.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
 #include "hdf5/attributes/array_attributes.hpp"
 #include "hdf5/attributes/dimensions.hpp"
 #include "hdf5/library/conventions.hpp"
+#include "hdf5/library/storage.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/encoded_rows.hpp"
 #include "hdf5/rows/found_array.hpp"
@@ -16,7 +19,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace feedline::detail {
@@ -94,9 +100,41 @@ double weight_of(const hdf5_found_array& found) {
              : 0;
 }
 
-/// Adds what attributes say: names of dimensions and packing.
+/// The values of a scale in a file, which is opened again for them.
+std::vector<double> read_scale(const std::string& file, const std::string& path) {
+  const array_ptr values = unpack(open_hdf5_array(file, path), {.type = element_type::f64});
+  std::vector<double> read(values->spec().shape.front());
+  values->read_all(std::as_writable_bytes(std::span{read}));
+  return read;
+}
+
+/// Coordinates of arrays that are opened together, by their scales' files and paths.
+using known_coordinates =
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<const axis_coordinates>>;
+
+/// Files at remote addresses are not opened again, because each needs several requests.
+void add_coordinates(const hdf5_session& hdf5, hid_t dataset, const hdf5_dimensions& dimensions,
+                     known_coordinates& known, array_spec& spec) {
+  const std::string file = path_of_file(hdf5, dataset).string();
+  if (file.find("://") != std::string::npos) return;
+  for (std::size_t d = 0; d < dimensions.scales.size(); ++d) {
+    const hdf5_scale& scale = dimensions.scales[d];
+    if (scale.path.empty()) continue;
+    auto& found = known[{file, scale.path}];
+    if (!found)
+      found = std::make_shared<const axis_coordinates>(
+          std::make_shared<const stored_coordinates>(
+              file + ": " + scale.path, scale.units,
+              [file, path = scale.path] { return read_scale(file, path); }),
+          spec.shape[d]);
+    spec.coordinates.resize(spec.shape.size());
+    spec.coordinates[d] = found;
+  }
+}
+
+/// Adds what attributes say: names of dimensions, coordinates and packing.
 void describe_array(const hdf5_session& hdf5, const hdf5_file& file, hdf5_dimension_finder& finder,
-                    const std::string& path, array_spec& spec) {
+                    known_coordinates& known, const std::string& path, array_spec& spec) {
   std::string member;
   const hdf5_dataset_id dataset = file.open_dataset(hdf5, path, &member);
   if (is_netcdf_dimension(hdf5, dataset.get())) throw file.error(path, netcdf_dimension_refusal);
@@ -104,6 +142,7 @@ void describe_array(const hdf5_session& hdf5, const hdf5_file& file, hdf5_dimens
   if (!dimensions.fault.empty())
     log()->warn("{}: array '{}' lacks names of dimensions that attributes should give: {}",
                 printable(file.path()), printable(path), printable(dimensions.fault));
+  add_coordinates(hdf5, dataset.get(), dimensions, known, spec);
   spec.dimensions = std::move(dimensions.names);
   if (!spec.dimensions.empty()) spec.dimensions.resize(spec.shape.size());
   if (member.empty()) spec.packing = packing_attributes(hdf5, dataset.get());
@@ -160,11 +199,12 @@ std::vector<array_ptr> open_hdf5_arrays(const std::string& file,
     const detail::hdf5_file opened{hdf5, file, options.external};
     detail::hdf5_open_context common{.conventions = value_conventions::ignore};
     detail::hdf5_dimension_finder finder{hdf5};
+    detail::known_coordinates known;
     for (const std::string& path : datasets) {
       found.push_back(detail::find_hdf5_array(hdf5, opened, common, path));
       if (found.back().field.samples == 0)
         throw opened.error(path, "holds no values: its first dimension is 0");
-      detail::describe_array(hdf5, opened, finder, path, found.back().spec);
+      detail::describe_array(hdf5, opened, finder, known, path, found.back().spec);
     }
     if (opened.driver()) opened.driver()->admit_no_more();
   }

@@ -1,3 +1,4 @@
+#include <feedline/arrays/array_views.hpp>
 #include <feedline/arrays/windows.hpp>
 #include <feedline/error.hpp>
 #include <feedline/hdf5/arrays.hpp>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -309,4 +311,90 @@ TEST_CASE("hdf5 dimensions: what stands for a dimension of NetCDF is no array", 
   CHECK(contains(message_of<hdf5_error>([&] { (void)open_hdf5(file, {{"x"}}); }), words));
   CHECK(contains(message_of<hdf5_error>([&] { (void)open_hdf5_array(file, "x"); }), words));
   CHECK(open_hdf5(file, {{"x"}}, {.conventions = value_conventions::ignore})->size() == 4);
+}
+
+TEST_CASE("hdf5 dimensions: arrays whose scales differ are not one grid", "[dataset][host]") {
+  const temporary_directory folder;
+  const auto write = [&](const std::string& name, const std::vector<double>& times,
+                         const std::string& units, const std::vector<double>& lats) {
+    scaled_file made{folder.path() / name};
+    const auto scale = [&](const std::string& of, const std::vector<double>& values) {
+      const hid_t made_scale = made.add_scale(of, {values.size()});
+      require_hdf5(H5Dwrite(made_scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                            values.data()) >= 0,
+                   of);
+      return made_scale;
+    };
+    put_text(scale("time", times), "units", units);
+    scale("lat", lats);
+    for (const std::string of : {"t", "u"})
+      put_list(made.add(of, {times.size(), lats.size()}),
+               {{made.reference("time")}, {made.reference("lat")}});
+    return made.close();
+  };
+  const std::string hours = "hours since 1979-01-01";
+  const std::string first = write("a.nc", {0, 6, 12}, hours, {10, 20});
+  const std::string rounded = write("b.nc", {0, 6.000001, 12}, hours, {10, 20});
+  const std::string later = write("c.nc", {18, 24, 30}, hours, {10, 20});
+  const std::string year = write("d.nc", {0, 6, 12}, "hours since 1980-01-01", {10, 20});
+  const std::string south = write("e.nc", {0, 6, 12}, hours, {-10, 20});
+  const auto t = open_hdf5_array(first, "t");
+  const auto u_of = [](const std::string& file) { return open_hdf5_array(file, "u"); };
+  const auto windows_of = [&](const array_ptr& u) {
+    return make_windows({{"time"}}, {{"t", {t}}, {"u", {u}}})->size();
+  };
+  const auto stacked = [&](const array_ptr& u) {
+    return make_windows({{"time"}}, {{"both", {t, u}}})->size();
+  };
+
+  SECTION("windows") {
+    CHECK(windows_of(u_of(first)) == 3);
+    CHECK(windows_of(u_of(rounded)) == 3);
+    CHECK(windows_of(u_of(south)) == 3);  // fields may have different grids
+    const auto words = message_of<usage_error>([&] { windows_of(u_of(later)); });
+    CHECK(contains(words, "have different coordinates along axis 'time': element 0 is at 0 " +
+                              hours + " in " + first + ": /time, and at 18 " + hours + " in " +
+                              later + ": /time"));
+    CHECK(contains(message_of<usage_error>([&] { windows_of(u_of(year)); }),
+                   "at 0 hours since 1980-01-01"));
+    CHECK(windows_of(rename_array(u_of(later), "", {"time", "lat"})) == 3);
+    CHECK(contains(
+        message_of<usage_error>([&] { windows_of(unpack(rename_array(u_of(later), "v"))); }),
+        "different coordinates"));
+  }
+  SECTION("stacked arrays have one grid") {
+    CHECK(stacked(u_of(rounded)) == 3);
+    CHECK(contains(message_of<usage_error>([&] { stacked(u_of(south)); }),
+                   "different coordinates along axis 'lat': element 0 is at 10 in"));
+    CHECK(make_windows({{"time"}},
+                       {{.name = "both", .arrays = {t, u_of(south)}, .channels = {"lat"}}})
+              ->fields()[0]
+              .shape == std::vector<std::uint64_t>{4, 1});
+  }
+  SECTION("arrays made of others") {
+    const auto joined = [&](const std::string& a, const std::string& b) {
+      return concatenate_arrays({u_of(a), u_of(b)}, "time");
+    };
+    const auto both = [&](const array_ptr& a, const array_ptr& b) {
+      return make_windows({{"time"}}, {{"a", {a}}, {"b", {b}}})->size();
+    };
+    CHECK(both(joined(first, later), joined(rounded, later)) == 6);
+    CHECK(
+        contains(message_of<usage_error>([&] { both(joined(first, later), joined(first, first)); }),
+                 "element 3 is at 18"));
+    CHECK(contains(message_of<usage_error>([&] { (void)joined(first, south); }),
+                   "have different coordinates along axis 'lat'"));
+    CHECK(both(choose_along(joined(first, later), "time", {3, 4, 5}), u_of(later)) == 3);
+    CHECK(contains(message_of<usage_error>([&] {
+                     both(choose_along(joined(first, later), "time", {3, 5, 4}), u_of(later));
+                   }),
+                   "element 1 is at 30"));
+  }
+  SECTION("what cannot be read is not compared, and a warning says so") {
+    const auto u = u_of(later);
+    std::filesystem::resize_file(later, 100);
+    const log_capture log;
+    CHECK(windows_of(u) == 3);
+    CHECK(contains(log.text(), "cannot be read, so that arrays are not compared"));
+  }
 }
