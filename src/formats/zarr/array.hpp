@@ -54,6 +54,7 @@ struct zarr_array {
   zarr_chunk_keys keys = {};
   std::vector<std::string> dimension_names = {};  ///< empty: none; a name may be empty
   value_packing packing = {};                     ///< from its attributes
+  std::string units = {};                         ///< the same; empty: it has none
 
   [[nodiscard]] std::size_t chunk_bytes() const noexcept;
   /// The field that it becomes. @param name Name of the field.

@@ -147,6 +147,11 @@ value_packing packing_attributes(const zarr_json* attributes, const zarr_array& 
   return packing;
 }
 
+std::string units_attribute(const zarr_json* attributes) {
+  const zarr_json* const units = attribute_reader{attributes}.find("units");
+  return units != nullptr && units->is_string() ? units->get<std::string>() : "";
+}
+
 }  // namespace feedline::detail
 
 #endif

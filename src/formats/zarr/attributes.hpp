@@ -5,6 +5,8 @@
 #include "formats/zarr/array.hpp"
 #include "formats/zarr/json/document.hpp"
 
+#include <string>
+
 namespace feedline::detail {
 
 /// The attributes of an array by which its stored numbers are packed, as xarray reads them:
@@ -15,5 +17,8 @@ namespace feedline::detail {
 /// 2, instead of the attribute _FillValue.
 [[nodiscard]] value_packing packing_attributes(const zarr_json* attributes, const zarr_array& array,
                                                bool fill_is_missing);
+
+/// The attribute `units`; empty if there is no such text.
+[[nodiscard]] std::string units_attribute(const zarr_json* attributes);
 
 }  // namespace feedline::detail

@@ -107,6 +107,7 @@ zarr_array parse_v2_array(const zarr_json& document, const zarr_json* attributes
   }
   finish_array(array, stored.is_big_endian, from);
   array.packing = packing_attributes(attributes, array, fill != nullptr && !fill->is_null());
+  array.units = units_attribute(attributes);
   return array;
 }
 

@@ -240,6 +240,7 @@ zarr_array parse_v3_array(const zarr_json& document, std::string path, const fil
   codecs.read(from, "codecs");
   codecs.finish();
   array.packing = packing_attributes(from.find("attributes"), array, false);
+  array.units = units_attribute(from.find("attributes"));
   return array;
 }
 

@@ -1,11 +1,13 @@
 /// Zarr's arrays of N dimensions: boxes of chunks that cut them.
 
 #include <feedline/arrays/array_source.hpp>
+#include <feedline/arrays/windows.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/zarr.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
+#include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/files/zarr_folder.hpp"
 
@@ -73,6 +75,46 @@ TEST_CASE("zarr arrays: two dimensions of one name have none, and a path may end
     array->read_all(read);
     CHECK(read == byte_vector(12, std::byte{7}));
   }
+}
+
+TEST_CASE("zarr arrays: those whose coordinates differ are not one grid", "[arrays][host]") {
+  const auto put = [](const zarr_folder& store, const std::vector<float>& times,
+                      const std::string& units) {
+    const auto named = [](const std::string& names) {
+      return R"(, "dimension_names": [)" + names + ']';
+    };
+    const std::string type = "\"float32\"";
+    const std::string codecs = '[' + zarr_bytes + ']';
+    store.put("a/time/zarr.json",
+              zarr_v3("[3]", "[3]", type, codecs, "0",
+                      named("\"time\"") + R"(, "attributes": {"units": ")" + units + "\"}"));
+    store.put("a/time/c/0", memory_of(times));
+    store.put("a/t/zarr.json",
+              zarr_v3("[3, 2]", "[3, 2]", type, codecs, "0", named("\"time\", \"x\"")));
+  };
+  const zarr_folder first;
+  const zarr_folder same;
+  const zarr_folder later;
+  const zarr_folder year;
+  const zarr_folder broken;
+  put(first, {0, 6, 12}, "h");
+  put(same, {0, 6, 12}, "h");
+  put(later, {0, 6, 13}, "h");
+  put(year, {0, 6, 12}, "s");
+  put(broken, {0, 6}, "h");
+  const auto windows_of = [&](const zarr_folder& other) {
+    return make_windows({{"time"}}, {{"t", {open_zarr_array(first.path(), "a/t")}},
+                                     {"u", {open_zarr_array(other.path(), "a/t")}}})
+        ->size();
+  };
+  CHECK(windows_of(same) == 3);
+  CHECK(contains(message_of<usage_error>([&] { windows_of(later); }),
+                 "different coordinates along axis 'time': element 2 is at 12 h in " +
+                     first.path() + ": a/time, and at 13 h in"));
+  CHECK(contains(message_of<usage_error>([&] { windows_of(year); }), "and at 0 s in"));
+  const log_capture log;
+  CHECK(windows_of(broken) == 3);
+  CHECK(contains(log.text(), "cannot be read, so that arrays are not compared"));
 }
 
 TEST_CASE("zarr arrays: a damaged chunk is named, without a sample", "[arrays][host]") {
