@@ -125,7 +125,7 @@ std::string name_list(const std::vector<std::string>& names) {
 }
 
 /// Opens arrays as they are stored, and the same as code.
-std::pair<std::function<arrays()>, std::string> opener_of(const request& asked,
+std::pair<std::function<arrays()>, std::string> opener_of([[maybe_unused]] const request& asked,
                                                           const content& found,
                                                           const std::vector<std::string>& names) {
   const std::string& file = found.files.front();
