@@ -1,10 +1,9 @@
 /// Limits of what a sample takes on a device, by which memory is laid out there: no sample may need
 /// more pieces or chunks.
 
-#include "arrays/windows/cut.hpp"
-
 #include <feedline/arrays/windows.hpp>
 
+#include "arrays/windows/cut.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/coded_chunks.hpp"
 
