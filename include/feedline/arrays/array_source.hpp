@@ -60,8 +60,8 @@ struct array_spec {
   std::vector<std::uint64_t> chunk = {};
   std::uint64_t chunks_kept = 0;  ///< maximum number of decoded chunks in memory
   value_packing packing = {};
-  /// Values of each dimension's scale, such as times, or of Zarr's array of its name. `make_windows`
-  /// and `concatenate_arrays` compare them. Null: they are not known. Empty: none is.
+  /// Values of each dimension's scale, such as times, or of Zarr's array of its name. Compared by
+  /// `make_windows` and `concatenate_arrays`. Null: they are not known. Empty: none is.
   std::vector<std::shared_ptr<const detail::axis_coordinates>> coordinates = {};
 };
 
