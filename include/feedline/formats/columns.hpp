@@ -19,6 +19,11 @@ inline namespace FEEDLINE_ABI {
 /// `field::classes` has then. If neither names nor a file are given, the names are learnt: all
 /// texts that occur, in order of their bytes, found by one pass over all records. Name them if
 /// several datasets (training and validation) must count alike.
+///
+/// If all records that are looked at have whole numbers, and names are given, the numbers are
+/// labels already: they count the names from 0, and a number that counts none is an error. In CSV
+/// files names that are whole numbers themselves ("0", "10") are compared with the cells instead.
+/// @throws usage_error if whole numbers of JSON lines have no given names.
 struct text_labels {
   std::vector<std::string> names = {};  ///< classes 0, 1, …
   /// A text file with a name on each line, instead of `names`.
@@ -39,7 +44,7 @@ struct table_column {
   std::optional<std::vector<std::uint64_t>> shape = std::nullopt;
   bool is_ragged = false;  ///< JSON: each record has a list of any length, also 0
   bool is_text = false;    ///< CSV: texts, even if those that are looked at are numbers
-  std::optional<text_labels> labels = std::nullopt;  ///< texts become numbers of classes
+  std::optional<text_labels> labels = std::nullopt;  ///< texts, or numbers, of classes
   /// Used if a record has no value, or null. A number, converted to the field's type; or a text,
   /// for texts and labels. All numbers of a list of fixed shape; a list of any length becomes empty
   /// whatever it is. Empty: such a record is an error.

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/text.hpp"
+#include "formats/table/label_names.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -129,6 +130,26 @@ void require_sound(const std::string& column, const table_column& how) {
   if (how.type && is_text_fill) refuse_option(column, "fill is a text, but the type a number's");
 }
 
+/// Whether labels of a column are whole numbers already, so that names only tell what they count.
+/// In a CSV file, names that are numbers themselves are compared with the cells.
+bool are_counted(const text_labels& labels, const seen_table_column& seen, bool mixes_texts) {
+  const auto is_number = [](std::string_view name) {
+    if (name.starts_with('-')) name.remove_prefix(1);
+    return !name.empty() && name.find_first_not_of("0123456789") == name.npos;
+  };
+  return seen.kind == value_kind::whole && !labels.names.empty() &&
+         !(mixes_texts && std::ranges::any_of(labels.names, is_number));
+}
+
+/// Why values that are no texts are no labels.
+std::string no_labels(const std::string& name, const seen_table_column& seen) {
+  std::string why = "has " + std::string{words_of(seen.kind)} + ", not a text";
+  if (seen.kind == value_kind::whole)
+    why += "; name the classes that it counts in columns['" + printable(name) +
+           "'].labels (names, or a file), or leave labels out";
+  return why;
+}
+
 /// Checks the fill with the kind that the records have.
 void require_fill(const std::string& column, const table_field& of) {
   if (!of.how.fill || of.as.is_ragged != (of.kind == value_kind::text && !of.is_label)) return;
@@ -172,7 +193,10 @@ std::string choose_field(const std::string& name, const seen_table_column& seen,
   if (!seen.trouble.empty()) return seen.trouble;
   const table_column& how = made.how;
   made.as.spec.name = name;
-  made.is_label = how.labels.has_value();
+  if (made.how.labels && !made.how.labels->file.empty())
+    made.how.labels->names = read_class_names(made.how.labels->file);
+  made.counts_classes = how.labels && are_counted(*how.labels, seen, survey.mixes_texts);
+  made.is_label = how.labels && !made.counts_classes;
   made.kind = how.is_text || made.is_label ? value_kind::text : seen.kind;
   const bool is_told = how.type || how.is_text || made.is_label;
   if (seen.records == 0 && !is_told)
@@ -182,8 +206,8 @@ std::string choose_field(const std::string& name, const seen_table_column& seen,
     return "has texts, so it cannot be " + std::string{to_string(*how.type)};
   const bool has_texts =
       survey.mixes_texts || seen.kind == value_kind::text || seen.kind == value_kind::none;
-  if ((how.is_text || made.is_label) && !has_texts)
-    return "has " + std::string{words_of(seen.kind)} + ", not a text";
+  if (made.is_label && !has_texts) return no_labels(name, seen);
+  if (how.is_text && !has_texts) return "has " + std::string{words_of(seen.kind)} + ", not a text";
   if (survey.mixes_texts && (how.shape || how.is_ragged))
     return "has one value in each record, so leave out shape and is_ragged";
   if (how.type)
@@ -195,10 +219,10 @@ std::string choose_field(const std::string& name, const seen_table_column& seen,
            printable(name) + "'].fill for such records";
   if (is_bytes && seen.is_list)
     return "is a list of texts; if they are labels, give columns['" + printable(name) + "'].labels";
-  made.as.spec.type = made.is_label ? how.labels->type
-                      : is_bytes    ? element_type::u8
-                      : how.type    ? *how.type
-                                    : inferred_type(seen);
+  made.as.spec.type = how.labels ? how.labels->type
+                      : is_bytes ? element_type::u8
+                      : how.type ? *how.type
+                                 : inferred_type(seen);
   made.as.is_ragged = is_bytes || how.is_ragged || (seen.varies && !how.shape);
   if (how.shape) made.as.spec.shape = *how.shape;
   if (!how.shape && !seen.shape.empty())

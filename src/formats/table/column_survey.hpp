@@ -19,7 +19,8 @@ namespace feedline::detail {
 struct table_field {
   described_field as = {};
   value_kind kind = value_kind::none;  ///< text: bytes of texts, or labels
-  bool is_label = false;
+  bool is_label = false;               ///< values are texts, which are names of classes
+  bool counts_classes = false;         ///< values are whole numbers, which count classes
   table_column how = {};
 };
 

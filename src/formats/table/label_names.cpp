@@ -21,35 +21,6 @@ constexpr std::size_t max_learnt_classes = std::size_t{1} << 20;
 
 using name_set = std::set<std::string, std::less<>>;
 
-std::vector<std::string> names_of_file(const std::string& path) {
-  const byte_file_ptr file = open_file(path);
-  std::string text(static_cast<std::size_t>(file->size()), '\0');
-  file->read(0, std::as_writable_bytes(std::span{text}));
-  std::string_view rest = text;
-  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
-  std::vector<std::string> names;
-  std::size_t blank = 0;  // the first line without a name, from 1
-  for (std::size_t line = 1; !rest.empty(); ++line) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view name = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (name.ends_with('\r')) name.remove_suffix(1);
-    if (name.empty() && blank == 0) blank = line;
-    if (name.empty()) continue;  // they may end the file
-    if (blank != 0)
-      throw dataset_error{
-          {.path = path, .field = {}},
-          "line " + std::to_string(blank) +
-              " is blank, and names follow it, whose lines number the classes; delete it, or write "
-              "the name that is missing"};
-    names.emplace_back(name);
-  }
-  if (names.empty())
-    throw dataset_error{{.path = path, .field = {}},
-                        "has no name of a class; write one on each line"};
-  return names;
-}
-
 /// The texts of some columns in all records.
 class label_learner {
  public:
@@ -114,6 +85,35 @@ class label_learner {
 
 }  // namespace
 
+std::vector<std::string> read_class_names(const std::string& path) {
+  const byte_file_ptr file = open_file(path);
+  std::string text(static_cast<std::size_t>(file->size()), '\0');
+  file->read(0, std::as_writable_bytes(std::span{text}));
+  std::string_view rest = text;
+  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+  std::vector<std::string> names;
+  std::size_t blank = 0;  // the first line without a name, from 1
+  for (std::size_t line = 1; !rest.empty(); ++line) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view name = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (name.ends_with('\r')) name.remove_suffix(1);
+    if (name.empty() && blank == 0) blank = line;
+    if (name.empty()) continue;  // they may end the file
+    if (blank != 0)
+      throw dataset_error{
+          {.path = path, .field = {}},
+          "line " + std::to_string(blank) +
+              " is blank, and names follow it, whose lines number the classes; delete it, or write "
+              "the name that is missing"};
+    names.emplace_back(name);
+  }
+  if (names.empty())
+    throw dataset_error{{.path = path, .field = {}},
+                        "has no name of a class; write one on each line"};
+  return names;
+}
+
 label_index::label_index(const std::string& column, const class_names& names, element_type type)
     : names_{names} {
   const std::string begin = "columns['" + printable(column) + "'].labels: ";
@@ -142,11 +142,9 @@ void name_classes(table_plan& plan, const line_values& records, const table_pars
   for (std::size_t i = 0; i < plan.columns.size(); ++i) {
     if (!plan.targets[i]) continue;
     table_field& of = plan.fields[plan.targets[i]->field];
-    if (!of.is_label) continue;
-    const text_labels& labels = *of.how.labels;
-    if (!labels.names.empty() || !labels.file.empty())
-      of.as.spec.classes =
-          class_names{labels.file.empty() ? labels.names : names_of_file(labels.file)};
+    if (!of.how.labels) continue;
+    if (!of.how.labels->names.empty())
+      of.as.spec.classes = class_names{of.how.labels->names};
     else
       wanted[i] = learns = true;
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -30,10 +31,13 @@ class label_index {
   std::unordered_map<std::string_view, std::uint64_t> places_;
 };
 
-/// Sets the names of the classes of all fields of labels: those that were given, those of a file,
-/// or all that records have.
-/// @throws dataset_error if a file cannot be read or has no name, or more than a million names are
-/// learnt.
+/// The names of classes that a file has, one on each line.
+/// @throws dataset_error if it cannot be read or has no name.
+[[nodiscard]] std::vector<std::string> read_class_names(const std::string& path);
+
+/// Sets the names of the classes of all fields of labels: those that were given, or all that
+/// records have.
+/// @throws dataset_error if more than a million names are learnt.
 void name_classes(table_plan& plan, const line_values& records, const table_parser& by);
 
 }  // namespace feedline::detail

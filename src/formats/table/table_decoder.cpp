@@ -40,7 +40,7 @@ class table_decoder final : public record_decoder {
       if (target) ++columns_of_[target->field];
     for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
       const field& spec = plan_.fields[i].as.spec;
-      if (plan_.fields[i].is_label)
+      if (plan_.fields[i].is_label || plan_.fields[i].counts_classes)
         labels_.emplace(i, label_index{spec.name, spec.classes, spec.type});
     }
     for (const auto& [place, index] : labels_) require_filled_class(plan_.fields[place], index);
@@ -88,7 +88,7 @@ class table_decoder final : public record_decoder {
 
   static void require_filled_class(const table_field& of, const label_index& index) {
     const auto* const text = of.how.fill ? std::get_if<std::string>(&*of.how.fill) : nullptr;
-    if (text != nullptr && !of.as.is_ragged && !index.find(*text))
+    if (text != nullptr && of.is_label && !of.as.is_ragged && !index.find(*text))
       throw usage_error{"columns['" + printable(of.as.spec.name) +
                         "'].fill: " + index.not_found(*text)};
   }
@@ -205,6 +205,17 @@ class table_decoder final : public record_decoder {
     write_elements(of, field, place, value, out.ragged(field, value.shape.front()));
   }
 
+  /// @param number A whole number.
+  static bool counts_class(const table_field& of, const table_number& number) {
+    const auto classes = static_cast<double>(of.as.spec.classes.get().size());
+    return std::visit(
+        [&](auto value) {
+          const auto label = static_cast<double>(value);
+          return label >= 0 && label < classes;
+        },
+        number);
+  }
+
   /// Writes as many values as there is room for.
   template <class Place>
   void write_elements(const table_field& of, std::size_t field, const Place& place,
@@ -223,6 +234,12 @@ class table_decoder final : public record_decoder {
         continue;
       }
       std::string why = write_number(value.numbers[i], type, to);
+      if (of.counts_classes && !(why.empty() && counts_class(of, value.numbers[i])))
+        refuse(of, place(),
+               "is " + words_of(value.numbers[i]) + ", which counts none of " +
+                   to_string(of.as.spec.classes) + "; name all classes in columns['" +
+                   printable(of.as.spec.name) +
+                   "'].labels, or replace such records (error_policy)");
       if (why.empty() && type == element_type::f64 && !of.how.type &&
           !is_exact_as_double(value.numbers[i]))
         why = "is a whole number that float64 rounds, and other records have fractions";

@@ -14,17 +14,6 @@
 namespace feedline::detail {
 namespace {
 
-std::string words_of_number(const table_number& number) {
-  return std::visit(
-      [](auto value) -> std::string {
-        if constexpr (std::is_same_v<decltype(value), double>)
-          return text_of(value);
-        else
-          return std::to_string(value);
-      },
-      number);
-}
-
 /// From here on a double does not hold all whole numbers, so a text with a fraction or an exponent
 /// may have been rounded to another one.
 constexpr double least_rounded = 0x1p53;
@@ -92,6 +81,17 @@ std::string_view words_of(value_kind kind) {
   return "nothing";
 }
 
+std::string words_of(const table_number& number) {
+  return std::visit(
+      [](auto value) -> std::string {
+        if constexpr (std::is_same_v<decltype(value), double>)
+          return text_of(value);
+        else
+          return std::to_string(value);
+      },
+      number);
+}
+
 bool is_exact_as_double(const table_number& number) noexcept {
   return std::visit(
       [](auto value) {
@@ -112,7 +112,7 @@ std::string write_number(const table_number& number, element_type type, std::byt
   const auto* const real = std::get_if<double>(&number);
   const bool may_be_rounded = size_bytes(type) == 8 && real != nullptr && std::isfinite(*real) &&
                               *real == std::trunc(*real) && std::abs(*real) >= least_rounded;
-  return "is " + words_of_number(number) +
+  return "is " + words_of(number) +
          (may_be_rounded ? ", which was rounded if it has more digits: write it without a fraction "
                            "and an exponent"
                          : ", which " + std::string{to_string(type)} + " cannot hold");

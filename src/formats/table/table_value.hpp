@@ -36,6 +36,7 @@ struct table_value {
 
 /// "a number", "a text".
 [[nodiscard]] std::string_view words_of(value_kind kind);
+[[nodiscard]] std::string words_of(const table_number& number);
 
 /// Whether a double holds the number exactly: it rounds large whole numbers.
 [[nodiscard]] bool is_exact_as_double(const table_number& number) noexcept;

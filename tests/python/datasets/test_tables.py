@@ -102,6 +102,20 @@ def test_labels_are_given_learnt_or_in_a_file(tmp_path: Path) -> None:
             assert [names[int(data[i]["kind"])] for i in range(9)] == [r["kind"] for r in wanted]
 
 
+def test_labels_that_are_numbers_count_the_names(tmp_path: Path) -> None:
+    wanted = [{"id": i, "label": i % 3} for i in range(9)]
+    write_json(tmp_path / "a.jsonl", wanted)
+    write_csv(tmp_path / "a.csv", wanted)
+    for path in ("a.jsonl", "a.csv"):
+        columns = {"label": TableColumn(labels=["owl", "cat", "dog"], label_dtype=np.int64)}
+        data = feedline.open(tmp_path / path, fields=["label"], columns=columns)
+        assert data.fields[0].classes == ["owl", "cat", "dog"]
+        assert [int(data[i]["label"]) for i in range(9)] == [row["label"] for row in wanted]
+        few = feedline.open(tmp_path / path, columns={"label": TableColumn(labels=["owl", "cat"])})
+        with pytest.raises(feedline.DatasetError, match=r"is 2, which counts none of 2 classes"):
+            few[2]
+
+
 def test_a_state_refuses_labels_of_another_mapping(tmp_path: Path) -> None:
     write_csv(tmp_path / "a.csv", rows(40))
 

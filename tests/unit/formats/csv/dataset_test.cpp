@@ -3,6 +3,7 @@
 #include <feedline/formats/open.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/files/table_rows.hpp"
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 using namespace feedline;
+using test::contains;
 using test::shown_fields;
 using test::strings;
 using test::text_of;
@@ -139,6 +141,30 @@ TEST_CASE("CSV: labels are texts or numbers, given or learnt", "[dataset][host]"
   const auto listed =
       list_fields(file, {.columns = {{"l", {.labels = text_labels{}, .fill = "none"}}}});
   CHECK(listed.back().classes.size() == 4);
+}
+
+TEST_CASE("CSV: labels that are numbers count the given names, unless these are numbers, too",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const std::string file = write_text(folder, "a.csv", "x,l\n1,1\n2,0\n3,\n4,7\n10,1\n11,0\n");
+  const auto opened = [&](const table_column& how) {
+    return open_csv({file}, {.table = {.fields = {"l"}, .columns = {{"l", how}}}});
+  };
+  const auto counted =
+      opened({.labels = text_labels{.names = {"cat", "dog"}}, .fill = std::int64_t{-1}});
+  CHECK(counted->fields()[0].classes.get() == strings{"cat", "dog"});
+  const auto listed = list_fields(
+      file,
+      {.columns = {
+           {"l", {.labels = text_labels{.names = {"cat", "dog"}}, .fill = std::int64_t{-1}}}}});
+  CHECK(listed.back().classes.size() == 2);
+  CHECK(value_of<std::int32_t>(*counted, 0, "l") == 1);
+  CHECK(value_of<std::int32_t>(*counted, 2, "l") == -1);
+  CHECK(contains(test::message_of<dataset_error>([&] { (void)test::read_sample(*counted, {3}); }),
+                 "line 5: column 2 is 7, which counts none of 2 classes (cat, dog; "));
+  const auto compared = opened({.labels = text_labels{.names = {"7", "1", "0"}}, .fill = "0"});
+  CHECK(value_of<std::int32_t>(*compared, 0, "l") == 1);
+  CHECK(value_of<std::int32_t>(*compared, 3, "l") == 0);
 }
 
 TEST_CASE("CSV: cells that count as missing are filled", "[dataset][host]") {

@@ -146,7 +146,15 @@ TEST_CASE("JSON lines: columns that cannot be fields, and options that do not su
   CHECK(contains(misuse(lines, {.columns = {{"t", {.type = element_type::i32}}}}),
                  "columns['t']: the column has texts, so it cannot be int32"));
   CHECK(misuse("{\"n\": 1}\n", {.columns = {{"n", {.labels = text_labels{}}}}}) ==
+        "columns['n']: the column has a number, not a text; name the classes that it counts in "
+        "columns['n'].labels (names, or a file), or leave labels out");
+  CHECK(misuse("{\"n\": 1.5}\n", {.columns = {{"n", {.labels = text_labels{{"a", "b"}}}}}}) ==
         "columns['n']: the column has a number, not a text");
+  CHECK(misuse("{\"n\": 1}\n", {.columns = {{"n", {.labels = text_labels{{"a", "a"}}}}}}) ==
+        "columns['n'].labels: 'a' is named twice");
+  CHECK(misuse("{\"n\": 1}\n",
+               {.columns = {{"n", {.labels = text_labels{{"a", "b"}}, .fill = "a"}}}}) ==
+        "columns['n']: fill is a text, but values are numbers");
   CHECK(misuse("{\"n\": 1}\n", {.columns = {{"n", {.is_text = true}}}}) ==
         "columns['n']: the column has a number, not a text");
   CHECK(misuse(lines, {.columns = {{"t", {.fill = 1.0}}}}) ==

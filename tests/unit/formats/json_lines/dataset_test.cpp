@@ -3,6 +3,7 @@
 #include <feedline/formats/open.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/files/idx_bytes.hpp"
@@ -14,6 +15,7 @@
 #include <vector>
 
 using namespace feedline;
+using test::contains;
 using test::shown_fields;
 using test::strings;
 using test::text_of;
@@ -106,6 +108,50 @@ TEST_CASE("JSON lines: texts become labels by given, learnt or stored names", "[
   const auto many = open_json_lines({file}, {.columns = {{"many", {.labels = text_labels{}}}}});
   CHECK(values_of<std::int32_t>(*many, 0, "many") == std::vector{0, 1});
   CHECK(value_of<std::int32_t>(*many, 1, "many_length") == 0);
+}
+
+TEST_CASE("JSON lines: labels that are numbers count the given names", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const std::string file = write_text(folder, "a.jsonl",
+                                      "{\"l\": 1, \"many\": [0, 1], \"pair\": [1, 0]}\n"
+                                      "{\"l\": 0, \"many\": [], \"pair\": [1, 1]}\n"
+                                      "{\"l\": null, \"many\": [1], \"pair\": [0, 0]}\n"
+                                      "{\"l\": 2, \"many\": [-1], \"pair\": [0, 1.5]}\n"
+                                      "{\"l\": true, \"many\": [1], \"pair\": [1, 1e0]}\n");
+  const text_labels kinds{.names = {"cat", "dog"}, .type = element_type::u8};
+  const table_options options{.columns = {{"l", {.labels = kinds, .fill = std::int64_t{255}}},
+                                          {"many", {.is_ragged = true, .labels = kinds}},
+                                          {"pair", {.labels = kinds}}},
+                              .looked_at = 1};
+  const auto data = open_json_lines({file}, options);
+  CHECK(shown_fields(*data)[0].starts_with("l: uint8[] of 2 classes"));
+  for (const field& each : data->fields())
+    CHECK(each.classes.empty() == each.name.ends_with("_length"));
+  CHECK(value_of<std::uint8_t>(*data, 0, "l") == 1);
+  CHECK(value_of<std::uint8_t>(*data, 2, "l") == 255);
+  CHECK(values_of<std::uint8_t>(*data, 0, "many") == std::vector<std::uint8_t>{0, 1});
+  CHECK(values_of<std::uint8_t>(*data, 1, "pair") == std::vector<std::uint8_t>{1, 1});
+  const auto fault = [&](const char* name, std::uint64_t sample) {
+    return test::message_of<dataset_error>([&] {
+      (void)test::read_sample(*open_json_lines({file}, {.fields = {name},
+                                                        .columns = options.columns,
+                                                        .looked_at = options.looked_at}),
+                              {sample});
+    });
+  };
+  CHECK(contains(fault("l", 3), "line 4: is 2, which counts none of 2 classes (cat, dog; "));
+  CHECK(contains(fault("l", 3), "; name all classes in columns['l'].labels, or replace such"));
+  CHECK(contains(fault("l", 3), file));
+  CHECK(contains(fault("many", 3), "is -1, which counts none of"));
+  CHECK(contains(fault("pair", 3), "is 1.5, which counts none of"));
+  CHECK(contains(fault("l", 4), "has true or false, not a number"));
+  const std::string names = write_text(folder, "names.txt", "cat\ndog\nowl\n");
+  const auto more = open_json_lines(
+      {file}, {.fields = {"l"},
+               .columns = {{"l", {.labels = text_labels{.file = names}, .fill = std::int64_t{-1}}}},
+               .looked_at = 1});
+  CHECK(value_of<std::int32_t>(*more, 3, "l") == 2);
+  CHECK(value_of<std::int32_t>(*more, 2, "l") == -1);
 }
 
 TEST_CASE("JSON lines: types and fills are as they are told", "[dataset][host]") {
