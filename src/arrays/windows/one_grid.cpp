@@ -11,8 +11,8 @@
 namespace feedline::detail {
 namespace {
 
-void require_same(const array_spec& a, std::size_t axis_of_a, const array_spec& b,
-                  std::size_t axis_of_b, const array_axis& axis) {
+void require_same_coordinates(const array_spec& a, std::size_t axis_of_a, const array_spec& b,
+                              std::size_t axis_of_b, const array_axis& axis) {
   const std::string why = coordinate_difference(a, axis_of_a, b, axis_of_b);
   if (why.empty()) return;
   throw usage_error{"make_windows: arrays " + to_string(a) + " and " + to_string(b) +
@@ -29,7 +29,8 @@ void require_stackable(const window_field& field, const array_spec& first,
         field.channels, [&](const array_axis& each) { return find_axis(spec, each) == d; });
     if (part.axes[d].window || is_channel) continue;
     const array_axis axis = axis_at(spec, d);
-    if (const auto other = find_axis(first, axis)) require_same(first, *other, spec, d, axis);
+    if (const auto other = find_axis(first, axis))
+      require_same_coordinates(first, *other, spec, d, axis);
   }
 }
 
@@ -44,7 +45,7 @@ void require_one_grid(const window_plan& plan, const std::vector<window_field>& 
         const array_spec& spec = part.array->spec();
         if (part.axes[d].window != w || spec.coordinates.empty() || !spec.coordinates[d]) continue;
         if (first != nullptr) {
-          require_same(*first, axis_of_first, spec, d, plan.windows[w].axis);
+          require_same_coordinates(*first, axis_of_first, spec, d, plan.windows[w].axis);
           continue;
         }
         first = &spec;
