@@ -142,7 +142,7 @@ bool are_counted(const text_labels& labels, const seen_table_column& seen, bool 
 }
 
 /// Why values that are no texts are no labels.
-std::string no_labels(const std::string& name, const seen_table_column& seen) {
+std::string why_no_labels(const std::string& name, const seen_table_column& seen) {
   std::string why = "has " + std::string{words_of(seen.kind)} + ", not a text";
   if (seen.kind == value_kind::whole)
     why += "; name the classes that it counts in columns['" + printable(name) +
@@ -206,7 +206,7 @@ std::string choose_field(const std::string& name, const seen_table_column& seen,
     return "has texts, so it cannot be " + std::string{to_string(*how.type)};
   const bool has_texts =
       survey.mixes_texts || seen.kind == value_kind::text || seen.kind == value_kind::none;
-  if (made.is_label && !has_texts) return no_labels(name, seen);
+  if (made.is_label && !has_texts) return why_no_labels(name, seen);
   if (how.is_text && !has_texts) return "has " + std::string{words_of(seen.kind)} + ", not a text";
   if (survey.mixes_texts && (how.shape || how.is_ragged))
     return "has one value in each record, so leave out shape and is_ragged";
