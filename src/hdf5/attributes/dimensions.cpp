@@ -1,5 +1,5 @@
 // Source: HDF5 Dimension Scale Specification 1.0; NetCDF-4's attributes as netcdf-c writes them
-// (docs/file_format_specifications.md).
+// (its document of the file format).
 
 #include "hdf5/attributes/dimensions.hpp"
 
