@@ -65,7 +65,7 @@ class hdf5_dimension_finder {
   void add_numbered(const subject& of, hdf5_dimensions& found);
   void add_scale(const subject& of, std::size_t dimension, const scale& from,
                  hdf5_dimensions& found) const;
-  const std::map<std::int64_t, scale>& numbered_in(const subject& of, const std::string& group);
+  const std::map<std::int64_t, scale>& numbered_in(const subject& of, const std::string& path);
 
   const hdf5_session& hdf5_;
   std::map<std::pair<unsigned long, hobj_ref_t>, scale> scales_ = {};
