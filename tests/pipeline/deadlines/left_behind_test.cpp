@@ -227,7 +227,7 @@ TEST_CASE("destruction: an abandoned read gives back its turn under the CPU budg
     ~budget() { set_cpu_budget(0); }
   } const one;
   const log_capture log{spdlog::level::err};
-  // By one reader: of two, that of sample 1 could have the only turn first, and sample 0 would wait.
+  // One reader: a second one could take the only turn for sample 1, and sample 0 would wait for it.
   hanging_loader on{data_path::in_place, 1};
   on.under_test.reset();
   loader next{make_identity_rows(32, 8), sequential{}, make_host_device(), impatient(2)};
