@@ -113,8 +113,8 @@ bool is_right(const std::string& address, const std::vector<std::byte>& all) {
          std::ranges::equal(out[1], std::span{all}.subspan(begins[1], out[1].size()));
 }
 
-/// The same, with memory: requests that are in flight may still fail for its lack, also for those
-/// who ask for their bytes now.
+/// The same, with memory. A request that is in flight may still fail because there was none; the
+/// failure then also reaches a reader that asks for its bytes now.
 bool is_right_soon(const std::string& address, const std::vector<std::byte>& all) {
   for (int more = 20;; --more) try {
       return is_right(address, all);

@@ -10,8 +10,8 @@
 
 namespace feedline::detail {
 
-/// An attribute of an object, open. Those of more than 4096 values count as absent, as do those
-/// that cannot be opened: the attributes that are read here have few.
+/// An attribute of an object, open. It counts as absent if it cannot be opened, or has more than
+/// 4096 values: the attributes that are read here have few.
 class hdf5_attribute {
  public:
   hdf5_attribute(const hdf5_session& hdf5, hid_t object, const char* name);
