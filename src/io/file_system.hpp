@@ -66,6 +66,15 @@ class file_system {
   /// @throws dataset_error naming the file: unreadable, no file, larger than `max_whole_bytes`, cut
   ///         short meanwhile.
   [[nodiscard]] virtual whole_file read_whole(const std::string& path, const room& memory) const;
+  /// The same for a file whose size is known from before: often saves a call of the system.
+  /// @param out Has room for `bytes` bytes, at least; holds the file if it still has this size.
+  ///        Otherwise `memory` is asked, which may give the same memory.
+  [[nodiscard]] virtual whole_file read_expected(const std::string& path, std::span<std::byte> out,
+                                                 std::size_t bytes, const room& memory) const {
+    (void)out;
+    (void)bytes;
+    return read_whole(path, memory);
+  }
   /// Asks for a file to be brought near. Returns without waiting for it.
   /// @param max_bytes About the most that it has; 0: unknown.
   virtual void will_need_whole(const std::string& path, std::uint64_t max_bytes) const noexcept {

@@ -40,14 +40,20 @@ class value_blocks final : public encoded_blocks {
 
   stored_block read(std::size_t, std::uint64_t block, std::span<std::byte> out,
                     const sample_context& context) const override {
-    const auto memory = memory_.take();
-    auto value = of_->read(block, [&](std::size_t bytes) {
-      return bytes <= out.size() ? out.first(bytes) : room_in(*memory, bytes);
-    });
+    scratch memory;  // taken if needed: few values need it
+    const auto room = [&](std::size_t bytes) {
+      if (bytes <= out.size()) return out.first(bytes);
+      memory = memory_.take();
+      return room_in(*memory, bytes);
+    };
+    const std::size_t known = stored_bytes_[block];
+    auto value = known == 0 || known > out.size() ? of_->read(block, room)
+                                                  : of_->read_expected(block, out, known, room);
     const std::size_t row_bytes = sample_bytes(decoded_, context.size);
     try {
       if (value.data() == out.data()) {
         if (const auto stored = by_->for_device(value, context)) return *stored;
+        memory = memory_.take();
         memory->assign(value.begin(), value.end());
         value = *memory;
       }
@@ -73,6 +79,8 @@ class value_blocks final : public encoded_blocks {
   }
 
  private:
+  using scratch = scratch_pool<std::vector<std::byte>>::lease;
+
   /// Called once, and only if a device decodes: the system is asked about each file of a folder,
   /// and three files are read.
   void ask_for_sizes() const noexcept {

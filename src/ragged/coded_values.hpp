@@ -36,6 +36,14 @@ class coded_values {
   /// Reads a whole value. @param memory Is asked once.
   /// @throws dataset_error that says where the value is.
   virtual std::span<const std::byte> read(std::uint64_t sample, const room& memory) const = 0;
+  /// The same for a value whose stored size is known.
+  /// @param out Has room for `bytes` bytes, at least; may be used if the value still has this size.
+  virtual std::span<const std::byte> read_expected(std::uint64_t sample, std::span<std::byte> out,
+                                                   std::size_t bytes, const room& memory) const {
+    (void)out;
+    (void)bytes;
+    return read(sample, memory);
+  }
   /// Throws the error of a decoder again, with the location of the value. A field that the error
   /// names is kept.
   [[noreturn]] virtual void refuse(const dataset_error& fault, std::uint64_t sample) const = 0;

@@ -27,14 +27,16 @@ class file_values final : public coded_values {
     return file_system_of(path)->size_of(path);
   }
 
-  std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override try {
-    const std::string path = files_.path_of(sample);
-    const auto file = file_system_of(path)->read_whole(path, memory);
-    note(file.was_in_memory);
-    if (check_.known) compare(sample, file.bytes);
-    return file.bytes;
-  } catch (const dataset_error& fault) {
-    refuse(fault, sample);
+  std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override {
+    return checked(sample, [&](const file_system& files, const std::string& path) {
+      return files.read_whole(path, memory);
+    });
+  }
+  std::span<const std::byte> read_expected(std::uint64_t sample, std::span<std::byte> out,
+                                           std::size_t bytes, const room& memory) const override {
+    return checked(sample, [&](const file_system& files, const std::string& path) {
+      return files.read_expected(path, out, bytes, memory);
+    });
   }
 
   [[noreturn]] void refuse(const dataset_error& fault, std::uint64_t sample) const override {
@@ -56,6 +58,18 @@ class file_values final : public coded_values {
   }
 
  private:
+  /// The bytes of the file that `read_file(file system, path)` returns.
+  template <class Read>
+  std::span<const std::byte> checked(std::uint64_t sample, Read read_file) const try {
+    const std::string path = files_.path_of(sample);
+    const whole_file file = read_file(*file_system_of(path), path);
+    note(file.was_in_memory);
+    if (check_.known) compare(sample, file.bytes);
+    return file.bytes;
+  } catch (const dataset_error& fault) {
+    refuse(fault, sample);
+  }
+
   void compare(std::uint64_t sample, std::span<const std::byte> file) const {
     const auto extents = stored_extents(file, check_.follows_orientation);
     if (!extents) {

@@ -38,8 +38,10 @@ struct image_files {
   [[nodiscard]] std::string path_of(std::uint64_t image) const {
     const file& each = files[image];
     const std::uint64_t begin = image == 0 ? 0 : files[image - 1].name_end;
-    std::string path = folders[each.folder] + '/';
-    path.append(names, begin, each.name_end - begin);
+    const std::string& folder = folders[each.folder];
+    std::string path;
+    path.reserve(folder.size() + 1 + (each.name_end - begin));
+    path.append(folder).append(1, '/').append(names, begin, each.name_end - begin);
     return path;
   }
 };

@@ -9,9 +9,14 @@
 #include <system_error>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <new>
+#include <span>
+#include <string>
 
 namespace feedline::detail {
 namespace {
@@ -53,10 +58,45 @@ class local_file_system final : public file_system {
 
   /// With few calls, as folders have many files.
   whole_file read_whole(const std::string& path, const room& memory) const override {
+    return read_examined(open_with_room(path.c_str(), O_NONBLOCK), path, memory);
+  }
+
+  /// A read that ends where the file is expected to end tells as much as its status would.
+  whole_file read_expected(const std::string& path, std::span<std::byte> out, std::size_t bytes,
+                           const room& memory) const override {
+    const descriptor file = open_with_room(path.c_str(), O_NONBLOCK);
+    if (file.number() < 0) return read_examined(file, path, memory);
+    std::byte beyond{};  // for a file that has grown, where it would fill the memory
+    const std::array<iovec, 2> parts{{{out.data(), out.size()}, {&beyond, 1}}};
+    const ssize_t there =
+        ::preadv2(file.number(), parts.data(), out.size() > bytes ? 1 : 2, 0, RWF_NOWAIT);
+    if (there == static_cast<ssize_t>(bytes)) return {out.first(bytes), true};
+    if (there < 0) return read_examined(file, path, memory, errno == EAGAIN ? 0 : unknown);
+    const auto count = static_cast<std::uint64_t>(there);
+    return read_examined(file, path, memory, count < bytes ? count : unknown);
+  }
+
+  void will_need_whole(const std::string& path,
+                       std::uint64_t /*max_bytes*/) const noexcept override {
+    const descriptor file = open_with_room(path.c_str(), O_NONBLOCK);
+    if (file.number() >= 0)
+      static_cast<void>(::posix_fadvise(file.number(), 0, 0, POSIX_FADV_WILLNEED));
+  }
+
+  std::uint64_t size_of(const std::string& path) const noexcept override {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  }
+
+ private:
+  static constexpr std::uint64_t unknown = UINT64_MAX;
+
+  /// @param in_memory Number of the file's first bytes that could be read without waiting.
+  static whole_file read_examined(const descriptor& file, const std::string& path,
+                                  const room& memory, std::uint64_t in_memory = unknown) {
     const auto refusal = [&](const std::string& why) {
       return dataset_error{{.path = path, .field = {}}, why};
     };
-    const descriptor file = open_with_room(path.c_str(), O_NONBLOCK);
     struct stat status {};
     if (file.number() < 0) throw refusal(file.refusal());
     if (::fstat(file.number(), &status) != 0)
@@ -73,7 +113,7 @@ class local_file_system final : public file_system {
     const ssize_t there = ::preadv2(file.number(), &all, 1, 0, RWF_NOWAIT);
     const bool can_tell = there >= 0 || errno == EAGAIN;
     auto count = static_cast<std::size_t>(std::max<ssize_t>(there, 0));
-    const bool was_in_memory = count == bytes.size() || !can_tell;
+    const bool was_in_memory = in_memory >= size && (count == bytes.size() || !can_tell);
     while (count < bytes.size()) {
       const ssize_t got = ::pread(file.number(), bytes.data() + count, bytes.size() - count,
                                   static_cast<off_t>(count));
@@ -85,18 +125,6 @@ class local_file_system final : public file_system {
       count += static_cast<std::size_t>(got);
     }
     return {bytes, was_in_memory};
-  }
-
-  void will_need_whole(const std::string& path,
-                       std::uint64_t /*max_bytes*/) const noexcept override {
-    const descriptor file = open_with_room(path.c_str(), O_NONBLOCK);
-    if (file.number() >= 0)
-      static_cast<void>(::posix_fadvise(file.number(), 0, 0, POSIX_FADV_WILLNEED));
-  }
-
-  std::uint64_t size_of(const std::string& path) const noexcept override {
-    struct stat status {};
-    return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   }
 };
 

@@ -230,6 +230,11 @@ TEST_CASE("image blocks: a file that has changed since its size was asked is rea
   tree.write(3, {});
   CHECK(data->encoded()->stored(0, 2).bytes == room);
   CHECK(given(data, 2).skipped == 1);
+  const auto smaller = jpeg_bytes(paint(8, 8));
+  REQUIRE(smaller.size() < data->encoded()->stored(0, 4).bytes);
+  tree.write(4, smaller);
+  CHECK(given(data, 4).skipped == 0);
+  CHECK(stored_bytes(*data->encoded(), 0, 4) == smaller);
   CHECK(message_of<dataset_error>([&] { (void)given(data, 3); }) ==
         (tree.root() / tree.name_of(3)).string() +
             ": field 'image', sample 3: the image cannot be decoded: it is empty");

@@ -11,8 +11,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -188,4 +190,45 @@ TEST_CASE("file systems: a whole file is read at once, here and in other storage
   const std::string missing = before + (folder.path() / "missing").string();
   CHECK(test::contains(test::message_of<dataset_error>([&] { (void)read(missing); }),
                        "cannot be opened: No such file or directory"));
+}
+
+TEST_CASE(
+    "file systems: a file of an expected size is read into the memory for it, others as they are",
+    "[dataset][host]") {
+  const test::mounted_standin storage;
+  const test::temporary_directory folder;
+  constexpr std::size_t expected = 5000;
+  const std::string before = GENERATE("", "standin://");
+  const auto more_room = GENERATE(as<std::size_t>{}, 0, 1, 300);
+  const auto size = GENERATE(as<std::size_t>{}, 0, 1, 4999, 5000, 5001, 5100, 9000);
+  CAPTURE(before, more_room, size);
+  const auto bytes = test::numbered(size);
+  const std::string path = before + folder.write("x", bytes).string();
+  std::vector<std::byte> out(expected + more_room + 1, std::byte{7});
+  std::vector<std::byte> other;
+  const auto read = [&](const std::string& from) {
+    return file_system_of(path)->read_expected(from, std::span{out}.first(expected + more_room),
+                                               expected, [&](std::size_t count) {
+                                                 if (count <= expected + more_room)
+                                                   return std::span{out}.first(count);
+                                                 other.resize(count);
+                                                 return std::span{other};
+                                               });
+  };
+  const whole_file whole = read(path);
+  CHECK(std::ranges::equal(whole.bytes, bytes));
+  CHECK((whole.bytes.data() == out.data()) == (size <= expected + more_room));
+  CHECK(out.back() == std::byte{7});
+  CHECK(whole.was_in_memory == before.empty());
+  CHECK(test::contains(test::message_of<dataset_error>([&] { (void)read(path + "-missing"); }),
+                       "cannot be opened: No such file or directory"));
+  if (!before.empty()) return;
+  CHECK(test::contains(test::message_of<dataset_error>([&] { (void)read(folder.path()); }),
+                       "is not a regular file"));
+  const std::string pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(test::contains(test::message_of<dataset_error>([&] { (void)read(pipe); }),
+                       "is not a regular file"));
+  CHECK(test::contains(test::message_of<dataset_error>([&] { (void)read("/dev/zero"); }),
+                       "is not a regular file"));
 }
