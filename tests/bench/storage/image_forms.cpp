@@ -3,12 +3,16 @@
 #include <feedline/formats/mds.hpp>
 #include <feedline/formats/parquet.hpp>
 #include <feedline/formats/tfrecord.hpp>
+#include <feedline/image/annotations.hpp>
 #include <feedline/image/folder.hpp>
+#include <feedline/image/joined.hpp>
+#include <feedline/image/sizes.hpp>
 
 #include "formats/crc32c.hpp"
 #include "support/files/file_bytes.hpp"
 #include "support/files/mds_bytes.hpp"
 #include "support/files/tfrecord_bytes.hpp"
+#include "support/images/image_bytes.hpp"
 
 #ifdef FEEDLINE_HAS_PARQUET
 #include "support/files/parquet_bytes.hpp"
@@ -18,8 +22,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <span>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace feedline::bench {
@@ -112,10 +118,69 @@ byte_vector file_of(const std::string& form, std::span<const labelled> images) {
   throw std::runtime_error{"this build cannot store images as " + form};
 }
 
+/// Ellipses of 20 classes.
+test::pixels mask_of(image_size size, std::uint32_t seed) {
+  test::pixels mask{size.height, size.width, 1, {}};
+  mask.values.resize(std::size_t{size.height} * size.width);
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    const std::uint32_t random = (seed * 6 + i + 1) * 2654435761U;
+    const std::int64_t top = random % size.height;
+    const std::int64_t left = random / 7 % size.width;
+    const std::int64_t down = size.height / 12 + random / 11 % (size.height / 5);
+    const std::int64_t across = size.width / 12 + random / 13 % (size.width / 5);
+    std::size_t at = 0;
+    for (std::int64_t y = 0; y < size.height; ++y)
+      for (std::int64_t x = 0; x < size.width; ++x, ++at)
+        if ((y - top) * (y - top) * across * across + (x - left) * (x - left) * down * down <=
+            across * across * down * down)
+          mask.values[at] = static_cast<std::uint8_t>(1 + random / 17 % 20);
+  }
+  return mask;
+}
+
+/// Writes a mask for each image, under its name; 128 different ones.
+void write_masks(const std::string& folder, const test::temporary_directory& to) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::size_t>, byte_vector> made;
+  std::size_t number = 0;
+  for (const auto& of_class : sorted(folder)) {
+    std::filesystem::create_directory(to.path() / of_class.filename());
+    for (const auto& image : sorted(of_class)) {
+      const image_size size = stored_image_sizes({image.string()}).front();
+      byte_vector& file = made[{size.height, size.width, number % 128}];
+      if (file.empty())
+        file = test::png_bytes(mask_of(size, static_cast<std::uint32_t>(number % 128)),
+                               {.has_palette = true});
+      to.write((of_class.filename() / image.filename()).replace_extension(".png").string(), file);
+      ++number;
+    }
+  }
+}
+
+/// Seven boxes in each image.
+std::vector<annotated_image> with_boxes(const std::string& folder) {
+  std::vector<annotated_image> images;
+  std::uint32_t random = 1;
+  for (const labelled& each : images_of(folder)) {
+    annotated_image image{.path = each.path.string(),
+                          .id = static_cast<std::int64_t>(images.size())};
+    const image_size size = stored_image_sizes({image.path}).front();
+    for (std::int32_t i = 0; i < 7; ++i) {
+      random = random * 1664525 + 1013904223;
+      const auto left = static_cast<float>(random / 3 % (size.width / 2));
+      const auto top = static_cast<float>(random / 5 % (size.height / 2));
+      image.boxes.push_back({left, top, left + static_cast<float>(size.width / 4),
+                             top + static_cast<float>(size.height / 3)});
+      image.labels.push_back(i);
+    }
+    images.push_back(std::move(image));
+  }
+  return images;
+}
+
 }  // namespace
 
 std::vector<std::string> image_forms() {
-  std::vector<std::string> forms{"folder", "tfrecord"};
+  std::vector<std::string> forms{"folder", "tfrecord", "masks", "boxes"};
 #ifdef FEEDLINE_HAS_JSON
   forms.emplace_back("mds");
 #endif
@@ -127,7 +192,11 @@ std::vector<std::string> image_forms() {
 
 stored_images::stored_images(std::string form, std::string folder)
     : form_{std::move(form)}, folder_{std::move(folder)} {
-  if (form_ == "folder") return;
+  if (form_ == "folder" || form_ == "boxes") return;
+  if (form_ == "masks") {
+    write_masks(folder_, written_);
+    return;
+  }
   const std::vector<labelled> images = images_of(folder_);
   std::vector<std::string> shards;
   for (std::size_t first = 0; first < images.size(); first += images_in_file) {
@@ -144,9 +213,15 @@ stored_images::stored_images(std::string form, std::string folder)
   files_ = {written_.write("index.json", std::as_bytes(std::span{index})).string()};
 }
 
-dataset_ptr stored_images::open(const image_options& image) const {
+dataset_ptr stored_images::open(const image_options& image, double flip) const {
   if (form_ == "folder") return open_image_folder(folder_, {.image = image}).dataset;
+  if (form_ == "boxes")
+    return make_annotated_dataset(with_boxes(folder_), {.image = image, .flip = flip}).dataset;
   const decoder_ptr by = make_image_decoder(image);
+  if (form_ == "masks")
+    return open_joined_images({{"image", folder_, by},
+                               {"mask", written_.path().string(), make_mask_decoder(image)}})
+        .dataset;
   if (form_ == "tfrecord") return open_tfrecord(files_, {.image = by});
   if (form_ == "mds") return open_mds(files_, {.image = by});
   return open_parquet(files_, {.image = by});

@@ -6,6 +6,7 @@
 ///     feedline_bench_jpeg --shards SHARD --readers 1,2,4,8
 ///     feedline_bench_jpeg --folder FOLDER --form folder,tfrecord,mds,parquet --decodes device
 ///     feedline_bench_jpeg --folder FOLDER --window original
+///     feedline_bench_jpeg --folder FOLDER --form folder,masks,boxes --window original
 ///     feedline_bench_images --make PNGS --png      # 256 x 256
 ///     feedline_bench_jpeg --folder PNGS --window original --readers 1,2,4,8
 ///
@@ -18,8 +19,9 @@
 /// Batches are shuffled, and taken in stream placement by a consumer that does nothing; files are
 /// in the page cache after the first epoch, which is not counted. Cores are those that all
 /// threads keep busy. Content is not checked here: tests do that. `--form` stores the folder's
-/// images in other forms first; "beside" is the rate over that of the first form with as many
-/// readers.
+/// images in other forms first; "masks" and "boxes" are the folder with a mask for each image, cut
+/// and flipped like it, or seven boxes, which readers move. "beside" is the rate over that of the
+/// first form with as many readers.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/formats/tar.hpp>
@@ -56,15 +58,23 @@ struct options : decoding_options {
   bool allow_damaged = false;
 };
 
-loader_options loading(const options& options, const std::string& decoder, int readers) {
+double flip_of(const options& options) {
+  return options.window == "middle" ? 0 : 0.5;
+}
+
+loader_options loading(const options& options, const std::string& form, const std::string& decoder,
+                       int readers) {
   loader_options made = decoding_loads(options, decoder, readers);
-  made.transforms[0].flip = options.window == "middle" ? 0 : 0.5;
+  made.transforms[0].flip = flip_of(options);
   if (options.window == "resized")
     made.transforms[0].resized_crop = random_resized_crop{.height = 224, .width = 224};
   if (options.grey) {
     made.transforms[0].mean = {0.45};
     made.transforms[0].stddev = {0.23};
   }
+  if (form == "masks")
+    made.transforms.push_back(
+        {.field = "mask", .layout = image_layout::hwc, .flip = flip_of(options)});
   if (options.recipe) {
     made.transforms[0].trivial_augment_wide = trivial_augment_wide{};
     made.transforms[0].erasing = random_erasing{.probability = 0.1};
@@ -84,7 +94,7 @@ struct measured_case {
 double run_loader(const measured_case& one, const options& options, const gpu_stream& stream,
                   double beside, results& found) {
   loader loader{one.images, shuffle{.seed = 1}, make_cuda_device(0),
-                loading(options, one.decoder, one.readers)};
+                loading(options, one.form, one.decoder, one.readers)};
   const decoding_rates rates = measure_decoding(loader, one.decoder, options, stream);
   std::printf("%-8s %-7s %8d %12.0f [%6.0f, %6.0f] %7.2f %10.2f %9.2f\n", one.form.c_str(),
               one.decoder.c_str(), one.readers, rates.median, rates.least, rates.most,
@@ -146,7 +156,7 @@ void run(const options& options) {
   } else {
     for (const std::string& form : options.forms) {
       const stored_images stored{form, options.folder};
-      run_all(form, stored.open(image_of(options)));
+      run_all(form, stored.open(image_of(options), flip_of(options)));
     }
   }
   found.write(options.json);
