@@ -26,13 +26,17 @@ block_store decoding_stage::store_of(const block_plan& plan, std::span<const std
                     .chunks = chunks_of(plan)};
   for (std::size_t place = 0; place < plan.fields; ++place) {
     const auto steps = plan.blocks->steps(place);
+    const std::size_t block_bytes = plan.order.rows() * row_bytes[place];
+    const std::size_t stored = std::min(plan.usual_bytes, plan.max_field_bytes(place));
     // The store is the loader's own memory, which the cache shows others for reading.
     store.fields.push_back(
         {.blocks = cache == nullptr ? nullptr : const_cast<std::byte*>(cache->field(place)),
-         .block_bytes = plan.order.rows() * row_bytes[place],
+         .block_bytes = block_bytes,
          .varies = !plan.varies.empty() && plan.varies[place],
          .steps = {steps.begin(), steps.end()},
-         .max_stored_bytes = plan.max_field_bytes(place)});
+         .max_stored_bytes = plan.max_field_bytes(place),
+         // A stored block has room for its row, so the size of smaller ones is not known.
+         .usual_stored_bytes = stored > block_bytes ? stored : 0});
   }
   return store;
 }

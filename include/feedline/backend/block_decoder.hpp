@@ -53,6 +53,9 @@ struct block_store {
     bool varies = false;  ///< rows may be smaller than `block_bytes`; then `rows` is 1
     std::vector<block_step> steps;
     std::size_t max_stored_bytes = 0;  ///< largest size of a stored block
+    /// Typical size of a stored block, where rows are smaller; 0: unknown. Working memory may be
+    /// planned by it.
+    std::size_t usual_stored_bytes = 0;
   };
 
   std::vector<field> fields;

@@ -68,8 +68,8 @@ class cuda_device final : public device {
       : ordinal_{ordinal},
         name_{name_of(ordinal)},
         has_pool_{detail::memory_pool::is_supported(ordinal)},
-        decodes_{detail::make_cuda_block_decoders(ordinal, name_)},
         memory_bytes_{memory_of(ordinal)},
+        decodes_{detail::make_cuda_block_decoders(ordinal, name_, memory_bytes_)},
         near_cores_{cores_near(ordinal)} {}
   cuda_device(const cuda_device&) = delete;
   cuda_device& operator=(const cuda_device&) = delete;
@@ -302,8 +302,8 @@ class cuda_device final : public device {
   const int ordinal_;
   const std::string name_;
   const bool has_pool_;
-  const std::shared_ptr<const block_decoders> decodes_;
   const std::size_t memory_bytes_;
+  const std::shared_ptr<const block_decoders> decodes_;
   const detail::core_list near_cores_;
   mutable detail::cuda_context context_{ordinal_};
   detail::memory_pool pool_{ordinal_};  ///< for short-lived memory

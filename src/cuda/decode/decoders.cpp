@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,15 +36,17 @@ void check_row(const block_store::field& field, const std::string& name) {
 
 class cuda_block_decoders final : public block_decoders {
  public:
-  cuda_block_decoders(int ordinal, std::string name)
-      : name_{std::move(name)}, context_{std::make_shared<cuda_context>(ordinal)} {}
+  cuda_block_decoders(int ordinal, std::string name, std::size_t memory_bytes)
+      : name_{std::move(name)},
+        memory_bytes_{memory_bytes},
+        context_{std::make_shared<cuda_context>(ordinal)} {}
 
   [[nodiscard]] std::string refusal(std::span<const block_step> steps) const override {
     return refusal_of_program(steps);
   }
 
   [[nodiscard]] std::size_t device_bytes(const block_store& store) const override {
-    const std::size_t own = lay_out_decoder(programs_of(store), store.max_loads).bytes;
+    const std::size_t own = layout_of(programs_of(store), store).bytes;
     return own + (store.chunks ? device_bytes(in_turns(*store.chunks)) : 0);
   }
 
@@ -62,9 +65,14 @@ class cuda_block_decoders final : public block_decoders {
     return chunks;
   }
 
+  [[nodiscard]] decoder_layout layout_of(std::span<const decode_program> programs,
+                                         const block_store& store) const {
+    return lay_out_decoder(programs, store.max_loads, memory_bytes_);
+  }
+
   [[nodiscard]] decoder_parts parts_of(const block_store& store) const {
     std::vector<decode_program> programs = programs_of(store);
-    const decoder_layout layout = lay_out_decoder(programs, store.max_loads);
+    const decoder_layout layout = layout_of(programs, store);
     return {.store = store,
             .programs = std::move(programs),
             .layout = layout,
@@ -89,13 +97,15 @@ class cuda_block_decoders final : public block_decoders {
   }
 
   std::string name_;
+  std::size_t memory_bytes_;
   std::shared_ptr<cuda_context> context_;
 };
 
 }  // namespace
 
-std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal, std::string name) {
-  return std::make_shared<cuda_block_decoders>(ordinal, std::move(name));
+std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal, std::string name,
+                                                               std::size_t memory_bytes) {
+  return std::make_shared<cuda_block_decoders>(ordinal, std::move(name), memory_bytes);
 }
 
 }  // namespace feedline::detail

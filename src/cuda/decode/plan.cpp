@@ -100,8 +100,8 @@ decode_plan plan_decoding(std::span<const decode_program> programs,
   return plan;
 }
 
-decoder_layout lay_out_decoder(std::span<const decode_program> programs,
-                               std::size_t max_loads) noexcept {
+decoder_layout lay_out_decoder(std::span<const decode_program> programs, std::size_t max_loads,
+                               std::size_t device_bytes) noexcept {
   decoder_layout layout;
   std::size_t scratch[2] = {};
   for (const decode_program& program : programs) add_scratch(program, scratch);
@@ -130,11 +130,14 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
     layout.scratch_bytes[i] = round_up(scratch[i], alignment);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);
   }
-  for (const decode_program& program : programs)
-    if (program.step[0].does == decode_operation::decode_image)
-      layout.pixel_bytes =
-          std::max(layout.pixel_bytes,
-                   jpeg_memory_bytes(divide_up(max_loads, programs.size()), program.image));
+  for (const decode_program& program : programs) {
+    if (program.step[0].does != decode_operation::decode_image) continue;
+    const std::size_t images = divide_up(max_loads, programs.size());
+    layout.pixel_bytes =
+        std::max({layout.pixel_bytes, jpeg_memory_bytes(images, program.image),
+                  large_jpegs_bytes(images, static_cast<std::size_t>(program.usual_stored_bytes),
+                                    device_bytes)});
+  }
   layout.pixels = take(layout.pixel_bytes);
   return layout;
 }

@@ -45,12 +45,14 @@ struct decoder_layout {
   std::size_t said = 0;  ///< a word for each load, or two: see `decode_frame`
   std::size_t scratch[2] = {};
   std::size_t scratch_bytes[2] = {};  ///< bytes for each load; 0: none are needed
-  std::size_t pixels = 0;             ///< memory for images, sized by `jpeg_memory_bytes`
+  std::size_t pixels = 0;             ///< memory in which images are decoded
   std::size_t pixel_bytes = 0;        ///< 0: there are no images
   std::size_t bytes = 0;              ///< size of the whole memory
 };
 
+/// @param device_bytes Size of the device's memory: large images take a share of it, at most.
 [[nodiscard]] decoder_layout lay_out_decoder(std::span<const decode_program> programs,
-                                             std::size_t max_loads) noexcept;
+                                             std::size_t max_loads,
+                                             std::size_t device_bytes) noexcept;
 
 }  // namespace feedline::detail

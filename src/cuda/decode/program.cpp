@@ -96,6 +96,7 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
   program.blocks = field.blocks;
   program.block_bytes = field.block_bytes;
   program.max_stored_bytes = field.max_stored_bytes;
+  program.usual_stored_bytes = field.usual_stored_bytes;
   program.places = places;
   program.varies = field.varies;
   program_writer writer{program};

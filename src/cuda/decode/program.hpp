@@ -59,8 +59,9 @@ struct decode_program {
   std::byte* blocks = nullptr;
   std::uint64_t block_bytes = 0;
   std::uint64_t max_stored_bytes = 0;
-  image_row image = {};      ///< for `decode_image`
-  sparse_types sparse = {};  ///< for `make_dense`
+  std::uint64_t usual_stored_bytes = 0;  ///< 0: unknown
+  image_row image = {};                  ///< for `decode_image`
+  sparse_types sparse = {};              ///< for `make_dense`
   std::uint32_t places = 0;
   bool varies = false;  ///< rows may be smaller than `block_bytes`
   std::uint32_t steps = 0;

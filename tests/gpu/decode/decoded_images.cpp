@@ -63,7 +63,7 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
   const bool varies =
       std::ranges::any_of(images, [](const auto& each) { return each.in_row != image_in_row{}; });
   const auto decoder =
-      detail::make_cuda_block_decoders(0, "cuda:0")
+      detail::make_cuda_block_decoders(0, "cuda:0", 0)
           ->make({.fields = {{.blocks = blocks.data(),
                               .block_bytes = row_bytes,
                               .varies = varies,

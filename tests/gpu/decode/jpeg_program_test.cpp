@@ -169,18 +169,39 @@ TEST_CASE("decode plan: images are counted, and have memory for their pixels",
   CHECK(plan.round[1].moved == 1);
   const image_row& row = programs[0].image;
   CHECK(jpeg_memory_bytes(128, row) < jpeg_memory_bytes(256, row));
-  const decoder_layout few = lay_out_decoder(programs, 2);
+  const decoder_layout few = lay_out_decoder(programs, 2, 0);
   CHECK(few.pixel_bytes == jpeg_memory_bytes(2, row));
   CHECK(few.bytes == few.pixels + (few.pixel_bytes + 255) / 256 * 256);
   CHECK(few.scratch_bytes[0] == 0);
   // A block is a load of each field.
-  CHECK(lay_out_decoder(programs, 1024).pixel_bytes == jpeg_memory_bytes(512, row));
+  CHECK(lay_out_decoder(programs, 1024, 0).pixel_bytes == jpeg_memory_bytes(512, row));
   CHECK(jpeg_memory_bytes(512, row) < jpeg_memory_bytes(1024, row));
-  CHECK(lay_out_decoder(std::span{programs}.last(1), 100).pixel_bytes == 0);
+  CHECK(lay_out_decoder(std::span{programs}.last(1), 100, 0).pixel_bytes == 0);
   const image_row large{.height = 500, .width = 700};
   const std::vector<decode_program> both{programs[0], image_program(large)};
   CHECK(jpeg_memory_bytes(2, large) > jpeg_memory_bytes(2, programs[0].image));
-  CHECK(lay_out_decoder(both, 2).pixel_bytes == jpeg_memory_bytes(2, large));
+  CHECK(lay_out_decoder(both, 2, 0).pixel_bytes == jpeg_memory_bytes(2, large));
+}
+
+TEST_CASE("decode plan: large images have memory to be decoded together, a share of the device's",
+          "[cuda][decode][host]") {
+  constexpr std::size_t device_bytes = std::size_t{144} << 30;
+  constexpr std::size_t share = std::size_t{3} << 30;
+  const image_row row{.height = 224, .width = 224};
+  std::vector<decode_program> programs{image_program(row)};
+  const auto bytes_for = [&](std::size_t images, std::size_t usual, std::size_t device) {
+    programs[0].usual_stored_bytes = usual;
+    return lay_out_decoder(programs, images, device).pixel_bytes;
+  };
+  const std::size_t usual = jpeg_memory_bytes(128, row);
+  CHECK(bytes_for(128, 0, device_bytes) == usual);
+  CHECK(bytes_for(128, 100'000, device_bytes) == usual);
+  CHECK(bytes_for(128, 4'000'000, 0) == usual);
+  CHECK(bytes_for(128, 4'000'000, device_bytes) == share);
+  CHECK(bytes_for(16, 4'000'000, device_bytes) == std::size_t{16} * 30 * 4'000'000);
+  std::vector<jpeg_image> images(128, {.bytes = 4'000'000, .extents = {3000, 4000}});
+  CHECK(place_jpeg_batch(images, usual, row) < 8);
+  CHECK(place_jpeg_batch(images, share, row) > 20);
 }
 
 TEST_CASE("jpeg batch: images stand beside each other, as many as there is room for",

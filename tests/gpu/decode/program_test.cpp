@@ -88,7 +88,7 @@ TEST_CASE("decode program: a checksum within compressed bytes is decoded beside 
   CHECK(decodes.to_bytes == 1004);
   CHECK(decodes.to == bytes_place::scratch_a);
   CHECK(task_at(program, load_of(500), 2).does == does::copy);
-  CHECK(lay_out_decoder({&program, 1}, 1).scratch_bytes[0] >= 1200);
+  CHECK(lay_out_decoder({&program, 1}, 1, 0).scratch_bytes[0] >= 1200);
 }
 
 TEST_CASE("decode program: loads that cannot be right are not worked at", "[cuda][decode][host]") {
@@ -228,7 +228,7 @@ TEST_CASE("decode plan: a round counts the loads that a kernel is launched for",
 TEST_CASE("decode plan: memory suffices for the steps, and no more", "[cuda][decode][host]") {
   const auto layout = [](std::vector<block_step> steps) {
     const auto program = program_of(std::move(steps), 10'000, 5000);
-    return lay_out_decoder({&program, 1}, 8);
+    return lay_out_decoder({&program, 1}, 8, 0);
   };
   const decoder_layout plain = layout({});
   CHECK(plain.scratch_bytes[0] == 0);
@@ -276,7 +276,7 @@ TEST_CASE("decode plan: no step of a load passes the memory that is there",
       {{byte_shuffle, 2}, {fletcher32}, {deflate}, {byte_shuffle, 2}}};
   for (const auto& steps : pipelines) {
     const auto program = program_of(steps, 1000, 1300);
-    const decoder_layout layout = lay_out_decoder({&program, 1}, 1);
+    const decoder_layout layout = lay_out_decoder({&program, 1}, 1, 0);
     for (std::uint32_t skipped = 0; skipped < 1U << steps.size(); ++skipped) {
       for (std::uint32_t bytes = 1; bytes <= 1300; ++bytes) {
         const block_load load = load_of(bytes, skipped);

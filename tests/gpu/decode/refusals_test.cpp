@@ -15,7 +15,7 @@ namespace {
 using enum block_filter;
 
 std::string refusal(const std::vector<block_step>& steps) {
-  return detail::make_cuda_block_decoders(0, "cuda:0")->refusal(steps);
+  return detail::make_cuda_block_decoders(0, "cuda:0", 0)->refusal(steps);
 }
 
 }  // namespace

@@ -69,6 +69,16 @@ std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noex
   return static_cast<std::size_t>(table_bytes + images);
 }
 
+std::size_t large_jpegs_bytes(std::size_t max_images, std::size_t usual_bytes,
+                              std::size_t device_bytes) noexcept {
+  constexpr std::size_t at_once = 64;
+  // Photographs have some three pixels for each byte of their file, and each takes ten bytes.
+  constexpr std::size_t bytes_for_each = 30;
+  constexpr std::size_t share = 48;  // there are several decoders
+  return std::min(std::min(max_images, at_once) * bytes_for_each * usual_bytes,
+                  device_bytes / share);
+}
+
 std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes,
                              const image_row& row) noexcept {
   std::uint64_t at = table_bytes;

@@ -125,9 +125,16 @@ struct jpeg_image {
 /// @param row Row to which images are resized.
 [[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept;
 
+/// Working memory of a decoder for files that are typically larger: a thread block decodes the scan
+/// of such a file, and takes long, so some tens should be decoded at once. At most a share of the
+/// device's memory.
+/// @param usual_bytes Typical size of a file; 0: unknown, and no memory is needed for it.
+[[nodiscard]] std::size_t large_jpegs_bytes(std::size_t max_images, std::size_t usual_bytes,
+                                            std::size_t device_bytes) noexcept;
+
 /// Assigns memory of the decoder to the first images, as many as make a batch.
 /// @param images Not empty; each passes `is_jpeg_decoded`.
-/// @param bytes Size of the memory, as `jpeg_memory_bytes` gives it for this row.
+/// @param bytes Size of the memory: at least what `jpeg_memory_bytes` returns for this row.
 /// @return Number of images in the batch: at least 1.
 [[nodiscard]] std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes,
                                            const image_row& row) noexcept;
