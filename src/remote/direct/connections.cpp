@@ -224,13 +224,16 @@ bool direct_connections::take_head(connection& it, std::string_view part) {
   }
   const std::size_t compared = std::min(part.size(), begin.size());
   if (part.substr(0, compared) != begin.substr(0, compared)) {
-    finish(it, part.starts_with("HTTP/") ? outcome::unfit : outcome::no_http);
+    if (part.starts_with("HTTP/"))
+      finish(it, outcome::unfit, "is not HTTP/1.1");
+    else
+      finish(it, outcome::no_http);
     return false;
   }
   const std::size_t size = part.find(end);
   if (size == std::string_view::npos) {
     if (part.size() > max_head)
-      finish(it, outcome::unfit);
+      finish(it, outcome::unfit, "has a long head");
     else if (it.head.empty())
       it.head = part;
     return !it.has_ended;
@@ -242,7 +245,10 @@ bool direct_connections::take_head(connection& it, std::string_view part) {
   const auto next = is_coded ? direct_receiver::next::unfit : it.by->take_head(head);
   if (next != direct_receiver::next::body) {
     it.is_kept = false;
-    finish(it, next == direct_receiver::next::fault ? outcome::judged : outcome::unfit);
+    if (next == direct_receiver::next::fault)
+      finish(it, outcome::judged);
+    else
+      finish(it, outcome::unfit, is_coded ? "is in chunks" : "is no plain part of an object");
     return false;
   }
   for (part.remove_prefix(size + end.size()); !part.empty() && it.by->left() != 0;) {
@@ -276,12 +282,12 @@ bool direct_connections::receive_body(connection& it) {
   return false;
 }
 
-void direct_connections::finish(connection& it, outcome how) noexcept {
+void direct_connections::finish(connection& it, outcome how, std::string_view unfit_as) noexcept {
   if (how != outcome::whole) it.is_kept = false;
-  if (how == outcome::unfit) servers_.refuse(it.server);
+  const bool is_told = how == outcome::unfit && servers_.refuse(it.server);
   if (how == outcome::unreachable) servers_.lose(it.server);
   it.has_ended = true;
-  ended_.push_back({it.by, how});
+  ended_.push_back({it.by, how, is_told ? unfit_as : std::string_view{}});
 }
 
 std::optional<direct_connections::ended> direct_connections::next_ended() noexcept {

@@ -65,6 +65,7 @@ class direct_connections {
   struct ended {
     direct_receiver* by;
     outcome how;
+    std::string_view unfit_as = {};  ///< why, if the server was not unfit before
   };
   /// A request that ended since it was asked last.
   [[nodiscard]] std::optional<ended> next_ended() noexcept;
@@ -103,7 +104,7 @@ class direct_connections {
   [[nodiscard]] bool receive_head(connection& it);
   [[nodiscard]] bool take_head(connection& it, std::string_view part);
   [[nodiscard]] bool receive_body(connection& it);
-  void finish(connection& it, outcome how) noexcept;
+  void finish(connection& it, outcome how, std::string_view unfit_as = {}) noexcept;
   void watch(connection& it, bool to_send, bool is_new);
   void close(connection& it) noexcept;
 

@@ -13,6 +13,9 @@
 namespace feedline::detail {
 namespace {
 
+/// Most answers of a server are of one kind; a single one may be about one object alone.
+constexpr auto refused_for = std::chrono::minutes{1};
+
 constinit std::atomic<std::uint64_t> least{direct_servers::usual_least};
 
 /// libcurl asks a proxy then, and not the server.
@@ -80,10 +83,12 @@ bool direct_servers::has(std::string_view server) const {
   return found != all_.end() && found->second.at.bytes != 0;
 }
 
-std::optional<direct_servers::endpoint> direct_servers::find(std::string_view server) const {
+std::optional<direct_servers::endpoint> direct_servers::find(std::string_view server,
+                                                             clock::time_point now) const {
   const std::lock_guard lock{mutex_};
   const auto found = all_.find(server);
-  if (found == all_.end() || found->second.is_refused || found->second.at.bytes == 0) return {};
+  if (found == all_.end() || found->second.at.bytes == 0 || now < found->second.refused_until)
+    return {};
   return found->second.at;
 }
 
@@ -92,9 +97,13 @@ void direct_servers::lose(std::string_view server) noexcept {
   if (const auto found = all_.find(server); found != all_.end()) found->second.at = {};
 }
 
-void direct_servers::refuse(std::string_view server) noexcept {
+bool direct_servers::refuse(std::string_view server) noexcept {
   const std::lock_guard lock{mutex_};
-  if (const auto found = all_.find(server); found != all_.end()) found->second.is_refused = true;
+  const auto found = all_.find(server);
+  if (found == all_.end()) return false;
+  const bool is_first = found->second.refused_until == clock::time_point{};
+  found->second.refused_until = clock::now() + refused_for;
+  return is_first;
 }
 
 }  // namespace feedline::detail

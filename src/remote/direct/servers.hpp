@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -25,6 +26,8 @@ struct direct_address {
 /// a proxy or a redirect. Any thread.
 class direct_servers {
  public:
+  using clock = std::chrono::steady_clock;
+
   struct endpoint {
     sockaddr_storage address = {};
     socklen_t bytes = 0;
@@ -41,16 +44,18 @@ class direct_servers {
   void add(std::string_view server, const char* ip, long port) noexcept;
   [[nodiscard]] bool has(std::string_view server) const;
   /// Nothing: it was not reached yet, or it is refused.
-  [[nodiscard]] std::optional<endpoint> find(std::string_view server) const;
+  [[nodiscard]] std::optional<endpoint> find(std::string_view server,
+                                             clock::time_point now = clock::now()) const;
   /// It cannot be reached at its address any more, until libcurl reaches it again.
   void lose(std::string_view server) noexcept;
-  /// Its answers are of a kind that libcurl alone understands.
-  void refuse(std::string_view server) noexcept;
+  /// An answer is of a kind that libcurl alone understands: for a minute libcurl makes all requests
+  /// to the server. @return Whether that is the first time.
+  bool refuse(std::string_view server) noexcept;
 
  private:
   struct known {
     endpoint at;
-    bool is_refused = false;
+    clock::time_point refused_until = {};
   };
   mutable std::mutex mutex_;
   std::map<std::string, known, std::less<>> all_;

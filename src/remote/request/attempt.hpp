@@ -83,6 +83,8 @@ class attempt final : public direct_receiver {
     long port = 0;
   };
   [[nodiscard]] reached reached_server() const noexcept;
+  /// The answer's, so far; 0: there is none.
+  [[nodiscard]] int status() const noexcept { return static_cast<int>(answer_.status); }
   /// Its times.
   [[nodiscard]] in_flight_limit::answer measured() const noexcept;
 

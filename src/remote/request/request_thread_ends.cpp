@@ -1,5 +1,6 @@
 // How the requests of a thread end.
 
+#include "detail/log.hpp"
 #include "remote/request/counts.hpp"
 #include "remote/request/request_thread.hpp"
 
@@ -17,6 +18,16 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds first_pause = 50ms;
 constexpr std::chrono::milliseconds longest_pause = 5s;
 constexpr int many = 1'000'000;  // tries that only a deadline ends
+
+/// Names the server without the object, whose address may have secrets.
+void tell_unfit(const attempt& of, std::string_view why) noexcept try {
+  const std::string status = of.status() == 0 ? "" : " with status " + std::to_string(of.status());
+  log()->warn(
+      "{}: an answer{} {}, so libcurl makes the requests to this server for a minute, at the cost "
+      "of one more copy of each byte; then feedline's own connections are tried again (told once)",
+      of.measured().server, status, why);
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; requests continue
+}
 
 }  // namespace
 
@@ -79,6 +90,7 @@ void request_thread::end_direct(const direct_connections::ended& ended) {
     case outcome::unreachable:
       break;
   }
+  if (!ended.unfit_as.empty()) tell_unfit(it, ended.unfit_as);
   const transfer_ptr of = it.of();
   const bool is_alone = of->running == 1;
   if (!is_alone) return end_judged(it, verdict_of(it, CURLE_RECV_ERROR));

@@ -6,6 +6,7 @@
 #include "remote/byte_pool.hpp"
 #include "remote/direct/connections.hpp"
 #include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
 #include "support/datasets/numbered_bytes.hpp"
 #include "support/http/mounted.hpp"
 #include "support/http/server.hpp"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -32,6 +34,7 @@ using namespace feedline;
 using namespace feedline::test;
 using detail::direct_address;
 using detail::direct_connections;
+using detail::direct_servers;
 using outcome = detail::direct_connections::outcome;
 
 namespace {
@@ -186,6 +189,11 @@ TEST_CASE("direct connections: an answer that is not plain, or not whole, is tol
     return client.run();
   };
   bool is_refused = false;
+  SECTION("a status for one object") {
+    by.then = asker::next::unfit;
+    CHECK(after("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n") == outcome::unfit);
+    is_refused = true;
+  }
   SECTION("chunks") {
     CHECK(after("HTTP/1.1 206 x\r\nTRANSFER-Encoding: chunked\r\n\r\n") == outcome::unfit);
     is_refused = true;
@@ -215,7 +223,12 @@ TEST_CASE("direct connections: an answer that is not plain, or not whole, is tol
     CHECK(after(std::string{good} + "01234") == outcome::ended_early);
   }
   client.all.end(*socket);
-  CHECK(client.servers.find(client.address().server).has_value() != is_refused);
+  const std::string_view known = client.address().server;
+  CHECK(client.servers.find(known).has_value() != is_refused);
+  CHECK(client.servers.find(known, direct_servers::clock::now() + std::chrono::minutes{2}));
+  CHECK_FALSE(client.servers.refuse("http://unknown"));
+  CHECK(client.servers.refuse(known) != is_refused);
+  CHECK_FALSE(client.servers.refuse(known));
 }
 
 TEST_CASE("direct connections: what no request asked for is not taken for an answer",
@@ -336,6 +349,24 @@ TEST_CASE("remote objects: large parts come by connections of their own, unless 
   CHECK(asked[0].header("user-agent").starts_with("feedline/"));
   CHECK(std::ranges::equal(out, std::span{bytes}.subspan(200'000, out.size())));
   CHECK(std::ranges::equal(other, std::span{bytes}.subspan(350'000, other.size())));
+}
+
+TEST_CASE("direct connections: the log tells once why a server is left to libcurl",
+          "[remote][host]") {
+  const mounted_remote mounted{patient_remote()};
+  http_server server;
+  const auto bytes = numbered(std::size_t{1} << 20);
+  server.put("/x", bytes, "\"v\"");
+  const auto file = detail::open_file(server.address("/x?secret=1"));
+  std::vector<std::byte> out(100'000);
+  file->read(300'000, out);
+  server.set_script([](const http_request&) { return http_fault::status(403); });
+  const log_capture logged;
+  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(file->read(400'000, out), dataset_error);
+  CHECK(logged.lines() == 1);
+  CHECK_THAT(logged.text(), Catch::Contains("http://127.0.0.1:" + std::to_string(server.port()) +
+                                            ": an answer with status 403"));
+  CHECK_THAT(logged.text(), !Catch::Contains("secret"));
 }
 
 TEST_CASE("byte pool: memory is used again, apart from other memory, and goes when it is much",

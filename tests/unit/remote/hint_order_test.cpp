@@ -73,6 +73,7 @@ class slow_to_hint final : public dataset {
 
 TEST_CASE("hints that become requests: one reader hints at a time, in order", "[remote][host]") {
   set_hints_are_requests();
+  set_far_hint_bytes(0);
   const auto data = std::make_shared<slow_to_hint>();
   // Requests of 4 samples, and hints of two batches more.
   const stages parts{make_host_device(),
@@ -140,6 +141,7 @@ loader_options four_at_a_time() {
 TEST_CASE("hints that become requests: a prefetch that blocks stops no other reader",
           "[remote][host]") {
   set_hints_are_requests();
+  set_far_hint_bytes(0);
   std::promise<void> begun;
   std::promise<void> go_on;
   const auto data = std::make_shared<hinted_by_hand>([&](std::uint64_t first) {
@@ -173,6 +175,7 @@ TEST_CASE("hints that become requests: a prefetch that blocks stops no other rea
 TEST_CASE("hints that become requests while readers hint: no sample is hinted twice",
           "[remote][host]") {
   set_hints_are_requests(false);
+  set_far_hint_bytes(0);
   std::promise<void> first_hints;
   std::promise<void> second_is_on;  // it hints, too, or does without
   std::promise<void> first_ends;
