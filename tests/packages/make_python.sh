@@ -15,7 +15,7 @@ feedline_install_packages interpreter
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-tar --extract --strip-components=1 --file "$folder"/python3*.orig.tar.*
+tar --extract --strip-components=1 --file "$folder"/python3*.orig.tar.?z  # not its signature
 ./configure --quiet --prefix="$prefix" --disable-test-modules CFLAGS=-O1 "${@:3}" >/dev/null
 make --silent --jobs "$(nproc)" >"$folder/log" 2>&1 || { tail "$folder/log"; exit 1; }
 make --silent install >"$folder/log" 2>&1 || { tail "$folder/log"; exit 1; }
