@@ -54,7 +54,7 @@ for name in ("requires", "dependencies", "test"):
         print(line.strip('" '))
 END
 )
-quietly "${pip[@]}" install "${wanted[@]}"
+quietly "${pip[@]}" install --prefer-binary "${wanted[@]}"
 
 # Without pip's isolation: headers whose path stays the same are compiled once (ccache).
 stage="building"
