@@ -26,8 +26,8 @@ constexpr std::uint32_t max_images = 512;
 constexpr std::uint32_t max_pngs = 1024;
 /// Images that a piece should have room for.
 constexpr std::size_t images_of_piece = 32;
-/// Groups of images in flight at once: two are decoded while the next one arrives, because one fills
-/// a third of a large device. Each has a decoder, whose memory is large.
+/// Groups of images in flight at once: two are decoded while the next one arrives, because one does
+/// not fill a large device. Each has a decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 3;
 /// Approximate bytes of the windows of a call. They may need few chunks that are not there yet, and
 /// a call takes as long for few of them.

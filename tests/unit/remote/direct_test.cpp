@@ -6,7 +6,6 @@
 #include "remote/byte_pool.hpp"
 #include "remote/direct/connections.hpp"
 #include "support/checks/catch.hpp"
-#include "support/checks/log_capture.hpp"
 #include "support/datasets/numbered_bytes.hpp"
 #include "support/http/mounted.hpp"
 #include "support/http/server.hpp"
@@ -349,24 +348,6 @@ TEST_CASE("remote objects: large parts come by connections of their own, unless 
   CHECK(asked[0].header("user-agent").starts_with("feedline/"));
   CHECK(std::ranges::equal(out, std::span{bytes}.subspan(200'000, out.size())));
   CHECK(std::ranges::equal(other, std::span{bytes}.subspan(350'000, other.size())));
-}
-
-TEST_CASE("direct connections: the log tells once why a server is left to libcurl",
-          "[remote][host]") {
-  const mounted_remote mounted{patient_remote()};
-  http_server server;
-  const auto bytes = numbered(std::size_t{1} << 20);
-  server.put("/x", bytes, "\"v\"");
-  const auto file = detail::open_file(server.address("/x?secret=1"));
-  std::vector<std::byte> out(100'000);
-  file->read(300'000, out);
-  server.set_script([](const http_request&) { return http_fault::status(403); });
-  const log_capture logged;
-  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(file->read(400'000, out), dataset_error);
-  CHECK(logged.lines() == 1);
-  CHECK_THAT(logged.text(), Catch::Contains("http://127.0.0.1:" + std::to_string(server.port()) +
-                                            ": an answer with status 403"));
-  CHECK_THAT(logged.text(), !Catch::Contains("secret"));
 }
 
 TEST_CASE("byte pool: memory is used again, apart from other memory, and goes when it is much",

@@ -6,6 +6,7 @@
 #include "io/file_system.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
+#include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/numbered_bytes.hpp"
 #include "support/http/mounted.hpp"
@@ -329,4 +330,16 @@ TEST_CASE("remote faults: at random, by many readers, no byte is wrong", "[remot
     });
   for (std::thread& each : readers) each.join();
   CHECK(wrong == 0);
+}
+
+TEST_CASE("remote faults: the log tells once why a server is left to libcurl", "[remote][host]") {
+  const mounted_remote mounted{patient_remote()};
+  opened_object object;
+  object.read();
+  object.fail(http_fault::status(403));
+  const log_capture logged;
+  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(object.read(), dataset_error);
+  CHECK(logged.lines() == 1);
+  CHECK(contains(logged.text(), "http://127.0.0.1:" + std::to_string(object.server.port()) +
+                                    ": an answer with status 403"));
 }
