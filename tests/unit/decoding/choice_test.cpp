@@ -215,11 +215,11 @@ TEST_CASE("decoding_choice: a group of images is no longer than a call may take"
   script->filter = block_filter::image;
   const chosen images{make_encoded(make_identity_rows(100'000, 10), 1, script), {}};
   CHECK(images.blocks->group == 512);
-  CHECK(images.blocks->ahead == 1024);
+  CHECK(images.blocks->ahead == 1536);
   script->format = image_format::png;
   const chosen pngs{make_encoded(make_identity_rows(100'000, 10), 1, script), {}};
   CHECK(pngs.blocks->group == 1024);
-  CHECK(pngs.blocks->ahead == 2048);
+  CHECK(pngs.blocks->ahead == 3072);
 }
 
 TEST_CASE("decoding_choice: a group's room is for blocks as they are, with some to spare",
