@@ -50,9 +50,9 @@ def are_collected(alive):
     """Whether all go: a reader that is in a function of an owner keeps it until it returns, and a
     collection does nothing while another thread collects."""
     deadline = time.monotonic() + 20
-    while any(each() for each in alive) and time.monotonic() < deadline:
+    while any(each() is not None for each in alive) and time.monotonic() < deadline:
         gc.collect()
-    return not any(each() for each in alive)
+    return all(each() is None for each in alive)
 
 
 def are_back(counts, before):
