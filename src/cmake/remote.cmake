@@ -18,6 +18,7 @@ add_library(feedline_remote
   remote/cache/object_cache.cpp
   remote/cache/use_table.cpp
   remote/cache/use_times.cpp
+  remote/direct/connections_answers.cpp
   remote/direct/connections.cpp
   remote/direct/servers.cpp
   remote/manifest.cpp

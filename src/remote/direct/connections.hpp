@@ -101,6 +101,9 @@ class direct_connections {
   void send(connection& it);
   void proceed(connection& it);
   void receive(connection& it);
+  [[nodiscard]] static bool is_again(int error) noexcept;
+  /// Whether nothing has come: bytes that no request asked for would be taken for its answer.
+  [[nodiscard]] static bool is_quiet(int socket) noexcept;
   [[nodiscard]] bool receive_head(connection& it);
   [[nodiscard]] bool take_head(connection& it, std::string_view part);
   [[nodiscard]] bool receive_body(connection& it);
