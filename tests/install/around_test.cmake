@@ -106,7 +106,10 @@ if(NVCC)
   expect_target(own-with "feedline_cuda_kernels CUDA_ARCHITECTURES 80-real")
   expect_target(plain-with
     "feedline_cuda_kernels CUDA_ARCHITECTURES 75-virtual 80-real 90-real 90-virtual")
-  # One that compiles its own kernels, and leaves their architectures to CMake.
+  # One that compiles its own kernels, and leaves their architectures to CMake. CMake looks for a
+  # compiler on the PATH alone; feedline looks elsewhere, too.
+  get_filename_component(nvcc_folder ${NVCC} DIRECTORY)
+  set(ENV{PATH} "${nvcc_folder}:$ENV{PATH}")
   configure(cuda -D CUDA=ON)
   configure(cuda-with -D CUDA=ON -D WAY=subdirectory -D FEEDLINE_SOURCE=${SOURCE}
     -D FEEDLINE_HDF5=OFF)
