@@ -75,8 +75,8 @@ bool hints_are_requests() noexcept {
   return are_requests.load(std::memory_order_relaxed);
 }
 
-void set_hints_are_requests(bool are) noexcept {
-  are_requests.store(are, std::memory_order_relaxed);
+void set_hints_are_requests() noexcept {
+  are_requests.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace feedline::detail

@@ -77,7 +77,6 @@ void set_far_hint_bytes(std::uint64_t bytes) noexcept;
 /// Whether hints of this process become requests to other machines, which begin in the order of the
 /// hints: true from the first such file on.
 [[nodiscard]] bool hints_are_requests() noexcept;
-/// @param are False: for tests.
-void set_hints_are_requests(bool are = true) noexcept;
+void set_hints_are_requests() noexcept;
 
 }  // namespace feedline::detail

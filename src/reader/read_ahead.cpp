@@ -3,21 +3,10 @@
 #include "io/far_reads.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 
 namespace feedline::detail {
-namespace {
-
-void raise_to(std::atomic<std::uint64_t>& value, std::uint64_t least) noexcept {
-  std::uint64_t now = value.load();
-  while (now < least && !value.compare_exchange_weak(now, least)) {
-  }
-}
-
-}  // namespace
 
 void read_ahead::before_reading(epoch_pass& pass, position first, position end,
                                 std::vector<sample_index>& samples) const noexcept {
@@ -44,17 +33,12 @@ void read_ahead::before_block(epoch_pass& pass, position needed,
 
 void read_ahead::hint_to(epoch_pass& pass, const reach& how,
                          std::vector<sample_index>& samples) const noexcept {
-  std::unique_lock alone{hinting_, std::defer_lock};
-  std::shared_lock together{hinting_, std::defer_lock};
-  // One that hints as if hints were no requests ends before one that is alone begins.
-  const bool is_in = hints_are_requests() ? alone.try_lock() : together.try_lock();
-  if (!is_in) {
-    const std::uint64_t needed = std::min(how.needed, count_);
-    if (pass.hinted.load() >= needed) return;  // the other one goes further
-    if (!source_.hints_ranges()) return raise_to(pass.hinted, needed);
-    alone.lock();
+  std::unique_lock in_order{hinting_, std::defer_lock};
+  if (hints_are_requests() && !in_order.try_lock()) {
+    if (pass.hinted.load() >= std::min(how.needed, count_)) return;  // the other one goes further
+    in_order.lock();
   }
-  const bool is_alone = alone.owns_lock();
+  const bool is_alone = in_order.owns_lock();
   // An epoch may begin in its middle.
   hint_all(pass, std::max(how.earliest, first_of(pass)), std::min(how.target, count_), how.piece,
            is_alone, samples);
@@ -78,9 +62,9 @@ void read_ahead::hint_all(epoch_pass& pass, std::uint64_t begin, std::uint64_t e
     const std::uint64_t piece_end = std::min(first + piece, end);
     if (!is_alone && !pass.hinted.compare_exchange_weak(hinted, piece_end)) continue;
     hint(pass, first, piece_end, samples);
-    if (is_alone) raise_to(pass.hinted, piece_end);
+    if (is_alone) pass.hinted.store(piece_end);
     if (pass.abandoned.load()) pass.forget_hints();  // it may not have seen this piece
-    hinted = pass.hinted.load();
+    hinted = piece_end;
   }
 }
 

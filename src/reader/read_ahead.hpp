@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -47,8 +47,7 @@ class hinted_blocks {
 /// and the latency of far storage ask for. So at the start of an epoch all readers hint together,
 /// and later there is one piece a request. Where hints become requests to other machines, one
 /// reader hints at a time, so that what is needed first is asked for first; others wait for it only
-/// if their own samples are not hinted yet, and not at all where the dataset's own `prefetch` may
-/// take long: then they read without a hint. A sample is hinted once, before it is read. Near an
+/// if their own samples are not hinted yet. A sample is hinted once, before it is read. Near an
 /// epoch's end, what is left of the distance reaches into the epoch that follows in line, if there
 /// is one. If that is abandoned, its hints were in vain: no more bytes than the distance.
 ///
@@ -113,9 +112,8 @@ class read_ahead {
                             ///< last one hinted, at least; more of them where storage is far
   std::uint64_t sample_bytes_;
   std::uint64_t piece_;
-  std::uint64_t in_flight_;  ///< the most samples taken by readers and not read yet
-  /// Held by the readers that hint; by one alone, where hints become requests.
-  mutable std::shared_mutex hinting_;
+  std::uint64_t in_flight_;     ///< the most samples taken by readers and not read yet
+  mutable std::mutex hinting_;  ///< held by the reader that hints, where hints become requests
 };
 
 }  // namespace feedline::detail

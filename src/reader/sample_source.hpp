@@ -59,8 +59,6 @@ class sample_source {
   void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const;
   /// Same as `dataset::wants_prefetch` and `prefetch`.
   [[nodiscard]] bool wants_prefetch() const noexcept { return dataset_->wants_prefetch(); }
-  /// Same as `dataset::hints_ranges`.
-  [[nodiscard]] bool hints_ranges() const noexcept { return dataset_->hints_ranges(); }
   void prefetch(std::span<const sample_index> samples) const noexcept {
     dataset_->prefetch(samples);
   }
