@@ -125,9 +125,9 @@ struct jpeg_image {
 /// @param row Row to which images are resized.
 [[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept;
 
-/// Working memory of a decoder for files that are typically larger: a thread block decodes the scan
-/// of such a file, and takes long, so some tens should be decoded at once. At most a share of the
-/// device's memory.
+/// Working memory of a decoder for files that are typically larger. One thread block decodes the
+/// scan of such a file, which takes long, so tens of them should be decoded at once. At most a
+/// share of the device's memory.
 /// @param usual_bytes Typical size of a file; 0: unknown, and no memory is needed for it.
 [[nodiscard]] std::size_t large_jpegs_bytes(std::size_t max_images, std::size_t usual_bytes,
                                             std::size_t device_bytes) noexcept;
